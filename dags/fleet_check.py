@@ -12,7 +12,8 @@ ones.
 3. **judge**: healthy, behind, stalled, stopped, failed, rewound, expiring, recreated or unknown, from the last
    readings. If a cluster could not be read, its applications are unknown; the others are judged.
 4. **sweep_holds**: runs the guards of every application that a run holds. If the cluster no longer matches the approved
-   plan, the plan is void and its next write refuses. Runs that wait for a drain are listed with their progress. The
+   plan, the plan is void and its next write refuses. A run that Airflow ended before its `conclude` is concluded.
+   Runs that wait for a drain are listed with their progress. The
    task fails if it could not check one of them.
 5. **notify_changes**, in parallel with the sweep: one message for each change. The task fails if the check was not
    complete.

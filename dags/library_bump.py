@@ -25,7 +25,7 @@ Dry run is the default: it reads, checks, plans and reports what a real run woul
 
 Marking the whole **run** failed stops it at the next step boundary: no other instance is touched, and its hold is free.
 An instance in the middle of its restart may stay down, and `conclude` does not run. Clear `conclude` to get the state
-of the instances and the way back.
+of the instances and the way back; `fleet_check` does the same at its next check.
 """
 
 from kstreams_runbooks.steps.approval.approve import approve
@@ -33,9 +33,9 @@ from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.instances.bounce import bounce_first, bounce_rest
 from kstreams_runbooks.steps.plan.looking import check, observe, prove_every_member, verify
 from kstreams_runbooks.steps.plan.plan import library_bump, planned
-from kstreams_runbooks.steps.run.form import runbook, target_release
+from kstreams_runbooks.steps.run.form import named_unchanged, runbook, target_release
 
-with runbook("library_bump", doc=__doc__, params={"target": target_release()}, tags=("version",)):
+with runbook("library_bump", doc=__doc__, params={"target": target_release(), **named_unchanged()}, tags=("version",)):
     (
         observe()
         >> check()

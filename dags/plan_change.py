@@ -9,7 +9,8 @@ approver chooses, with its parameters filled in. It changes nothing itself.
    refused.
 3. **plan**: every consequence with its source; the effects on topics, stores and directories; how many bytes are
    restored and which records the inputs still hold; and the runbook to use. A runbook that is not a DAG yet is shown
-   as numbered steps for a person. The run ends here if the change is refused, or if an undeclared value matters.
+   as numbered steps for a person. The run ends here if the change is refused, or if an undeclared value matters: if the
+   field *Unchanged* of the form can decide it, the outcome names the fields to choose, and a new run uses them.
 4. **choose_runbook**: asks which runbook to start, or none. Any approver may choose.
 5. **start_runbook**: starts it, as a dry run unless the form requests otherwise. The runbook asks for its own approval.
 6. **conclude**: one outcome, with the evidence.

@@ -12,13 +12,15 @@ import pytest
 import yaml
 from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
 from kstreams_runbooks.properties import dump
+from kstreams_runbooks.wording import markdown
 from lab.afresh import afresh
+from lab.airflow import APPROVER, REQUESTER
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
 from lab.stack import Stack
 from lab.topology_facts import jar
-from world.endings import DRY_RUN, INCONCLUSIVE, NOTHING_CHANGED, begun, begun_other, ended
+from world.endings import COMPLETED, DRY_RUN, INCONCLUSIVE, NOTHING_CHANGED, begun, begun_other, ended
 from world.given import declared_as
-from world.runs import log_of
+from world.runs import evidence, log_of, question
 
 DAG = "plan_change"
 
@@ -67,12 +69,11 @@ def settings_of(stack: Stack, release: str, **settings: str) -> None:
 
 
 def test_the_agent_alone_changes_no_plan(running: Stack) -> None:
-    """What was read of one release is compared with what is declared of the other; the declarations are corrected."""
+    """What was read of one release is compared with what is declared of the other, and contradicts no declaration."""
     trial = begun_other(running, DAG, release=TO_RELEASE, dry_run=True)
     document = ended(trial, state="success", outcome=DRY_RUN)
     assert document["run"]["outcome_sentence"].startswith("RUNBOOK NEEDED: library_bump")
-    contradicted = {one["object"] for one in document["plan"]["findings"] if one["id"] == "declaration-contradicted"}
-    assert "stores.orders-enriched-subscription-store.value_serde" in contradicted
+    assert not [one for one in document["plan"]["findings"] if one["id"] == "declaration-contradicted"]
 
 
 def test_a_change_that_no_description_shows_is_decided(shown: Stack) -> None:
@@ -98,7 +99,67 @@ def test_what_no_code_shows_is_all_that_is_asked(shown: Stack) -> None:
     trial = begun_other(shown, DAG, release=TO_RELEASE, dry_run=True)
     document = ended(trial, state="failed", outcome=INCONCLUSIVE)
     asked = {missing["field"] for one in document["plan"]["undecided"] if one["matters"] for missing in one["missing"]}
-    assert {"key", "value_serde"} <= asked <= {"key", "key_serde", "value_serde", "aggregate"}
+    assert asked == {"key", "value_serde", "aggregate"}
+    again = "run plan_change again with unchanged = key, value_serde, aggregate if the code of these did not change"
+    assert again in document["run"]["outcome_sentence"]
+    log = log_of(shown, trial.run_id, "plan")
+    assert f"--application orders --param release={TO_RELEASE} --param unchanged=key,value_serde,aggregate" in log
+
+
+def test_what_the_form_names_as_unchanged_decides_it(shown: Stack) -> None:
+    """No release has a declaration file: the plan, the question and the evidence show who named the fields."""
+    settings_of(shown, TO_RELEASE)
+    trial = begun_other(shown, DAG, release=TO_RELEASE, unchanged=["value_serde", "key", "aggregate"], dry_run=True)
+    document = ended(trial, state="success", outcome=DRY_RUN)
+    assert document["run"]["outcome_sentence"].startswith("RUNBOOK NEEDED: library_bump")
+    assert document["recheck"]["different"] == []
+    [named] = [one for one in document["plan"]["findings"] if one["id"] == "named-unchanged"]
+    by = document["run"]["requested_by"]
+    assert named["message"] == f"declared in the form by {by}: key, value_serde, aggregate unchanged"
+    assert named["message"] in log_of(shown, trial.run_id, "plan")
+    assert f"nothing declared; {named['message']}" in log_of(shown, trial.run_id, "describe_release")
+
+
+def test_the_approver_reads_what_was_named_and_the_started_runbook_gets_it(shown: Stack) -> None:
+    """The question of the plan and that of the runbook have the line; the same plan is found again after a clear."""
+    settings_of(shown, TO_RELEASE)
+    trial = begun_other(shown, DAG, release=TO_RELEASE, unchanged=["key", "value_serde", "aggregate"])
+    named = f"declared in the form by {REQUESTER}: key, value_serde, aggregate unchanged"
+    assert markdown(named) in question(shown, trial.run_id)["body"]
+    shown.api(APPROVER).answer(DAG, trial.run_id, "choose_runbook", "library_bump")
+    document = ended(trial, state="success", outcome=COMPLETED)
+    started = f"library_bump.{trial.run_id}"
+    assert shown.api().wait_finished("library_bump", started, 180) == "success"
+    assert shown.api().run("library_bump", started)["conf"]["unchanged"] == ["key", "value_serde", "aggregate"]
+    assert f"info named-unchanged on unchanged: {named}" in log_of(shown, started, "plan")
+    assert "nothing-declared" not in log_of(shown, started, "plan")
+    digest = document["run"]["plan_digest"]
+    shown.api().clear(DAG, trial.run_id, "plan")
+    question(shown, trial.run_id)
+    assert evidence(shown, trial.run_id)["run"]["plan_digest"] == digest
+    shown.api(APPROVER).answer(DAG, trial.run_id, "choose_runbook", "none")
+    ended(trial, state="success", outcome=COMPLETED)
+
+
+def test_what_was_read_wins_over_the_form(shown: Stack) -> None:
+    """A changelog that goes is a loss, also where the form names `logging` as unchanged, and the plan says so."""
+    settings_of(shown, TO_RELEASE, windowed_changelog="false")
+    trial = begun_other(shown, DAG, release=TO_RELEASE, unchanged="logging, key, value_serde, aggregate", dry_run=True)
+    document = ended(trial, state="success", outcome=DRY_RUN)
+    assert document["run"]["outcome_sentence"].startswith("RUNBOOK NEEDED: reset_and_cleanup (danger: logging-switched")
+    [wrong] = [one for one in document["plan"]["findings"] if one["id"] == "declaration-contradicted"]
+    assert wrong["object"] == "stores.orders-windowed-store"
+
+
+def test_a_word_that_is_no_field_is_one_sentence(shown: Stack) -> None:
+    """Before anything is read."""
+    trial = begun_other(shown, DAG, release=TO_RELEASE, unchanged=["values"], dry_run=True)
+    document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
+    assert document["readings"] == []
+    assert document["run"]["outcome_sentence"] == (
+        "unchanged: 'values' is not a field that it can name (expected key, key_serde, value_serde, aggregate, join or "
+        "logging); correct it"
+    )
 
 
 def test_a_bump_goes_on_with_what_was_read(shown: Stack) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from datetime import timedelta
 
 import pytest
 from lab.settings import CHECKOUT
@@ -14,6 +15,9 @@ os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
 from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import DAG
 from airflow.serialization.serialized_objects import DagSerialization
+from kstreams_runbooks.decide.runbooks import runbook
+from kstreams_runbooks.fleet.limits import Limits
+from kstreams_runbooks.steps.approval.asking import AskingOperator
 
 # The same task id means the same thing in every DAG (docs/runbooks.md, "Steps of a run").
 KNOWN_STEPS = {
@@ -121,6 +125,19 @@ def test_conclude_is_the_last_and_always_runs(bag: DagBag) -> None:
         assert [task.task_id for task in dag.leaves] == ["conclude"]
         assert dag.get_task("conclude").trigger_rule == "all_done"
         assert not any(task.is_setup or task.is_teardown for task in dag.tasks)
+
+
+def test_each_run_has_a_limit_with_a_reason(bag: DagBag) -> None:
+    """Long enough for each of its questions to be asked twice, at the time that a question waits unless declared."""
+    waits_h = Limits().approval_timeout_h
+    for dag in runbooks(bag):
+        row = runbook(dag.dag_id)
+        questions = sum(isinstance(task, AskingOperator) for task in dag.tasks)
+        assert dag.dagrun_timeout == timedelta(hours=row.longest_h), dag.dag_id
+        assert row.because, dag.dag_id
+        assert row.longest_h >= 2 * questions * waits_h + 1, dag.dag_id
+        line = f"| `{dag.dag_id}` | {row.longest_h:g} | {row.because} |"
+        assert line in (CHECKOUT / "docs" / "runbooks.md").read_text(encoding="utf-8")
 
 
 def test_the_form_starts_with_dry_run_and_no_application(bag: DagBag) -> None:

@@ -3,6 +3,7 @@
 import subprocess
 import time
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
 
 import pytest
 import yaml
@@ -10,7 +11,7 @@ from kstreams_runbooks.model.readings.readings import StreamsReading
 from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.observe.application.facts import read_client_facts
 from kstreams_runbooks.observe.application.metrics import read_streams
-from lab.facts_agent import build_orders, orders
+from lab.facts_agent import attach, build_orders, orders
 from lab.settings import CHECKOUT
 from lab.topology_facts import SOURCES, class_path, document, jar, java
 
@@ -72,24 +73,49 @@ def test_two_applications_in_one_process(release: str, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.long
-def test_an_application_goes_on_if_a_security_manager_refuses(tmp_path: Path) -> None:
-    """Everything is granted to the application and nothing to the agent: one sentence, and no MBean."""
-    classes = class_path("3.4.1").removesuffix(f":{jar()}")
-    folder = tmp_path / "classes"
+@pytest.fixture(scope="module")
+def two_streams(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The class path of TwoStreams, without the jar of the agent."""
+    classes, folder = class_path("3.4.1").removesuffix(f":{jar()}"), tmp_path_factory.mktemp("classes")
     command = ["javac", "-nowarn", "-d", str(folder), "-cp", classes, str(SOURCES / "TwoStreams.java")]
-    assert subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
-    granted = "".join(
-        f'grant codeBase "file:{place}/-" {{ permission java.security.AllPermission; }};\n'
-        for place in (folder, class_folder(classes))
-    )
-    (tmp_path / "policy").write_text(granted, encoding="ascii")
-    options = ["-Djava.security.manager", f"-Djava.security.policy=={tmp_path / 'policy'}", f"-javaagent:{jar()}"]
-    ran = java(f"{folder}:{classes}", "TwoStreams", str(tmp_path), "3000", options=options)
-    if "Security Manager" in ran.stdout + ran.stderr and ran.returncode == 1:
+    subprocess.run(command, capture_output=True, timeout=60, check=True)
+    return f"{folder}:{classes}"
+
+
+def policy(two_streams: str, directory: Path, granted: str) -> list[str]:
+    """Options of a security manager: everything is granted to the application, this to all other code."""
+    places = (two_streams.partition(":")[0], class_folder(two_streams))
+    lines = [f'grant codeBase "file:{place}/-" {{ permission java.security.AllPermission; }};' for place in places]
+    file = directory / "policy"
+    file.write_text("\n".join([*lines, f"grant {{ {granted} }};\n"]), encoding="ascii")
+    return ["-Djava.security.manager", f"-Djava.security.policy=={file}"]
+
+
+_THREADS = "".join(
+    f'permission java.lang.RuntimePermission "{name}"; ' for name in ("modifyThreadGroup", "modifyThread")
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_attached", [False, True], ids=["at its start", "attached"])
+@pytest.mark.parametrize("granted", ["", _THREADS], ids=["nothing", "its thread alone"])
+def test_an_application_goes_on_if_a_security_manager_refuses(
+    granted: str, is_attached: bool, two_streams: str, tmp_path: Path
+) -> None:
+    """One sentence, and no MBean; `jcmd` reports that the agent was loaded."""
+    options = policy(two_streams, tmp_path, granted)
+    agent = [] if is_attached else [f"-javaagent:{jar()}"]
+    command = ["java", *options, *agent, "-cp", two_streams, "TwoStreams", str(tmp_path), "6000"]
+    with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        if is_attached and first:
+            assert "return code: 0" in attach(process.pid, jar()).stdout
+        out, err = process.communicate(timeout=60)
+    if "Security Manager" in first + out + err and process.returncode == 1:
         pytest.skip("this JDK has no security manager (24 and later)")
-    assert (ran.returncode, ran.stdout) == (0, "")
-    [line] = [line for line in ran.stderr.splitlines() if line.startswith("topology-facts:")]
+    assert (process.returncode, first, out) == (0, "started\n", "")
+    [line] = [line for line in err.splitlines() if line.startswith("topology-facts:")]
     assert line.endswith("and the application goes on without it; declare its facts manually")
 
 

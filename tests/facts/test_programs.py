@@ -131,6 +131,18 @@ def test_settings_without_secrets(programs: str, tmp_path: Path) -> None:
     assert "hunter" not in str(facts)
 
 
+def test_the_setting_gives_stores_headers(folder: Path, tmp_path: Path) -> None:
+    """Those without a supplier of the program; without settings the fact is not read."""
+    file = tmp_path / "app.properties"
+    file.write_text("application.id=app\nbootstrap.servers=none:0\ndsl.store.format=headers\n", encoding="latin-1")
+    classes = compiled("4.3.1", folder / "everywhere", "Everywhere.java")
+    stores = _facts(classes, "Everywhere::stores", "--properties", str(file))["stores"]
+    assert {name for name, entry in stores.items() if entry["headers"]} == {"customers-store", "countries-store"}
+    without = _facts(classes, "Everywhere::stores")
+    assert "headers" not in without["stores"]["customers-store"]
+    assert reasons(without)["stores", "customers-store", "headers"].startswith("dsl.store.format decides it")
+
+
 def test_operators_behind_a_wrapper_are_not_read(folder: Path, tmp_path: Path) -> None:
     """A ProcessorWrapper (KIP-1112) hides the classes of Kafka: nothing is made of what depends on them."""
     file = tmp_path / "app.properties"

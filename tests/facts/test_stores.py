@@ -36,6 +36,7 @@ def test_each_store_is_timestamped_or_not(programs: str) -> None:
     assert _field(stores, "timestamped") == {
         "countries-store": True,
         "customers-store": True,
+        "each-event": False,
         "latest": False,
         "plain": False,
         "plain-window": False,
@@ -47,6 +48,23 @@ def test_each_store_is_timestamped_or_not(programs: str) -> None:
     assert stores["sessions"]["supplier"].endswith(".InMemorySessionBytesStoreSupplier")
     assert stores["latest"]["supplier"] == "lru_map(max_entries=100)"
     assert (stores["plain-window"]["retention_ms"], stores["sessions"]["retention_ms"]) == (60_000, 60_000)
+
+
+def test_a_window_store_keeps_duplicates_or_not(programs: str) -> None:
+    """A program chooses that for a store of its own; the library keeps them in the stores of a join."""
+    stores = facts_of(programs, "Everywhere::stores")["stores"]
+    kept = {name: one for name, one in _field(stores, "retain_duplicates").items() if one != "not read"}
+    assert kept == {"each-event": True, "plain-window": False, "timestamped-window": False}
+    joins = facts_of(programs, "Everywhere::joins")["stores"]
+    assert joins["inner-this-join-store"]["retain_duplicates"] is True
+
+
+def test_no_store_has_headers_without_the_setting(programs: str, tmp_path: Path) -> None:
+    """Before 4.3 no store has any; from then on the setting decides it for stores without a supplier."""
+    file = tmp_path / "app.properties"
+    file.write_text("application.id=app\nbootstrap.servers=none:0\n", encoding="latin-1")
+    stores = facts_of(programs, "Everywhere::stores", "--properties", str(file))["stores"]
+    assert set(_field(stores, "headers").values()) == {False}
 
 
 def test_a_join_of_streams_is_inner_left_or_outer(programs: str) -> None:
@@ -94,3 +112,19 @@ def test_a_partitioner_has_the_state_of_its_object(programs: str) -> None:
         "field inner of class java.util.Collections$SingletonList"
         in reasons(facts)["operators", "by-list", "partitioner"]
     )
+
+
+def test_a_timestamp_extractor_has_the_state_of_its_object(programs: str) -> None:
+    """A number that may change while it runs is not read: two instances would show two values."""
+    facts = facts_of(programs, "Everywhere::extractors")
+    found = {entry["topics"][0]: entry.get("timestamp_extractor", "not read") for entry in facts["operators"].values()}
+    assert found == {
+        "by-number": "Everywhere$ByField(field=3)",
+        "by-latest": "not read",
+        "by-list": "not read",
+        "by-kafka": "org.apache.kafka.streams.processor.WallclockTimestampExtractor",
+        "by-none": None,
+    }
+    why = {fact[1]: reason for fact, reason in reasons(facts).items() if fact[-1] == "timestamp_extractor"}
+    assert any("may change its field latest while it runs; make the field final" in one for one in why.values())
+    assert "secret" not in str(facts)

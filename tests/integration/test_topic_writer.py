@@ -82,6 +82,11 @@ def test_topics_are_created_in_one_call_and_a_rerun_leaves_them(config: dict[str
     made = {topic.name: topic.topic_id for topic in topics.values()}
     assert {one.result for one in writer.create(wanted, made=made)} == {"already"}
     assert found(config, *made) == topics
+    # Deleted by another client: what was in it is not made up for by an empty topic.
+    writer.delete({name: made[name]})
+    with pytest.raises(WriteRefused, match=rf"topic {name} \(id {made[name]}\), which this run created, is gone"):
+        writer.create(wanted, made=made)
+    assert set(found(config, *made)) == {f"{name}-b"}
 
 
 def test_a_topic_of_another_client_is_refused_and_nothing_is_created(config: dict[str, Any], name: str) -> None:

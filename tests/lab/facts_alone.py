@@ -15,7 +15,7 @@ from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.fleet.topology_facts import read_facts
-from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.model.topology.declaration import Declaration, TopologyFacts
 from kstreams_runbooks.properties import dump
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from world.pairs import FIXTURES, HAND_WRITTEN, compared, expected
@@ -63,22 +63,28 @@ def sides() -> dict[tuple[str, str], Side]:
             ran = java(class_path(release), str(SOURCES / "CaseFacts.java"), folder)
             assert ran.returncode == 0, ran.stderr
             for one in of_release:
-                found[one.case, one.side] = _side(Path(folder) / one.case / f"{one.side}.yaml")
+                file = Path(folder) / one.case / f"{one.side}.yaml"
+                found[one.case, one.side] = _side(read_facts(file.read_text("utf-8"), str(file)))
     return found
 
 
 @cache
-def pair_sides(release: str) -> dict[tuple[str, str], Side]:
+def pair_facts(release: str) -> dict[tuple[str, str], TopologyFacts]:
     """The facts of each side of each pair that a release builds, all with the same settings."""
     with TemporaryDirectory() as folder:
         ran = java(class_path(release), str(SOURCES / "PairFacts.java"), folder)
         assert ran.returncode == 0, ran.stderr
         files = sorted(Path(folder).glob("*/*.yaml"))
-        return {(file.parent.name, file.stem): _side(file) for file in files}
+        return {(file.parent.name, file.stem): read_facts(file.read_text("utf-8"), str(file)) for file in files}
 
 
-def _side(file: Path) -> Side:
-    facts = read_facts(file.read_text("utf-8"), str(file))
+@cache
+def pair_sides(release: str) -> dict[tuple[str, str], Side]:
+    """The same as sides of a plan."""
+    return {name: _side(facts) for name, facts in pair_facts(release).items()}
+
+
+def _side(facts: TopologyFacts) -> Side:
     assert facts.text is not None
     return Side(parse_topology(facts.text), facts.read)
 

@@ -15,7 +15,7 @@ from confluent_kafka import Message, Producer
 from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.decide.comparison.compared import Compared
-from kstreams_runbooks.decide.comparison.directories import directories_to_delete
+from kstreams_runbooks.decide.comparison.directories import directories_to_delete, directories_to_undo
 from kstreams_runbooks.decide.instances.members import group_is_empty
 from kstreams_runbooks.model.local_state import GLOBAL, TaskDirectories
 from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
@@ -187,14 +187,22 @@ class Trial:
 
     def run_after(self, sent: Sent, *, instances: int = 1) -> Counter[str]:
         """Let the new version process records, and stop it; returns the records that each store read back."""
-        with self._instances("after", instances) as running:
+        return self.run(sent, "after", instances)
+
+    def run_again(self, sent: Sent) -> Counter[str]:
+        """The same for the old version, as in an undo."""
+        return self.run(sent, "before")
+
+    def run(self, sent: Sent, side: str, instances: int = 1) -> Counter[str]:
+        """The same for a side of the pair."""
+        with self._instances(side, instances) as running:
             self.process(running, sent)
         self.empty_the_group()
         return sum((Counter(one.restored()) for one in running), Counter())
 
-    def run_into_failure(self, sent: Sent | None = None) -> str:
-        """Start the new version, which ends by itself, at the latest when it processes `sent`; returns the reason."""
-        with self.instance("after") as instance:
+    def run_into_failure(self, sent: Sent | None = None, *, side: str = "after") -> str:
+        """Start a version, which ends by itself, at the latest when it processes `sent`; returns the reason."""
+        with self.instance(side) as instance:
             for topic, records_sent in (sent or {}).items():
                 self.send(topic, records_sent)
             why = instance.wait_failed()
@@ -317,8 +325,11 @@ class Trial:
 
     def to_delete(self) -> TaskDirectories:
         """What a stop and restart deletes before the new version starts, for the sides of the last plan."""
-        before, after = (read_side(self._files(side)) for side in ("before", "after"))
-        return directories_to_delete(Compared(before, after))
+        return directories_to_delete(self._compared())
+
+    def to_delete_in_undo(self) -> TaskDirectories:
+        """What the undo of a roll deletes before the old version starts again, for the same sides."""
+        return directories_to_undo(self._compared(), set())
 
     def clean(self) -> None:
         """Leave nothing on the broker."""
@@ -341,6 +352,10 @@ class Trial:
         files.topology.write_text(instance.described(side), encoding="utf-8")
         files.declaration.write_text(yaml.safe_dump(entry), encoding="utf-8")
         return files
+
+    def _compared(self) -> Compared:
+        before, after = (read_side(self._files(side)) for side in ("before", "after"))
+        return Compared(before, after)
 
     def _files(self, side: str) -> SideFiles:
         return SideFiles(self.directory / f"{side}.txt", self.directory / f"{side}.yaml")

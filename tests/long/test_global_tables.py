@@ -4,11 +4,16 @@
 EUR before the change, and in EUR and USD after it.
 """
 
+from types import SimpleNamespace
+
 import pytest
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.steps.plan.cards import bytes_of_topics
 from lab.application import FROM_RELEASE, TO_RELEASE
 from lab.trial import Begin, Trial
 from world.plans import told
+from world.samples import reading
 
 pytestmark = [pytest.mark.long, pytest.mark.parametrize("release", [FROM_RELEASE, "3.9.1", TO_RELEASE])]
 
@@ -26,6 +31,7 @@ def _paid_once(begin: Begin, release: str, pair: str, runbook: str) -> Trial:
     trial.send("rates-v2", [("USD", b"2")])
     plan = trial.run_before({"payments": EUR})
     assert plan["runbooks"] == [runbook]
+    assert bool(plan["restores"]) == (runbook == "stop_and_restart")
     assert told(plan, "rates") == {"global-store-changed"}
     assert trial.longs("payment-counts") == dict.fromkeys(KEYS, 1)
     return trial
@@ -70,13 +76,59 @@ def test_a_table_that_goes_kills_the_others(begin: Begin, release: str) -> None:
     assert _counted(trial) == {2}
 
 
-@pytest.mark.parametrize("pair", ["global-table-store-renamed", "global-table-topic-changed"])
-def test_every_release_is_right_without_the_global_directory(begin: Begin, release: str, pair: str) -> None:
-    """Exactly the directory of the plan is deleted."""
+def _bytes(trial: Trial, topics: tuple[str, ...]) -> int | Missing:
+    """What a plan adds for these topics; none of them is one that the group reads."""
+    run = SimpleNamespace(kafka={"bootstrap.servers": trial.bootstrap})
+    return bytes_of_topics(run, reading(), topics)  # type: ignore[arg-type]
+
+
+def _joined_with_a_second_table(begin: Begin, release: str) -> Trial:
+    """The second table was added by a roll, each version has counted one payment, and the new one is stopped."""
+    trial = begin("second-global-table-added", _TOPICS, release)
+    trial.send("rates", [("EUR", b"1")])
+    trial.send("users", [(key, b"user") for key in KEYS])
+    assert trial.run_before({"payments": EUR})["runbooks"] == ["rolling_bounce"]
+    assert trial.run_after({"payments": EUR})["users-store"] == len(KEYS)
+    return trial
+
+
+def test_the_undo_of_a_second_table_kills_without_the_plan(begin: Begin, release: str) -> None:
+    """The old version of 3.4.1 dies of the checkpoint of the new one; 3.9.1 and 4.3.1 count."""
+    trial = _joined_with_a_second_table(begin, release)
+    if release == FROM_RELEASE:
+        assert REFUSED in trial.run_into_failure(side="before")
+        return
+    trial.run_again({"payments": EUR})
+    assert trial.longs("payment-counts") == dict.fromkeys(KEYS, 3)
+
+
+def test_the_undo_of_a_second_table_works_by_its_card(begin: Begin, release: str) -> None:
+    """Exactly the directory of the card is deleted; the counts are kept, and the rates are read again."""
+    trial = _joined_with_a_second_table(begin, release)
+    assert trial.to_delete_in_undo() == TaskDirectories(("global",), ("rates",))
+    trial.delete_directories(trial.to_delete_in_undo().names)
+    assert trial.run_again({"payments": EUR}) == {"rates-store": 1}
+    assert trial.longs("payment-counts") == dict.fromkeys(KEYS, 3)
+
+
+@pytest.mark.parametrize(
+    ("pair", "store", "topic"),
+    [
+        ("global-table-store-renamed", "exchange-rates", "rates"),
+        ("global-table-topic-changed", "rates-store", "rates-v2"),
+    ],
+)
+def test_every_release_is_right_without_the_global_directory(
+    begin: Begin, release: str, pair: str, store: str, topic: str
+) -> None:
+    """Exactly the directory of the plan is deleted, and the topic that it restores from is read in full."""
     trial = _paid_once(begin, release, pair, "stop_and_restart")
-    assert trial.to_delete() == TaskDirectories(("global",))
+    assert trial.to_delete() == TaskDirectories(("global",), (topic,))
+    assert isinstance(_bytes(trial, (topic,)), int)
+    assert _bytes(trial, (topic,)) == _bytes(trial, (topic, "no-such-topic")) != 0
     trial.delete_directories(["global"])
-    assert _counted(trial) == {2}
+    assert trial.run_after({"payments": EUR + USD}) == {store: trial.held([topic])[topic]}
+    assert trial.longs("payment-counts") == dict.fromkeys(KEYS, 2)
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ def descriptions() -> Iterator[tuple[str, str]]:
 def fields_of_forms() -> Iterator[tuple[str, str]]:
     """Name, title and description of each field that a runbook's form may have."""
     for fields in (
-        form.runbook("any", doc="", params={}, tags=(), limits=[*form.ROLLING, *form.DRAIN]).params,
+        form.runbook("library_bump", doc="", params={}, tags=(), limits=[*form.ROLLING, *form.DRAIN]).params,
         {"target": form.target_release(), "run": form.run_to_undo()},
         form.new_deployment(),
         form.compared_release(),

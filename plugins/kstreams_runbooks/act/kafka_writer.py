@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from kstreams_runbooks.errors import Refused, WriteRefused
+from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.writes import ObjectWritten
 from kstreams_runbooks.observe.kafka.clients import connect_python, let_in, unreachable
 from kstreams_runbooks.wording import first_of
@@ -59,7 +59,10 @@ class KafkaWriter:
         except BrokerResponseError as error:
             raise Refused(f"the broker answered {type(error).__name__} ({error.description})") from None
         except (KafkaError, OSError) as error:
-            raise unreachable(self._config, error) from None
+            why = unreachable(self._config, error)
+            raise Unreachable(
+                f"{why} Whether they made the change is not known: clear this step, it reads first"
+            ) from None
         finally:
             client.close()
 

@@ -49,7 +49,8 @@ class TopicWriter(KafkaWriter):
 
         `made` are ids of topics that this run created, by name. `begun` are topics that did not exist when this run
         began to create them, and whose id it never learned: an existing one that never had a record is taken for its
-        own. Its own topics with the wanted shape are done `already`, every other existing topic is refused.
+        own. Its own topics with the wanted shape are done `already`. Refused are every other existing topic, and one of
+        its own that is gone.
         """
         made = made or {}
         with ClusterReader(self._config) as reader:
@@ -65,7 +66,7 @@ class TopicWriter(KafkaWriter):
                 for one in there
             ]
             checked = _checked(reader, reader.admin.check_create_topics, _requests(absent))
-        refuse_if([*reasons, *(_not_created(row) for row in checked if row["error_code"])])
+        refuse_if([*reasons, *(_not_creatable(row, made) for row in checked)])
         done = [_topic(one.name, "already", states[one.name].topic_id) for one in there]
         if self._dry_run:
             self.would_write += [f"create {_words(one)}" for one in absent]
@@ -253,6 +254,18 @@ def _shortened(client: Any, place: Place, offset: int) -> ObjectWritten:
     if begins < offset:
         return ObjectWritten(what, "failed", error=f"{what} still begins at {begins:,} (wanted {offset:,})")
     return ObjectWritten(what, "done")
+
+
+def _not_creatable(row: Mapping[str, Any], made: Mapping[str, str]) -> str:
+    """Why a topic that a broker does not list cannot be created, or not again; empty if it can."""
+    if row["error_code"]:
+        return _not_created(row)
+    if row["name"] not in made:
+        return ""
+    return (
+        f"topic {row['name']} (id {made[row['name']]}), which this run created, is gone: another client deleted it; "
+        "find out why, then trigger a new run"
+    )
 
 
 def _not_created(row: Mapping[str, Any]) -> str:

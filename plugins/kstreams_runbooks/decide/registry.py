@@ -16,7 +16,7 @@ from kstreams_runbooks.decide.instances.members import every_member_runs, group_
 from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
 from kstreams_runbooks.decide.plans.bump import bump_plan
-from kstreams_runbooks.decide.plans.local_state import cleared_state, with_cleared_state
+from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
@@ -34,6 +34,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         bump_plan,
         restart_plan,
         cleared_state,
+        state_of_undo,
         with_cleared_state,
         undo_plan,
         may_write,

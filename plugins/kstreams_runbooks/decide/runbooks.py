@@ -10,9 +10,10 @@ class Runbook:
 
     Its `needs` are facts of an application (decide/discovery/readiness.py): without one of them it refuses or is
     inconclusive. Without one of `wants` it works, at a cost. If `only_where` does not hold, it has nothing to do.
-    `field` is the field of its form that names a release, empty if the form has none. `plan` is the decision that
-    makes its plan, `closing` the one that proves its end (decide/registry.py). With `keeps_library` it refuses a
-    release that brings another Kafka Streams release.
+    `field` is the field of its form that names a release, empty if the form has none. `plan` is the decision that makes
+    its plan, `closing` the one that proves its end (decide/registry.py). With `keeps_library` it refuses a release that
+    brings another Kafka Streams release. `longest_h` are the hours after which Airflow ends a run of it, with the
+    reason in `because`: its waits give up before that, and `conclude` still runs.
     """
 
     name: str
@@ -24,6 +25,8 @@ class Runbook:
     plan: str = ""
     closing: str = ""
     keeps_library: bool = False
+    longest_h: float = 0
+    because: str = ""
 
 
 _READ = ("group_known", "offsets_read")
@@ -38,6 +41,8 @@ RUNBOOKS: tuple[Runbook, ...] = (
         field="target",
         plan="bump_plan",
         closing="change_verified",
+        longest_h=72,
+        because="two approvals of a working day, each asked again, and two rolls; a person may deploy",
     ),
     Runbook(
         "rolling_bounce",
@@ -48,6 +53,8 @@ RUNBOOKS: tuple[Runbook, ...] = (
         plan="restart_plan",
         closing="change_verified",
         keeps_library=True,
+        longest_h=48,
+        because="an approval of a working day, asked again, and one roll; a person may deploy",
     ),
     Runbook(
         "stop_and_restart",
@@ -58,6 +65,8 @@ RUNBOOKS: tuple[Runbook, ...] = (
         plan="restart_plan",
         closing="change_verified",
         keeps_library=True,
+        longest_h=36,
+        because="an approval of a working day, asked again, and the restore of the local state",
     ),
     Runbook(
         "undo",
@@ -66,6 +75,8 @@ RUNBOOKS: tuple[Runbook, ...] = (
         is_dag=True,
         plan="undo_plan",
         closing="undo_verified",
+        longest_h=48,
+        because="an approval of a working day, asked again, and up to two rolls; a person may deploy",
     ),
     Runbook(
         "plan_change",
@@ -73,6 +84,8 @@ RUNBOOKS: tuple[Runbook, ...] = (
         wants=("release_declared", "names_chosen"),
         is_dag=True,
         closing="change_answered",
+        longest_h=24,
+        because="a choice that waits for a working day, asked again",
     ),
     Runbook(
         "certify_drain",
@@ -80,6 +93,8 @@ RUNBOOKS: tuple[Runbook, ...] = (
         wants=("inputs_pausable",),
         is_dag=True,
         closing="certified",
+        longest_h=48,
+        because="inputs that stay paused over a weekend day while a backlog is read",
     ),
     Runbook(
         "suppress_removal",

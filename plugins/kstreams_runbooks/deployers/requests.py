@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from kstreams_runbooks.model.local_state import Directories, shown
+from kstreams_runbooks.model.local_state import Directories, in_words
 from kstreams_runbooks.model.target import RunbookSettings, Target
 
 Wish = Literal["deploy", "stop", "start", "clear_state"]
@@ -29,8 +29,8 @@ def request_sentence(
     if wish == "clear_state":
         where = "<state.dir>/<application.id>"
         if directories:
-            names = ", ".join(shown(directories))
-            return f"delete the task directories {names} of {instance} while it is stopped (in {where}, nothing else)"
+            what = in_words(directories)
+            return f"delete the {what} of {instance} while it is stopped (in {where}, nothing else)"
         return f"delete the local state of {instance} while it is stopped ({where}, nothing else)"
     if target is None:
         raise ValueError(f"{wish} {instance}: no target")

@@ -79,7 +79,9 @@ class SerdeEntry(FleetModel):
 class StoreEntry(FleetModel):
     """One state store, by the name that the description has."""
 
-    kind: model.StoreKind | None = Field(default=None, description="key_value, window, session, join or versioned")
+    kind: model.StoreKind | None = Field(
+        default=None, description="key_value, window, session, join, versioned or buffer"
+    )
     window: WindowEntry | None = Field(default=None, description="window of the operator that keeps it")
     retention_ms: Milliseconds | None = Field(default=None, description="retention of a window or session store")
     history_retention_ms: Milliseconds | None = Field(default=None, description="history of a versioned store")
@@ -97,6 +99,10 @@ class StoreEntry(FleetModel):
     in_memory: bool | None = Field(default=None, description="whether it is in memory; otherwise it is on the disk")
     supplier: Words | None = Field(default=None, description="class that makes it; default: that of the library")
     timestamped: bool | None = Field(default=None, description="whether it keeps a timestamp with each value")
+    headers: bool | None = Field(default=None, description="whether its files have the headers of records")
+    retain_duplicates: bool | None = Field(
+        default=None, description="whether a window store keeps each record of a key and a time"
+    )
     logging_config: dict[Words, SettingText] | None = Field(default=None, description="settings of its changelog")
 
     @field_validator("window")
@@ -179,6 +185,7 @@ class OperatorEntry(FleetModel):
     )
     partitioner: Words | None = Field(default=None, description="class of a sink; default: that of the library")
     join: model.Join | None = Field(default=None, description="of a join without a store: inner, left or outer")
+    grace_ms: Milliseconds | None = Field(default=None, description="of a join of a stream with a table, if it has one")
 
 
 class MemoryEntry(FleetModel):

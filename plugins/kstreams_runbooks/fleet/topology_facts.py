@@ -22,6 +22,12 @@ _VERSION: Final = re.compile(r"\d+\.\d")
 _OTHER_PARTS = ("facts", "topology", "not_read")
 # From this release on a store of the DSL is made of the program's serdes; before it, of the serializer in them.
 _KEEPS_SERDES = Release("3.9")
+_POLICY: Final = "cleanup.policy"
+_OF_LIBRARY: Final = "kafka.streams."
+# The class of Stores.inMemoryKeyValueStore until 2.8, which has no name of its own.
+_IN_MEMORY: Final = f"{_OF_LIBRARY}state.Stores$1"
+# The library's own partitioner of the answers of a foreign-key join: a program cannot choose it.
+_INTERNAL: Final = f"{_OF_LIBRARY}kstream.internals."
 
 
 class _Part(FleetModel):
@@ -61,6 +67,8 @@ class _Store(_Part):
     history_retention_ms: int | None = None
     supplier: str | None = None
     timestamped: bool | None = None
+    headers: bool | None = None
+    retain_duplicates: bool | None = None
     logging_config: dict[str, str] | None = None
     key_serde: _Serde | None = None
     value_serde: _Serde | None = None
@@ -83,6 +91,8 @@ class _Suppression(_Part):
     when_full: model.WhenFull | None = None
     value_serde: _Serde | None = None
     logging: bool | None = None
+    # Not compared, and checked all the same.
+    logging_config: dict[str, str] | None = None
 
 
 class _Topic(_Part):
@@ -102,23 +112,27 @@ class _Operator(_Part):
     offset_reset: str | None = None
     partitioner: str | None = None
     join: model.Join | None = None
+    grace_ms: int | None = None
     foreign_key: bool = False
 
     def read(self) -> model.DeclaredOperator:
         """Null is a fact. The join of a foreign-key join is that of its stores."""
         given = {
-            name: model.DEFAULT if getattr(self, name) is None else getattr(self, name)
-            for name in ("offset_reset", "partitioner")
+            name: model.DEFAULT if value is None or _INTERNAL in value else value
+            for name, value in (("offset_reset", self.offset_reset), ("partitioner", self.partitioner))
             if name in self.model_fields_set
         }
-        return model.DeclaredOperator(**given, join=None if self.foreign_key else self.join)
+        return model.DeclaredOperator(**given, join=None if self.foreign_key else self.join, grace_ms=self.grace_ms)
 
     def extractors(self) -> dict[str, str]:
         """The class that gives the records of each topic their times."""
         if "timestamp_extractor" not in self.model_fields_set:
             return {}
-        read = (*self.topics, *([] if self.pattern is None else [self.pattern]))
-        return dict.fromkeys(read, self.timestamp_extractor or model.DEFAULT)
+        return dict.fromkeys(self.sources(), self.timestamp_extractor or model.DEFAULT)
+
+    def sources(self) -> tuple[str, ...]:
+        """The topics that a source reads, and its pattern."""
+        return (*self.topics, *([] if self.pattern is None else [self.pattern]))
 
 
 class _NotRead(_Part):
@@ -178,6 +192,7 @@ def _read(document: _Document) -> model.TopologyFacts:
     if library is not None and not Release.known(library):
         not_read["library"] = f"{library[:40]} is not a release of Apache Kafka; give the release that it is made of"
         library = None
+    not_read |= _unread_extractors(document, not_read)
     by_serializer = None if library is None else Release.parse(library) < _KEEPS_SERDES
     extractors = {name: one for source in document.operators.values() for name, one in source.extractors().items()}
     # A suppression without one of its facts would have a limit that the program may not set.
@@ -198,6 +213,16 @@ def _read(document: _Document) -> model.TopologyFacts:
     )
 
 
+def _unread_extractors(document: _Document, not_read: Mapping[str, str]) -> dict[str, str]:
+    """Why the extractor of a topic was not read: that of its source was not."""
+    return {
+        f"topics.{topic}.timestamp_extractor": reason
+        for name, source in document.operators.items()
+        if (reason := not_read.get(f"operators.{name}.timestamp_extractor")) is not None
+        for topic in source.sources()
+    }
+
+
 def _lines(written: Mapping[str, Any], path: str = "") -> Iterator[str]:
     for name, value in written.items():
         if not path and name in _OTHER_PARTS:
@@ -213,6 +238,9 @@ def _store(name: str, store: _Store, unread: set[tuple[str, ...]], by_serializer
     plain = store.model_dump(exclude={"window", "key_serde", "value_serde", "supplier", "caching", "is_global"})
     # A window with a part that was not read is not known: no part of it has a default.
     whole = store.window is not None and not any(fact[:3] == ("stores", name, "window") for fact in unread)
+    if store.retain_duplicates and store.logging_config is not None:
+        # From some release on the library sets it for such a store, and a program cannot choose another.
+        plain["logging_config"] = {name: one for name, one in store.logging_config.items() if name != _POLICY}
     return model.DeclaredStore(
         **plain,
         window=model.Window(**store.window.model_dump()) if whole and store.window else None,
@@ -228,12 +256,14 @@ def _store(name: str, store: _Store, unread: set[tuple[str, ...]], by_serializer
 def _in_memory(supplier: str | None) -> bool | None:
     """By the class of the library that makes the store; None for the default of the library and other classes."""
     name = supplier or ""
-    own = name.replace("$", ".").rpartition(".")[2].lower().replace("_", "") if "kafka.streams." in name else ""
-    return True if own.startswith("inmemory") else False if own.startswith("rocksdb") else None
+    own = name.replace("$", ".").rpartition(".")[2].lower().replace("_", "") if _OF_LIBRARY in name else ""
+    if own.startswith("inmemory") or name.endswith(_IN_MEMORY):
+        return True
+    return False if own.startswith("rocksdb") else None
 
 
 def _suppression(one: _Suppression) -> model.DeclaredSuppression:
-    plain = one.model_dump(exclude={"value_serde"})
+    plain = one.model_dump(exclude={"value_serde", "logging_config"})
     return model.DeclaredSuppression(**plain, value_serde=_serde(one.value_serde))
 
 

@@ -1,6 +1,6 @@
 """Evidence, approvals and undo cards: journal entries, written once, read by every later step."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar, cast, get_args
 
@@ -18,6 +18,8 @@ from kstreams_runbooks.model.runs.ledger import Approval, Card, Evidence, Eviden
 _Kept = TypeVar("_Kept", Approval, Card)
 _APPLICATION = "application"
 _KINDS: tuple[str, ...] = get_args(EvidenceKind)
+# A reading of a large application has some hundred kilobytes.
+_PAGE = 100
 
 
 class Records:
@@ -36,12 +38,39 @@ class Records:
         )
 
     def evidence(
-        self, run_key: str, kind: str | None = None, name: str | None = None, task_id: str | None = None
+        self,
+        run_key: str,
+        kind: str | None = None,
+        name: str | None = None,
+        task_id: str | None = None,
+        *,
+        newest: int | None = None,
     ) -> list[Evidence]:
-        """Evidence of a run in the order of writing, filtered by kind, name and task if given."""
-        wanted = {"run_key": run_key, "kind": kind, "name": name, "task_id": task_id}
-        query = select(JournalRow).filter_by(**{key: value for key, value in wanted.items() if value is not None})
-        query = query.where(JournalRow.kind.in_(_KINDS)).order_by(JournalRow.place)
+        """Evidence of a run in the order of writing, filtered by kind, name and task if given.
+
+        With `newest` only the last so many. For something of which a run may have thousands, use it or `pieces`.
+        """
+        query = _wanted(run_key, kind, name, task_id)
+        if newest is None:
+            return self._read(query.order_by(JournalRow.place))
+        return self._read(query.order_by(JournalRow.place.desc()).limit(newest))[::-1]
+
+    def pieces(self, run_key: str, kind: str | None = None) -> Iterator[Evidence]:
+        """The same, read in pages as they are asked for: only one page is in memory."""
+        last = 0
+        while page := self._read(
+            _wanted(run_key, kind).where(JournalRow.seq > last).order_by(JournalRow.seq).limit(_PAGE)
+        ):
+            yield from page
+            last = page[-1].id
+
+    def piece(self, run_key: str, entry: int) -> Evidence:
+        """One piece of evidence by its id; BadInput if the run does not have it."""
+        if found := self._read(_wanted(run_key).where(JournalRow.seq == entry)):
+            return found[0]
+        raise BadInput(f"run {run_key}: has no evidence {entry}")
+
+    def _read(self, query: Select[JournalRow]) -> list[Evidence]:
         return self.database.read(lambda session: [_piece(row) for row in session.scalars(query)])
 
     def approve(self, approval: Approval) -> None:
@@ -188,6 +217,14 @@ class Records:
     def _require_card(session: Session, run_key: str, seq: int) -> None:
         if all(card.seq != seq for card in _cards(session, run_key)):
             raise BadInput(f"run {run_key}: has no undo card {seq}")
+
+
+def _wanted(
+    run_key: str, kind: str | None = None, name: str | None = None, task_id: str | None = None
+) -> Select[JournalRow]:
+    wanted = {"run_key": run_key, "kind": kind, "name": name, "task_id": task_id}
+    query = select(JournalRow).filter_by(**{key: value for key, value in wanted.items() if value is not None})
+    return query.where(JournalRow.kind.in_(_KINDS))
 
 
 def _piece(row: JournalRow) -> Evidence:

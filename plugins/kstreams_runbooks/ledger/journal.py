@@ -19,6 +19,7 @@ from kstreams_runbooks.model.runs.journal import CHAINED, RUN, Clock, Entry, ent
 from kstreams_runbooks.model.runs.ledger import RunRecord
 
 _ENTRY = tuple(Entry.__dataclass_fields__)
+_TYPES = get_type_hints(Entry)
 # SQLite takes any type in any column. These replace a value of a wrong type, and the entry's hash then does not fit.
 _DAMAGED: dict[type, Any] = {int: -1, bytes: b""}
 
@@ -153,10 +154,9 @@ def as_entry(row: JournalRow) -> Entry:
 
 
 def _entry(found: Mapping[str, Any]) -> Entry:
-    kinds = get_type_hints(Entry)
     return Entry(
         **{
-            name: value if type(value) is kinds[name] else _DAMAGED.get(kinds[name], repr(value))
+            name: value if type(value) is _TYPES[name] else _DAMAGED.get(_TYPES[name], repr(value))
             for name, value in found.items()
         }
     )

@@ -22,8 +22,8 @@ class TaskDirectories:
 
     @property
     def what(self) -> str:
-        """`task directories 1_*, 2_3`, or `local state` for all of it."""
-        return f"task directories {', '.join(shown(self.names))}" if self.names else "local state"
+        """Their names as `in_words` has them, or `local state` for all of it."""
+        return in_words(self.names) or "local state"
 
     def joined(self, other: "TaskDirectories") -> "TaskDirectories":
         """Both together, each name once."""
@@ -38,6 +38,13 @@ NO_DIRECTORIES = TaskDirectories()
 def shown(names: Iterable[str]) -> list[str]:
     """The names as a person writes them: `1_*` for every task of subtopology 1."""
     return [f"{name}*" if name.endswith("_") else name for name in names]
+
+
+def in_words(names: Directories) -> str:
+    """`task directories 1_*, 2_3 and directory global`: that of the global stores belongs to no task."""
+    tasks = shown(name for name in names if name != GLOBAL)
+    parts = (f"task directories {', '.join(tasks)}" if tasks else "", f"directory {GLOBAL}" if GLOBAL in names else "")
+    return " and ".join(filter(None, parts))
 
 
 def is_in(directory: str, names: Directories) -> bool:

@@ -35,6 +35,8 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "join": "# inner, left or outer, of a table that a join fills",
         "logging": "# whether it has a changelog",
         "source_table": "# true if it is a table that is read straight from a topic",
+        "supplier": "# the class that makes it; default: that of the library",
+        "timestamped": "# whether it keeps a timestamp with each value",
     },
     "topics": {
         "partitions": "# their number",
@@ -42,6 +44,11 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "key_serde": "# {name: string}",
         "value_serde": "# {name: json, schema_version: 1}",
         "joined_with": "# topics that it has to be co-partitioned with; [] for none",
+        "timestamp_extractor": "# the class that gives its records their times; default: that of the settings",
+    },
+    "operators": {
+        "join": "# inner, left or outer",
+        "partitioner": "# the class that chooses a partition; default: that of the library",
     },
 }
 _ASKED = ("kind", "key", "aggregate", "logging")

@@ -38,7 +38,7 @@ def _lines(missing: list[Undeclared], compared: Compared, side: str) -> Iterator
     asked, others = _by_section(missing, own, names)
     yield _HEAD.format(side=side)
     yield from others
-    every = [found for section in ("stores", "topics") for found in asked.get(section, {}).values()]
+    every = [found for objects in asked.values() for found in objects.values()]
     fields = [field for field in UNCHANGED if any(field in found for found in every)]
     if fields and side == "new":
         yield f"# If the change touches none of these{sides_of_join(fields)},"
@@ -62,8 +62,9 @@ def _by_section(missing: list[Undeclared], side: Side, names: Mapping[str, str])
             others.append(sentence(f"# {name}: if it suppresses, add `suppressions: {{{name}: {{mode: …}}}}`"))
             if _OR in one.where:
                 asked.setdefault("stores", {}).setdefault(f"{name}-store", []).append("kind")
-        elif section in {"stores", "topics"} and name:
-            found = asked.setdefault(section, {}).setdefault(names.get(name, name), [])
+        elif section in FIELDS and name:
+            own = names.get(name, name) if section == "stores" else name
+            found = asked.setdefault(section, {}).setdefault(own, [])
             found += [one.field] if one.field and one.field not in found else []
             found += [] if one.field or found else ["kind", "key"]
         elif one.where.startswith(_TABLE):

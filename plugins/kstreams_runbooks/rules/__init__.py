@@ -24,7 +24,7 @@ from kstreams_runbooks.model.releases.rules import (
 )
 from kstreams_runbooks.model.releases.settings import ReleaseSetting, SettingCatalogue, SettingEffect
 from kstreams_runbooks.model.rights import Right
-from kstreams_runbooks.model.topology.change import ChangeRule, Procedure
+from kstreams_runbooks.model.topology.change import ChangeRule, FindingKind, Procedure
 
 # libyaml parses about ten times as fast; a PyYAML built without it still works.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -67,6 +67,13 @@ def topology_cases() -> Mapping[str, str]:
     name, section = "topology_cases.yaml", "topology_cases"
     found: dict[str, str] = TypeAdapter(dict[str, str]).validate_python(_document(name)[section])
     return found
+
+
+@cache
+def finding_kinds() -> tuple[FindingKind, ...]:
+    """The findings of a plan that are not rows; ValueError if an entry does not match its kind."""
+    name, section = "finding_kinds.yaml", "finding_kinds"
+    return _rows(FindingKind, _document(name)[section], f"{name}, {section}")
 
 
 @cache

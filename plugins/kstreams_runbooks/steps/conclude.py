@@ -1,5 +1,6 @@
 """The last step of every runbook: one outcome, from its writes and proofs."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -7,11 +8,12 @@ from airflow.sdk import get_current_context, task
 
 from kstreams_runbooks.decide.runbooks import closing_decisions
 from kstreams_runbooks.decide.runs.chain import clock_steps
-from kstreams_runbooks.decide.runs.conclusion import RunFacts, RunOutcome, conclusion
+from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunFacts, RunOutcome, conclusion
 from kstreams_runbooks.decide.runs.message import ended, trigger_command
 from kstreams_runbooks.errors import Drifted, Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.runs.journal import Entry
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence
 from kstreams_runbooks.model.verdicts import Verdict
 from kstreams_runbooks.steps.approval.void import voided
@@ -30,12 +32,7 @@ def conclude() -> None:
     """Write how the run ended, release its holds, and fail the run unless it completed."""
     context = get_current_context()
     with reported(context, "judges how the run ended") as run:
-        facts = facts_of(run)
-        if facts.touched and not conclusion(facts).outcome.succeeded:
-            facts = replace(facts, reading=_last_look(run))
-        outcome = run.decide(conclusion, facts=facts)
-        run.ledger.conclude(run.key, str(outcome.outcome), outcome.sentence, now_ms())
-        run.ledger.release_holds(run.key)
+        outcome = close(run)
         head = _report_chain(run)
         run.say(f"{outcome.outcome.upper()}: {outcome.sentence}")
         code, back = exit_code(outcome.outcome), way_back(run)
@@ -46,18 +43,30 @@ def conclude() -> None:
         )
         for line in () if outcome.outcome.succeeded else back:
             run.say(line)
-        # fleet_check has already notified of a drift that it found itself.
-        told = {
-            "drifted": has_drifted(run) and voided(run) is None,
-            "way_back": back,
-            "emergencies": tuple(emergencies(run)),
-            "head": head,
-        }
-        notify(run, ended, conclusion=outcome, **told)
+        tell(run, outcome, back, head)
         if not outcome.outcome.succeeded:
             # Already reported, and not a refusal: the task only has to end as the run does.
             raise StepFailed(code)
         _onward(run, outcome.outcome)
+
+
+def close(run: Run, ended_by: str = "") -> Conclusion:
+    """Write how a run ended, and release its holds; `ended_by` is how Airflow ended it before its own `conclude`."""
+    facts = replace(facts_of(run), ended_by=ended_by)
+    if facts.touched and not conclusion(facts).outcome.succeeded:
+        facts = replace(facts, reading=_last_look(run))
+    outcome = run.decide(conclusion, facts=facts)
+    run.ledger.conclude(run.key, str(outcome.outcome), outcome.sentence, now_ms())
+    run.ledger.release_holds(run.key)
+    return outcome
+
+
+def tell(run: Run, outcome: Conclusion, back: Sequence[str], head: str) -> None:
+    """Notify of the end of a run."""
+    # fleet_check has already notified of a drift that it found itself.
+    drifted = has_drifted(run) and voided(run) is None
+    told = {"way_back": back, "emergencies": tuple(emergencies(run)), "head": head}
+    notify(run, ended, conclusion=outcome, drifted=drifted, **told)
 
 
 def _report_chain(run: Run) -> str:
@@ -93,33 +102,43 @@ def _onward(run: Run, outcome: RunOutcome) -> None:
 
 
 def facts_of(run: Run) -> RunFacts:
-    """The ledger's facts about the run; a verdict of `verify` counts only if no later step began or wrote."""
-    kept = run.ledger.evidence(run.key)
+    """The ledger's facts about the run; a verdict of `verify` counts only if no later step began or wrote.
+
+    Reads contents of the few entries that it needs: a long run has megabytes of readings.
+    """
+    entries = run.ledger.timeline(run.key)
     cards = run.ledger.cards(run.key)
     # The card comes before the write: a task that was killed in between counts as having written.
     last_write = max((card.entry for card in cards), default=0)
-    verdicts = [
-        piece
-        for piece in kept
-        if piece.kind == "verdict" and piece.name != conclusion.__name__ and "outcome" in _result(piece.payload)
-    ]
-    begun = [piece for piece in kept if piece.name == BEGUN and piece.task_id != run.task_id]
     # The last step that began decides how the run ended, not what an earlier step proved or failed at.
-    since = begun[-1].id if begun else 0
+    begun = _last_begun(run, entries)
+    since = begun.seq if begun else 0
+    verdicts = [entry for entry in entries if entry.kind == "verdict" and entry.name != conclusion.__name__]
     proofs = closing_decisions()
-    verified = [piece for piece in verdicts if piece.name in proofs and piece.id > max(since, last_write)]
-    failures = _failures(run, kept)
+    closing = [entry for entry in verdicts if entry.name in proofs and entry.seq > max(since, last_write)]
+    failures = _failures(run, entries)
+    saw = [entry for entry in entries if _is_note(entry, SAW) and entry.seq > since]
     return RunFacts(
         dry_run=run.dry_run,
         wrote=tuple(dict.fromkeys(card.what for card in cards)),
-        verified=decode(Verdict, verified[-1].payload["result"]) if verified else None,
-        last=decode(Verdict, verdicts[-1].payload["result"]) if verdicts else None,
+        verified=_newest_verdict(run, closing),
+        last=_newest_verdict(run, verdicts),
         failures=tuple(piece.payload["sentence"] for piece in failures),
         inconclusive=bool(failures) and failures[-1].payload["exit_code"] in _NOBODY_CAN_SAY,
-        reached=begun[-1].task_id if begun else "",
+        reached=begun.task_id if begun else "",
         touched=tuple(dict.fromkeys(card.object for card in cards if card.kind == INSTANCE)),
-        saw=next((piece.payload["sentence"] for piece in reversed(kept) if piece.name == SAW and piece.id > since), ""),
+        saw=run.ledger.piece(run.key, saw[-1].seq).payload["sentence"] if saw else "",
     )
+
+
+def _newest_verdict(run: Run, entries: Sequence[Entry]) -> Verdict | None:
+    """The newest of these decisions that has an outcome: a plan has none."""
+    for entry in reversed(entries):
+        result = _result(run.ledger.piece(run.key, entry.seq).payload)
+        if "outcome" in result:
+            verdict: Verdict = decode(Verdict, result)
+            return verdict
+    return None
 
 
 def exit_code(outcome: RunOutcome) -> int:
@@ -131,14 +150,25 @@ def exit_code(outcome: RunOutcome) -> int:
 
 def has_drifted(run: Run) -> bool:
     """Whether the run ended because the cluster or the application no longer matches the plan."""
-    failures = _failures(run, run.ledger.evidence(run.key))
+    failures = _failures(run, run.ledger.timeline(run.key))
     return bool(failures) and failures[-1].name == Drifted.__name__
 
 
-def _failures(run: Run, kept: list[Evidence]) -> list[Evidence]:
+def _is_note(entry: Entry, name: str) -> bool:
+    return (entry.kind, entry.name) == ("note", name)
+
+
+def _last_begun(run: Run, entries: Sequence[Entry]) -> Entry | None:
+    """The entry of the last step that began, apart from this one."""
+    return next((one for one in reversed(entries) if _is_note(one, BEGUN) and one.task_id != run.task_id), None)
+
+
+def _failures(run: Run, entries: Sequence[Entry]) -> list[Evidence]:
     """The failures of the last step that began; a step that failed and ran again is not why a run ends."""
-    since = max((piece.id for piece in kept if piece.name == BEGUN and piece.task_id != run.task_id), default=0)
-    return [piece for piece in kept if piece.kind == "failure" and piece.task_id != run.task_id and piece.id > since]
+    begun = _last_begun(run, entries)
+    since = begun.seq if begun else 0
+    own = [one for one in entries if one.kind == "failure" and one.task_id != run.task_id and one.seq > since]
+    return [run.ledger.piece(run.key, one.seq) for one in own]
 
 
 def _last_look(run: Run) -> ApplicationReading | Missing:

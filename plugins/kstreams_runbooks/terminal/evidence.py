@@ -48,7 +48,7 @@ def evidence_command(run: str, form: str, recheck: bool, verify: bool, head: str
     if others := [one.run_key for one in ledger.same_id(record) if one.run_key != record.run_key]:
         said = f"run {run} is {record.run_key}; its run id was also used for {', '.join(others)}"
         click.echo(outside(said, LONGEST_SENTENCE), err=True)
-    document = _document(ledger, record, recheck=recheck, verify=verify, head=head)
+    document = _document(ledger, record, recheck=recheck, verify=verify, head=head, raw=form == "json")
     if form == "json":
         _print(document)
     else:
@@ -76,7 +76,7 @@ def _of_head(ledger: "Ledger", newest: "RunRecord", head: str) -> "RunRecord":
 
 
 def _document(
-    ledger: "Ledger", record: "RunRecord", *, recheck: bool, verify: bool, head: str | None
+    ledger: "Ledger", record: "RunRecord", *, recheck: bool, verify: bool, head: str | None, raw: bool
 ) -> dict[str, Any]:
     """The requested document; for a run with a damaged entry only the result of `--verify`."""
     from kstreams_runbooks.ledger.codec import encode
@@ -85,7 +85,7 @@ def _document(
     shown = {"verify": encode(verified(ledger, record, head))} if verify else {}
     try:
         again = {"recheck": rechecked(ledger, record)} if recheck else {}
-        return {**as_document(ledger, record), **again, **shown}
+        return {**as_document(ledger, record, raw=raw), **again, **shown}
     except Inconclusive as error:
         if not verify:
             raise

@@ -9,16 +9,26 @@ from kstreams_runbooks.decide.runs.chain_record import Kept
 from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import call_again, encode, result_of
+from kstreams_runbooks.model.runs.journal import READING
 from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
 from kstreams_runbooks.model.times import utc_second
 from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown
 
 _T = TypeVar("_T")
 
+# Part of the document: kind of evidence.
+_SHOWN = {"readings": "reading", "verdicts": "verdict", "writes": "write", "failures": "failure"}
 
-def as_document(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
-    """Everything in the ledger about one run; times are Unix milliseconds."""
-    kept = ledger.evidence(record.run_key)
+
+def as_document(ledger: Ledger, record: RunRecord, *, raw: bool = True) -> dict[str, Any]:
+    """Everything in the ledger about one run; times are Unix milliseconds.
+
+    Without `raw` the readings and the inputs of decisions are left out: a long run has megabytes of them.
+    """
+    kept: dict[str, list[dict[str, Any]]] = {kind: [] for kind in _SHOWN.values()}
+    for kind in _SHOWN.values() if raw else {*_SHOWN.values()} - {"reading"}:
+        for piece in ledger.pieces(record.run_key, kind):
+            kept[kind].append(_piece(piece, raw=raw))
     return {
         "run": encode(record),
         "plan": ledger.plan(record.run_key),
@@ -27,23 +37,16 @@ def as_document(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
         "holds": [encode(hold) for hold in ledger.holds() if hold.run_key == record.run_key],
         "notifications": [encode(delivery) for delivery in ledger.notifications(record.run_key)],
         "chain": _chain(ledger, record),
-        **{
-            name: [_piece(piece) for piece in kept if piece.kind == kind]
-            for name, kind in (
-                ("readings", "reading"),
-                ("verdicts", "verdict"),
-                ("writes", "write"),
-                ("failures", "failure"),
-            )
-        },
+        **{name: kept[kind] for name, kind in _SHOWN.items()},
     }
 
 
 def _chain(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
-    """The figures of a run's journal: its length, its head, and the entries at which a clock went back."""
+    """The figures of a run's journal: length, raw readings, head, and the entries at which a clock went back."""
     entries = ledger.timeline(record.run_key)
     return {
         "rows": record.rows,
+        "readings": sum(entry.kind == READING for entry in entries),
         "head": entries[-1].hash if entries else "",
         "clock_went_back": [encode(step) for step in clock_steps(entries)],
     }
@@ -65,21 +68,24 @@ def _readable(read: Callable[[], _T], otherwise: _T) -> _T:
         return otherwise
 
 
-def _piece(piece: Evidence) -> dict[str, Any]:
+def _piece(piece: Evidence, *, raw: bool) -> dict[str, Any]:
+    payload = piece.payload
+    if not raw and isinstance(payload, dict):
+        payload = {name: value for name, value in payload.items() if name != "inputs"}
     return {
         "id": piece.id,
         "task": piece.task_id,
         "try": piece.try_number,
         "name": piece.name,
         "at_ms": piece.at_ms,
-        "payload": piece.payload,
+        "payload": payload,
     }
 
 
 def rechecked(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
     """Make every decision of the run again on its kept inputs; how many are equal, and which differ."""
     equal, different = 0, []
-    for piece in ledger.evidence(record.run_key, kind="verdict"):
+    for piece in ledger.pieces(record.run_key, "verdict"):
         name = piece.payload.get("decision")
         if name is None:
             continue
@@ -167,7 +173,7 @@ def as_markdown(document: dict[str, Any]) -> str:
             "s. The order is that of the journal.",
         ]
     lines += ["", f"Journal: {chain['rows']} entries, head {code(chain['head'])}."]
-    lines += ["", f"{len(document['readings'])} raw readings: `--format json`."]
+    lines += ["", f"{chain['readings']} raw readings: `--format json`."]
     return "\n".join(lines)
 
 

@@ -3,6 +3,7 @@ import java.util.Collections;
 import java.util.Optional;
 import java.util.Set;
 import kstreams.runbooks.facts.TopologyFacts;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.Topology;
@@ -14,6 +15,8 @@ import org.apache.kafka.streams.kstream.Produced;
 import org.apache.kafka.streams.kstream.StreamJoined;
 import org.apache.kafka.streams.kstream.Suppressed;
 import org.apache.kafka.streams.processor.StreamPartitioner;
+import org.apache.kafka.streams.processor.TimestampExtractor;
+import org.apache.kafka.streams.processor.WallclockTimestampExtractor;
 import org.apache.kafka.streams.state.Stores;
 import topologies.Windows;
 
@@ -37,6 +40,8 @@ public final class Everywhere {
                 Stores.persistentTimestampedKeyValueStore("timestamped"), Serdes.String(), Serdes.Long()));
         builder.addStateStore(Stores.windowStoreBuilder(
                 Stores.persistentWindowStore("plain-window", MINUTE, MINUTE, false), Serdes.String(), Serdes.Long()));
+        builder.addStateStore(Stores.windowStoreBuilder(
+                Stores.persistentWindowStore("each-event", MINUTE, MINUTE, true), Serdes.String(), Serdes.Long()));
         builder.addStateStore(Stores.timestampedWindowStoreBuilder(
                 Stores.persistentTimestampedWindowStore("timestamped-window", MINUTE, MINUTE, false),
                 Serdes.String(),
@@ -81,6 +86,40 @@ public final class Everywhere {
         write(visits, "by-list", new ByOther(Collections.singletonList(7)));
         write(visits, "by-none", null);
         return builder.build();
+    }
+
+    /** Sources with timestamp extractors: of numbers, of a number that may change, of a list, of Kafka, and none. */
+    public static Topology extractors() {
+        StreamsBuilder builder = new StreamsBuilder();
+        builder.stream("by-number", Consumed.with(new ByField(3, "secret")));
+        builder.stream("by-latest", Consumed.with(new ByLatest()));
+        builder.stream("by-list", Consumed.with(new ByField(Collections.singletonList(3), null)));
+        builder.stream("by-kafka", Consumed.with(new WallclockTimestampExtractor()));
+        builder.stream("by-none");
+        return builder.build();
+    }
+
+    private static final class ByField implements TimestampExtractor {
+        private final Object field;
+        private final String text;
+
+        ByField(Object field, String text) {
+            this.field = field;
+            this.text = text;
+        }
+
+        public long extract(ConsumerRecord<Object, Object> record, long partitionTime) {
+            return record.timestamp();
+        }
+    }
+
+    private static final class ByLatest implements TimestampExtractor {
+        private long latest;
+
+        public long extract(ConsumerRecord<Object, Object> record, long partitionTime) {
+            latest = Math.max(latest, record.timestamp());
+            return latest;
+        }
     }
 
     private static void write(KStream<String, String> visits, String topic, StreamPartitioner<String, String> by) {

@@ -1,9 +1,9 @@
 """Results of a write: every object has one, and a failed one is never passed over."""
 
 import pytest
-from kafka.errors import GroupAuthorizationFailedError, PolicyViolationError
-from kstreams_runbooks.act.kafka_writer import PartlyWritten, broker_error, demand_written, refuse_if
-from kstreams_runbooks.errors import Refused, WriteRefused
+from kafka.errors import GroupAuthorizationFailedError, KafkaTimeoutError, PolicyViolationError
+from kstreams_runbooks.act.kafka_writer import KafkaWriter, PartlyWritten, broker_error, demand_written, refuse_if
+from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.writes import ObjectWritten
 
 
@@ -34,3 +34,24 @@ def test_a_right_is_named_and_any_other_error_is_the_brokers() -> None:
     assert broker_error("topic a", 38, "x", "too many replicas") == (
         "topic a: the broker answered InvalidReplicationFactor (too many replicas)"
     )
+
+
+def test_without_an_answer_it_is_not_known_whether_the_change_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The request may have arrived: a rerun reads first."""
+
+    class Silent(KafkaWriter):
+        def write(self) -> None:
+            with self._client():
+                raise KafkaTimeoutError("no answer within 8000 ms")
+
+    class Admin:
+        def __init__(self, **_: object) -> None:
+            pass
+
+        def close(self) -> None:
+            """Nothing is open."""
+
+    monkeypatch.setattr("kstreams_runbooks.observe.kafka.admin_client.AdminClient", Admin)
+    monkeypatch.setattr("kstreams_runbooks.act.kafka_writer.let_in", dict)
+    with pytest.raises(Unreachable, match=r"KafkaTimeoutError.*Whether they made the change is not known"):
+        Silent({"bootstrap.servers": "one:9092"}, dry_run=False).write()

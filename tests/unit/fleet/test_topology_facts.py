@@ -120,6 +120,16 @@ def test_a_suppression_with_a_limit_that_was_not_read_is_unknown() -> None:
     assert _facts(("    max_bytes: null\n", "")).read.suppressions == {}
 
 
+def test_an_extractor_that_was_not_read_is_that_of_its_topics() -> None:
+    """The reason is that of the source."""
+    unread = 'not_read:\n  - {fact: ["operators", "source", "timestamp_extractor"], reason: "a list"}\n'
+    source = 'operators:\n  "source": {topics: ["readings"], pattern: null}\n'
+    text = f"facts: 1\ntopology: null\n{source}{unread}"
+    read = read_facts(text, "old.yaml").read
+    assert read.not_read["topics.readings.timestamp_extractor"] == "a list"
+    assert "readings" not in read.topics
+
+
 def test_a_release_of_a_vendor_is_not_read() -> None:
     """Its rules are those of the release of Apache Kafka that it is made of, which a person knows."""
     read = _facts(('library: "4.3.1"', 'library: "7.6.0-ccs"')).read
@@ -160,6 +170,10 @@ def test_a_later_jar_may_read_more() -> None:
         (COUNTED.replace("caching: true", 'caching: "maybe"'), "old.yaml: stores.readings-store.caching: "),
         (COUNTED.replace("global: false", "global: [1]"), "old.yaml: stores.readings-store.global must be "),
         (COUNTED.replace("max_records: 1000", 'max_records: "x"'), "old.yaml: suppressions.closed.max_records: "),
+        (
+            'logging_config: "yes"'.join(COUNTED.rsplit("logging_config: {}", 1)),
+            'old.yaml: suppressions.closed.logging_config: "yes" must be a mapping',
+        ),
     ],
 )
 def test_bad_documents_are_one_sentence(text: str, sentence: str) -> None:

@@ -36,7 +36,7 @@ _GAINS: Mapping[tuple[ChangeRunbook, ChangeRunbook], str] = {
     ("partition_increase", "reset_and_cleanup"): "every key gets its state again",
     ("reset_and_cleanup", "blue_green_cutover"): "results do not pause",
 }
-_SECTIONS = ("stores", "topics")
+_SECTIONS = ("stores", "topics", "operators")
 _UNCHANGED = get_args(Unchanged)
 _WITH_OTHERS = {"key", "key_serde", "value_serde"}
 

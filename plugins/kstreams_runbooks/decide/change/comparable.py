@@ -8,19 +8,22 @@ from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.model.readings.readings import Deployment, InstanceReading
-from kstreams_runbooks.model.topology.declaration import Declaration, Described
+from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, Described
 
 # A runbook sets and unsets it on the way between two libraries: it belongs to neither version.
 _UPGRADE_FROM = "upgrade.from"
 # Fields that a person declares in words of any kind, and the reader in the words of the code.
-_OF_A_TOPIC, _OF_A_STORE = (
-    ("key_serde", "value_serde", "timestamp_extractor"),
-    ("key_serde", "value_serde", "aggregate", "supplier"),
-)
-_OF_A_SUPPRESSION, _OF_AN_OPERATOR = ("value_serde",), ("partitioner",)
-# Choices that few programs make, and that a declaration need not have: without a word of the other version they are not
+_WORDS = {
+    "stores": ("key_serde", "value_serde", "aggregate", "supplier", "timestamped", "retain_duplicates"),
+    "suppressions": ("value_serde",),
+    "topics": ("key_serde", "value_serde", "timestamp_extractor"),
+    "operators": ("partitioner", "join"),
+}
+# Choices that few programs make, and what most declarations leave out: without a word of the other version they are not
 # compared, as without the agent.
-_CHOICES = {"timestamp_extractor", "partitioner"}
+_CHOICES = {"timestamp_extractor", "partitioner", "supplier", "join", "timestamped", "retain_duplicates"}
+# Of them those that have the same values in a declaration and in the code.
+_VALUES = {"join", "timestamped", "retain_duplicates"}
 # Settings on whose value rules depend, listed or not.
 _DECIDE = ("application.id", "group.protocol", "processing.guarantee", "topology.optimization")
 _Settings = tuple[tuple[str, str], ...]
@@ -72,29 +75,23 @@ def _in_words_of(one: Described, other: Described) -> Described:
     if not one.read or other.read or one.declared is None:
         return one
     own, theirs, file = one.declared, other.declaration, one.file or Declaration()
-    return replace(
-        one,
-        declared=replace(
-            own,
-            stores={
-                name: _worded(store, file.stores.get(name), theirs.stores.get(name), _OF_A_STORE)
-                for name, store in own.stores.items()
-            },
-            suppressions={
-                name: _worded(each, file.suppressions.get(name), theirs.suppressions.get(name), _OF_A_SUPPRESSION)
-                for name, each in own.suppressions.items()
-            },
-            topics={
-                name: _worded(topic, file.topics.get(name), theirs.topics.get(name), _OF_A_TOPIC)
-                for name, topic in own.topics.items()
-            },
-            operators={
-                name: _worded(each, file.operators.get(name), theirs.operators.get(name), _OF_AN_OPERATOR)
-                for name, each in own.operators.items()
-            },
-            config=_listed(own.config, file.config, theirs.config),
-        ),
-    )
+    sections: dict[str, Any] = {
+        section: {
+            name: _worded(entry, getattr(file, section).get(name), getattr(theirs, section).get(name), fields)
+            for name, entry in getattr(own, section).items()
+        }
+        for section, fields in _WORDS.items()
+    }
+    not_read = {where: reason for where, reason in own.not_read.items() if not _is_left_out(where, theirs)}
+    config = _listed(own.config, file.config, theirs.config)
+    return replace(one, declared=replace(own, **sections, config=config, not_read=not_read))
+
+
+def _is_left_out(where: str, other: Declaration) -> bool:
+    """Whether a fact that was not read, as `operators.NAME.FIELD`, is a choice that the other version leaves out."""
+    section, _, name = where.partition(".")
+    name, _, field = name.rpartition(".")
+    return field in _CHOICES and getattr(getattr(other, section, {}).get(name), field, None) is None
 
 
 def _listed(
@@ -107,13 +104,24 @@ def _listed(
 
 
 def _worded(own: Any, file: Any, other: Any, names: tuple[str, ...]) -> Any:
-    """The entry with each of these fields as its file has it; without one, only if the other version has the same."""
-    values = {}
-    for name in names:
-        read, theirs = getattr(own, name), getattr(other, name, None)
-        alone = theirs is None and name not in _CHOICES
-        values[name] = getattr(file, name, None) or (read if alone or theirs == read else None)
+    """The entry with each of these fields as it compares with the other version, None if it does not."""
+    values = {name: _word(name, *(getattr(one, name, None) for one in (own, file, other))) for name in names}
     return replace(own, **values)
+
+
+def _word(name: str, own: Any, file: Any, other: Any) -> Any:
+    """The word of the file; without one, what was read only if the other version has the same.
+
+    The choice of the library, the kind of a join, yes and no are the same words in both.
+    """
+    if name in _CHOICES:
+        if file is None and other is None:
+            return None
+        if name in _VALUES or DEFAULT in {own, other}:
+            return own
+    if file is not None:
+        return file
+    return own if other is None or other == own else None
 
 
 def _has_settings(one: Described) -> bool:

@@ -18,6 +18,7 @@ from kstreams_runbooks.decide.topology.names import (
     repartition_base,
 )
 from kstreams_runbooks.model.topology.change import ChangeRunbook
+from kstreams_runbooks.model.topology.declaration import DeclaredStore
 from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source, Subtopology, Topology
 from kstreams_runbooks.wording import first_of
 
@@ -46,6 +47,8 @@ _CALLS = {
     "-left-repartition": "StreamJoined.withName",
     "-right-repartition": "StreamJoined.withName",
 }
+# Generated names of operators that run a processor of the program.
+_PROCESSORS = ("KSTREAM-PROCESSOR", "KSTREAM-PROCESSVALUES", "KSTREAM-TRANSFORM")
 _ENDING_OF_ITS_OWN = ("KTABLE-SUPPRESS-", "KTABLE-FK-JOIN-", "KSTREAM-JOIN", "KSTREAM-OUTER")
 
 
@@ -195,6 +198,28 @@ def _call(name: str, otherwise: str) -> str:
     return f'{_CALLS.get(ending, otherwise)}("{name.removesuffix(ending)}")'
 
 
+def _store_call(compared: Compared, name: str, old: str) -> str:
+    """The call that gives a store its old name: that of the DSL, or its builder if a processor of the program keeps it.
+
+    A description hides which it is if the operator has a chosen name.
+    """
+    call = _call(old, "Materialized.as")
+    if _ending(old) or is_generated(old) or is_generated(name):
+        return call
+    keepers = [keeper.name for keeper in compared.after.keepers.get(name, ())]
+    if any(keeper.startswith(_PROCESSORS) for keeper in keepers):
+        return f'"{old}" as the name in its builder (Stores)'
+    declared = compared.after.declared.stores.get(name)
+    if any(map(is_generated, keepers)) or (declared is not None and _of_dsl(declared)):
+        return call
+    return f"{call} or that name in its builder (Stores)"
+
+
+def _of_dsl(store: DeclaredStore) -> bool:
+    aggregates = store.aggregation not in {None, "none"} or store.aggregate == "count"
+    return aggregates or store.window is not None or store.join is not None or bool(store.source_table)
+
+
 def _buffer(side: Side, name: str) -> str:
     node = side.nodes.get(name)
     return min(node.stores, default="") if isinstance(node, Processor) else ""
@@ -232,9 +257,10 @@ def _new_key(side: Side, topic: str) -> bool:
 def _calls(compared: Compared, names: _Names) -> list[str]:
     """The calls that give the names, each once."""
     buffers = {f"{old}-store" for old in names.nodes.values()}
+    stores = {old: new for new, old in names.stores.items()}
     calls = [
         *(f'Suppressed.withName("{old}")' for old in sorted(names.nodes.values())),
-        *(_call(old, "Materialized.as") for old in sorted(names.stores.values()) if old not in buffers),
+        *(_store_call(compared, new, old) for old, new in sorted(stores.items()) if old not in buffers),
         *(_repartitions(compared, old) for old in sorted(names.topics.values())),
     ]
     return [*dict.fromkeys(calls)]

@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.change.described import Judging, Known, parsed_cha
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.change.settings import settings_of_release
+from kstreams_runbooks.decide.change.unchanged import NAMED, again_with
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
@@ -23,6 +24,8 @@ from kstreams_runbooks.wording import first_of
 
 _ROLLED = {"rolling_bounce", "library_bump"}
 _DROPPED = {"repartition-removed", "repartition-renamed", "generated-name-shifted"}
+# Findings on which no runbook depends, and that an approver reads.
+_SHOWN = {CONTRADICTED, NAMED}
 _SOURCE = "KIP-345 (static membership keeps an assignment); tests/long/test_changed_topics.py"
 _DECLARATION = "docs/change_rules.md"
 # A sentence in a log and in a run's outcome; the evidence has the rest.
@@ -72,10 +75,10 @@ def _compared(
 ) -> Verdict:
     before, after = old.described, new.described
     same = _is_undeclared(before) and _is_undeclared(after) and old.topology == new.topology
-    if same and (before.declared is None or after.declared is None):
+    if same and (before.is_bare or after.is_bare):
         return Verdict(Outcome.PROCEED, (), (_nothing_declared(before, after, known, "only the description was"),))
     change = parsed_change(_alone(old), _alone(new), known, judging)
-    shown = [one for one in change.uncovered if one.severity != "info" or one.id == CONTRADICTED]
+    shown = [one for one in change.uncovered if one.severity != "info" or one.id in _SHOWN]
     findings = tuple(_finding(one, at_once=at_once) for one in shown)
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
@@ -93,7 +96,7 @@ def _compared(
 
 
 def _is_undeclared(one: Described) -> bool:
-    return one.declared is None or one.only_read
+    return one.only_read or one.is_bare
 
 
 def _nothing_declared(before: Described, after: Described, known: Known, what: str) -> Finding:
@@ -141,7 +144,7 @@ def _open(before: Described, after: Described, change: ChangeReading) -> str:
     reasons = first_of(change.plan.reasons, _MOST, "; ")
     return (
         f"whether {_named(after)} may be rolled next to {_named(before)} cannot be said: {reasons}; declare it next to "
-        "the fleet entry, plan_change shows all of it"
+        f"the fleet entry, plan_change shows all of it{again_with('this runbook', change.enough)}"
     )
 
 

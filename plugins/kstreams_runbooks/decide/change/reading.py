@@ -11,6 +11,7 @@ from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import library_findings
 from kstreams_runbooks.decide.change.rules import Fired, fired
 from kstreams_runbooks.decide.change.settings import settings_of_release
+from kstreams_runbooks.decide.change.unchanged import enough, unchanged_findings
 from kstreams_runbooks.decide.change.unread import with_reasons
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
@@ -20,6 +21,7 @@ from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Undecided
+from kstreams_runbooks.model.topology.declaration import Unchanged
 from kstreams_runbooks.model.verdicts import Outcome
 
 _SEVERITIES = ("danger", "warning", "info")
@@ -29,6 +31,7 @@ _SEVERITIES = ("danger", "warning", "info")
 class ChangeReading:
     """Findings, worst first; undeclared facts; the plan; and the effect on names on cluster and disks.
 
+    `enough` are fields that decide an inconclusive plan if the new version declares them `unchanged`.
     `not_compared` lists facts that neither side gives. `mixed_up`: the two have nothing in common, and are not of one
     application. `cures` are changes of the program that make the plan milder. `limits` are new ones of suppress
     buffers.
@@ -43,6 +46,7 @@ class ChangeReading:
     mixed_up: bool = False
     cures: tuple[Cure, ...] = ()
     limits: tuple[NewLimits, ...] = ()
+    enough: tuple[Unchanged, ...] = ()
 
     @property
     def uncovered(self) -> tuple[ChangeFinding, ...]:
@@ -73,9 +77,11 @@ def read_change(
     of_settings = settings_of_release(compared, versions, catalogue, broker)
 
     def fired_with(other: Compared) -> Fired:
-        by_rows = fired(subjects(other, catalogue), rules)
+        parts = subjects(other, catalogue)
+        by_rows = fired(parts, rules)
+        of_declarations = (*contradicted(other), *unchanged_findings(other.after, parts))
         return Fired(
-            (*by_rows.findings, *of_library.findings, *of_settings.findings, *contradicted(other)),
+            (*by_rows.findings, *of_library.findings, *of_settings.findings, *of_declarations),
             with_reasons((*by_rows.undecided, *of_library.undecided), other),
         )
 
@@ -106,6 +112,7 @@ def read_change(
         if compared.nothing_in_common
         else cures(compared, asks.runbooks if asks.verdict is Outcome.PROCEED else None, found_only),
         () if compared.nothing_in_common else new_limits(compared),
+        enough(found, after, lambda named: fired_with(Compared(before, named)), plan.verdict),
     )
 
 

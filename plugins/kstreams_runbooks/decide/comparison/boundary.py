@@ -125,6 +125,9 @@ def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> S
     if added or (one != other and (chosen_before or chosen)):
         # Records that go to topics chosen by code have no topic to compare.
         declared = dict.fromkeys(declared, False)
+    elif chosen:
+        # Its name is that of a class: there is no topic to ask about, and what is declared under it is compared.
+        declared = {fact: found or False for fact, found in declared.items()}
     facts: dict[str, Fact] = {
         "added": added,
         "topic_changed": one != other,
@@ -132,19 +135,30 @@ def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> S
         "extracted": chosen,
         **declared,
     }
-    said = {**_said(compared, one, other), **by, "sinks": _sinks_of(compared.after, other)}
+    said = {**_said(compared, one, other), **by, "sinks": ", ".join(compared.after.sinks[other])}
     if chosen_before and not added:
         said["before"] = _CHOSEN
     return Subject("sink", other, facts, said, asked)
 
 
-def _sinks_of(side: Side, target: str) -> str:
-    return ", ".join(sorted(node.name for node in side.nodes.values() if target_of(node) == target))
-
-
 def _declared(compared: Compared, old: str, new: str) -> DeclaredFacts:
     before, after = compared.before.declared.topics, compared.after.declared.topics
-    return topic_facts(new, before.get(old), after.get(new), compared.after.declared.unchanged)
+    facts, asked = topic_facts(new, before.get(old), after.get(new), compared.after.declared.unchanged)
+    if unread := _without_extractor(compared, old, new):
+        facts["extractor_changed"] = None
+        asked["extractor_changed"] = (Undeclared(f"topics.{new}", "timestamp_extractor", unread),)
+    return facts, asked
+
+
+def _without_extractor(compared: Compared, old: str, new: str) -> str:
+    """The versions whose extractor of a topic could not be read, and is not declared."""
+    unread = []
+    for side, topic, label in ((compared.before, old, "old"), (compared.after, new, "new")):
+        declared = side.declared.topics.get(topic)
+        known = declared is not None and declared.timestamp_extractor is not None
+        if not known and f"topics.{topic}.timestamp_extractor" in side.declared.not_read:
+            unread.append(label)
+    return ", ".join(unread)
 
 
 def _is_changelog(side: Side, topic: str) -> bool | None:

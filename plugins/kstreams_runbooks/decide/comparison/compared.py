@@ -147,10 +147,18 @@ class Side:
             if topic not in self.internal
         }
 
+    @cached_property
+    def sinks(self) -> dict[str, tuple[str, ...]]:
+        """The names of the sinks of each topic, sorted, an extractor as one topic."""
+        found: dict[str, list[str]] = {}
+        for name in sorted(self.nodes):
+            if target := target_of(self.nodes[name]):
+                found.setdefault(target, []).append(name)
+        return {target: tuple(names) for target, names in found.items()}
+
     def written(self) -> set[str]:
         """External topics that it writes, an extractor as one."""
-        targets = (target_of(node) for _, node in self.topology.nodes())
-        return {target for target in targets if target and target not in self.internal}
+        return self.sinks.keys() - self.internal
 
 
 @dataclass(frozen=True)

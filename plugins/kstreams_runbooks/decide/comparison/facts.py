@@ -188,7 +188,7 @@ def window_of(store: DeclaredStore | None) -> Window | None:
     if store.window is not None:
         return store.window
     # A window store of a custom processor has a retention, and no window that a library would apply.
-    return NO_WINDOW if store.kind in {"key_value", "versioned"} or store.retention_ms is not None else None
+    return NO_WINDOW if store.kind in {"key_value", "versioned", "buffer"} or store.retention_ms is not None else None
 
 
 def _compared(where: str, field: str, old: object, new: object) -> tuple[bool | None, tuple[Undeclared, ...]]:

@@ -15,7 +15,7 @@ def left_behind(compared: Compared) -> dict[str, str]:
     readers = {store: topic for topic, stores in after.items() for store in stores}
     found = {}
     for topic, stores in before.items():
-        gone = [store for store in stores if readers.get(store) != topic and not _in_memory(compared, store)]
+        gone = [store for store in stores if readers.get(store) != topic and _on_disk(compared, store)]
         if gone:
             found[topic] = "; ".join(_fate(topic, store, readers.get(store), after.get(topic, ())) for store in gone)
     return found
@@ -29,6 +29,6 @@ def _fate(topic: str, store: str, now: str | None, others: tuple[str, ...]) -> s
     return f"global store {store} of topic {topic} is removed"
 
 
-def _in_memory(compared: Compared, store: str) -> bool:
+def _on_disk(compared: Compared, store: str) -> bool:
     declared = compared.before.declared.stores.get(store)
-    return declared is not None and bool(declared.in_memory)
+    return declared is None or declared.on_disk

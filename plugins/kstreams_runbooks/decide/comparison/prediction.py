@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, topics_of
 from kstreams_runbooks.decide.comparison.facts import changed
+from kstreams_runbooks.decide.comparison.global_stores import left_behind
 from kstreams_runbooks.decide.comparison.segments import segments_changed
 from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
-from kstreams_runbooks.decide.comparison.state.makers import becomes_plain
+from kstreams_runbooks.decide.comparison.state.makers import loses_files
 from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.decide.topology.partitions import repartition_topics, task_counts
+from kstreams_runbooks.model.local_state import GLOBAL
 from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
 
 # Neither of the two kinds reads the files of the other.
@@ -26,7 +28,10 @@ class InternalTopic:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """A store that is rebuilt from `changelog`, with the subtopologies it leaves (None: new) and enters."""
+    """A store that is rebuilt from `changelog`, with the subtopologies it leaves (None: new) and enters.
+
+    The changelog of a global store is the topic that it reads.
+    """
 
     store: str
     changelog: str
@@ -45,8 +50,8 @@ class Prediction:
 
     Facts in neither text nor declaration are unknown here: a store without logging has no changelog, an in-memory one
     has no directory and is rebuilt at each start. Instances are assumed to have stopped cleanly and to find their disks
-    again. Global stores are not among the restores, nor the directories of another application.id or state.dir among
-    the stale.
+    again. Global stores are among the restores if their directory is deleted; the directories of another application.id
+    or state.dir are not among the stale.
     """
 
     created: tuple[InternalTopic, ...]
@@ -109,13 +114,14 @@ def changelog_topics(side: Side) -> dict[str, str]:
 
 
 def places_in_another_format(compared: Compared) -> frozenset[str]:
-    """Subtopologies of a store that stays where it is, and has other files: versions, timestamps, segments."""
+    """Subtopologies of a store that stays where it is, and has other files: versions, timestamps, headers, segments."""
     before, after = compared.before, compared.after
     found = []
     for store in before.declared.stores.keys() & after.declared.stores.keys():
         place = after.store_places.get(store)
         old, new = before.declared.stores[store], after.declared.stores[store]
-        differs = {old.kind, new.kind} == _FORMATS or segments_changed(old, new) or becomes_plain(old, new)
+        kinds = {old.kind, new.kind}
+        differs = kinds == _FORMATS or segments_changed(old, new) or loses_files(compared, old, new)
         if differs and place is not None and place == before.store_places.get(store):
             found.append(place)
     return frozenset(found)
@@ -189,7 +195,21 @@ def _restores(compared: Compared) -> tuple[Restore, ...]:
             continue
         own = changelog not in after.read(is_global=False)
         found.append(Restore(store, f"{_prefix(after)}{changelog}" if own else changelog, was, now, why))
-    return tuple(found)
+    return (*found, *(global_restores(compared) if left_behind(compared) else ()))
+
+
+def global_restores(compared: Compared) -> Iterator[Restore]:
+    """The global stores on the disk of the new version, which read their topics in full without their directory."""
+    before, after = _global_places(compared.before), compared.after
+    for store, place in sorted(_global_places(after).items()):
+        declared = after.declared.stores.get(store)
+        for topic, stores in after.global_stores.items():
+            if store in stores and (declared is None or declared.on_disk):
+                yield Restore(store, topic, before.get(store), place, f"the directory `{GLOBAL}` is deleted")
+
+
+def _global_places(side: Side) -> dict[str, str]:
+    return {store: sub.id for sub in side.topology.subtopologies if sub.is_global for store in sub.stores}
 
 
 def _state_dir(side: Side) -> str | None:

@@ -21,7 +21,7 @@ from kstreams_runbooks.decide.plans.undo_order import UndoPart, in_order
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide, guard_of
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
-from kstreams_runbooks.model.local_state import NO_DIRECTORIES
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
@@ -57,11 +57,12 @@ def undo_plan(
     records are read to their end, before the first old release starts.
     Everything else that the run changed goes back too, cards from last to first over all `sides` (undo_order.py).
 
-    `changelog_bytes` is what an instance may have to restore. `local_state` is what an undo of all instances at once
-    deletes: `stale` (the directories that the cards name), `keep` (nothing) or `all`. BadInput for another one, and for
-    `keep` and `all` if the run took one instance after another. Refused if a run changed nothing, if an instance is no
-    longer as the run left it, if the version rules allow no undo, and if a card is of an unknown kind, unless
-    `leave_unknown` chooses to take back the others alone; Inconclusive if an instance's deployment cannot be read.
+    `changelog_bytes` is what an instance may have to restore. `local_state` is what the undo deletes of each instance:
+    `stale` (the directories that the cards name), `keep` (nothing) or `all`. BadInput for another one, and for `keep`
+    and `all` if the run took one instance after another and its cards name no directories. Refused if a run changed
+    nothing, if an instance is no longer as the run left it, if the version rules allow no undo, and if a card is of an
+    unknown kind, unless `leave_unknown` chooses to take back the others alone; Inconclusive if an instance's deployment
+    cannot be read.
     """
     if undone.runbook == "undo":
         raise Refused(f"run {undone.run_key} is an undo itself: trigger the runbook that it took back again")
@@ -147,7 +148,7 @@ def _instances_back(
         for move in moves
         if (guard := guard_of(move, undone, reading, declared, rules))
     }
-    bounces = tuple(_at_once(undone, todo, local_state) if undone.at_once else _stages(todo, guards))
+    bounces = tuple(_at_once(undone, todo, local_state) if undone.at_once else _stages(todo, guards, local_state))
     for bounce in bounces:
         if bounce.after_drain:
             _all_guarded(undone, bounce, found.at_start, guards)
@@ -157,10 +158,10 @@ def _instances_back(
 def _check_choice(local_state: str, undone: Undone) -> None:
     if local_state not in {STALE, KEEP, ALL}:
         raise BadInput(f"local_state: {outside(local_state, 60)!r} (expected {STALE}, {KEEP} or {ALL}); choose one")
-    if local_state != STALE and not undone.at_once:
+    if local_state != STALE and not undone.at_once and not left_behind(undone.moves).names:
         raise BadInput(
-            f"local_state={local_state}: run {undone.run_key} took one instance after another, and the releases decide "
-            f"what its undo deletes (expected {STALE}); leave the field as it is"
+            f"local_state={local_state}: run {undone.run_key} took one instance after another, and its cards name no "
+            f"task directories: the releases decide what its undo deletes (expected {STALE}); leave the field as it is"
         )
 
 
@@ -265,11 +266,13 @@ def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]], local_state: str
     release, settings, library = before[0]
     # What an older release cannot open goes in any case.
     clear = local_state == ALL or any(move.clears_state for move in undone.moves)
-    deletes = NO_DIRECTORIES if clear or local_state == KEEP else left_behind(undone)
+    deletes = NO_DIRECTORIES if clear or local_state == KEEP else left_behind(undone.moves)
     yield Bounce(1, release, settings, other_library(release, library), clear_state=clear, deletes=deletes)
 
 
-def _stages(todo: Mapping[str, tuple[Move, ...]], guards: Mapping[str, DeployedInstance]) -> Iterator[Bounce]:
+def _stages(
+    todo: Mapping[str, tuple[Move, ...]], guards: Mapping[str, DeployedInstance], local_state: str
+) -> Iterator[Bounce]:
     """One stage per bounce of the run, last to first, split if instances differed before it.
 
     Before a stage that needs a drain comes one that brings every instance to its guard; one that has it is only
@@ -284,8 +287,10 @@ def _stages(todo: Mapping[str, tuple[Move, ...]], guards: Mapping[str, DeployedI
         for place, there in _alike(drained, lambda move: guards[move.instance]):
             _bring(stages, place, there)
         for place, there in _alike(going, lambda move: move.before):
-            clear, drain = any(move.clears_state for move in there), any(move in drained for move in there)
-            _bring(stages, place, there, clear_state=clear, after_drain=drain)
+            clear = local_state == ALL or any(move.clears_state for move in there)
+            deletes = NO_DIRECTORIES if clear or local_state == KEEP else left_behind(there)
+            drain = any(move in drained for move in there)
+            _bring(stages, place, there, clear_state=clear, deletes=deletes, after_drain=drain)
     yield from stages
 
 
@@ -304,12 +309,13 @@ def _bring(
     moves: list[Move],
     *,
     clear_state: bool = False,
+    deletes: TaskDirectories = NO_DIRECTORIES,
     after_drain: bool = False,
 ) -> None:
     """Another stage that ends on `place`, or more instances for the last one if that is the same."""
     names = tuple(move.instance for move in moves)
     library = other_library(place.release, place.version)
-    stage = Bounce(len(stages) + 1, place.release, place.settings, library, names, clear_state, after_drain)
+    stage = Bounce(len(stages) + 1, place.release, place.settings, library, names, clear_state, after_drain, deletes)
     if stages and replace(stages[-1], number=stage.number, instances=names) == stage:
         stages[-1] = replace(stages[-1], instances=tuple(sorted({*stages[-1].instances, *names})))
     else:

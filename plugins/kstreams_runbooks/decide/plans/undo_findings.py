@@ -1,11 +1,11 @@
 """Findings of an undo: topics that it leaves unread, local state that it deletes, cards that do not apply."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from kstreams_runbooks.decide.drain.marks import GUIDE, read_topics
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP
 from kstreams_runbooks.decide.plans.undo_cards import TakenBack
-from kstreams_runbooks.decide.plans.way_back import Undone
+from kstreams_runbooks.decide.plans.way_back import Move, Undone
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
@@ -16,10 +16,10 @@ from kstreams_runbooks.model.verdicts import Finding
 _KIP_904 = "KIP-904; Kafka Streams Upgrade Guide, downgrading; tests/long/test_undo.py"
 
 
-def left_behind(undone: Undone) -> TaskDirectories:
+def left_behind(moves: Iterable[Move]) -> TaskDirectories:
     """The task directories that the cards name."""
     found = NO_DIRECTORIES
-    for move in undone.moves:
+    for move in moves:
         found = found.joined(move.deletes)
     return found
 
@@ -117,7 +117,7 @@ def _state_findings(
                 "between stop and start",
                 "tests/long/test_left_directories.py",
             )
-    if local_state == KEEP and (left := left_behind(undone)).names:
+    if local_state == KEEP and (left := left_behind(undone.moves)).names:
         yield Finding(
             "undo-keeps-task-directories",
             "warning",

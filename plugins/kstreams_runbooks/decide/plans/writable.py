@@ -94,8 +94,18 @@ def _unread(reading: TouchedReading, writes: tuple[PlannedWrite, ...]) -> Iterat
             yield from _unread_group(write.group, groups.get(write.group))
         if write.kind == "delete_topics" and isinstance(reading.deletes_topics, Missing):
             yield f"whether brokers delete topics: {reading.deletes_topics.missing}"
+        if write.kind == "delete_groups" and reading.hidden:
+            yield _unsaved(write.group, reading.hidden)
     if isinstance(reading.reassigned, Missing) and _touched(writes):
         yield reading.reassigned.missing
+
+
+def _unsaved(group_id: str, hidden: tuple[str, ...] | Missing) -> str:
+    """A deleted group loses its offsets on every topic, and those on hidden topics cannot be saved first."""
+    what = f"group {group_id}: whether it has offsets on topics that are not visible to this login is not known"
+    if isinstance(hidden, Missing):
+        return f"{what}: {hidden.missing}"
+    return f"{what}: {first_of(hidden, _SHOWN)}; grant it Describe on them, or delete its offsets by topic"
 
 
 def _unread_topic(name: str, topic: TopicState | HiddenTopic | None, *, on_cluster: bool) -> Iterator[str]:

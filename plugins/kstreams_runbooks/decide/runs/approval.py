@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
+from kstreams_runbooks.decide.change.unchanged import NAMED
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Plan
@@ -122,7 +123,8 @@ def approval_body(
     far.
     """
     todo = [one for one in plan.bounces if one.number >= bounce]
-    risks = [f"{finding.severity}: {finding.message}" for finding in plan.findings if finding.severity != "info"]
+    weighed = [one for one in plan.findings if one.severity != "info" or one.id == NAMED]
+    risks = [f"{finding.severity}: {finding.message}" for finding in weighed]
     limits = _other_limits(plan, fleet_limits)
     lines = [
         labelled(Label.NOW, now),

@@ -9,7 +9,7 @@ from kstreams_runbooks.decide.change.answer import ChangePlan
 from kstreams_runbooks.decide.runbooks import runbook, start_command
 from kstreams_runbooks.decide.runs.approval import Asking, Label, asked_by, digest_line, expires, labelled
 from kstreams_runbooks.decide.topology.described import ParsedDescription
-from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.topology.declaration import Described, Unchanged
 from kstreams_runbooks.wording import outside, pasted
 
 NONE = "none"
@@ -61,14 +61,19 @@ def started_with(
     reason: str,
     run_id: str,
     limits: Mapping[str, float],
+    unchanged: tuple[Unchanged, ...] = (),
 ) -> dict[str, Any]:
-    """The parameters of the started run; its reason leads back to the run that planned it."""
+    """The parameters of the started run; its reason leads back to the run that planned it.
+
+    What the form named as `unchanged` is named again, because the started run compares the two releases itself.
+    """
     return {
         "application": application,
         runbook(name).field: release,
         "dry_run": dry_run,
         # A reason has a limit, and this one leads back to the run that has all of it.
         "reason": f"{f'{outside(reason, _MOST_OF_REASON)}; ' if reason else ''}planned by plan_change, run {run_id}",
+        **({"unchanged": list(unchanged)} if unchanged else {}),
         **limits,
     }
 
@@ -83,10 +88,13 @@ def started_id(name: str, run_id: str, number: int) -> str:
     return whole if len(whole) <= _LONGEST_ID else f"{name}.{sha256(own.encode()).hexdigest()}"
 
 
-def commands(runbooks: tuple[str, ...], release: str, application: str) -> Iterator[str]:
-    """Commands that start them from a terminal."""
+def commands(
+    runbooks: tuple[str, ...], release: str, application: str, unchanged: tuple[Unchanged, ...] = ()
+) -> Iterator[str]:
+    """Commands that start them from a terminal, with what the form named as `unchanged`."""
+    named = ("--param", f"unchanged={','.join(unchanged)}") if unchanged else ()
     for name in runbooks:
-        yield pasted(tuple(start_command(name, application, release)))
+        yield pasted((*start_command(name, application, release), *named))
 
 
 def question(
@@ -100,13 +108,15 @@ def question(
     left_out: tuple[str, ...],
     dry_run: bool,
     digest: str,
+    named: str = "",
 ) -> str:
-    """The text for the person, 15 lines at most, in Markdown."""
+    """The text for the person, 15 lines at most, in Markdown; `named` is what the form declares."""
     how = "as a dry run, which shows its own plan and changes nothing" if dry_run else "for real: it asks for approval"
     lines = [
         labelled("Change", f"{before.release} to {after.release} ({after.source})"),
         labelled("Plan", headline),
         labelled("Findings", " / ".join(findings) or "none to weigh"),
+        labelled("Named in the form", named) if named else "",
         labelled("Not offered", " / ".join(left_out)) if left_out else "",
         labelled(Label.WILL_DO, f"start {' or '.join(option for option in options if option != NONE)} {how}")
         + "; the log of `plan` has the whole plan",

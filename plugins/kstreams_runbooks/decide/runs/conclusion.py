@@ -31,8 +31,9 @@ class RunFacts:
     `verified` is the verdict of `verify` if it was reached after the last write, None if it was not; `last` the last
     verdict of any step; `failures` the sentences of the step that ended the run (a step that failed and ran again is
     not it), `inconclusive` whether it failed for a reading that is missing; `reached` the last step that began;
-    `touched` the instances that cards name; `saw` the last observation of a wait in that step. `reading` is None if no
-    final reading was needed.
+    `touched` the instances that cards name; `saw` the last observation of a wait in that step. `ended_by` is how
+    Airflow ended the run before its own `conclude`, empty if it did not. `reading` is None if no final reading was
+    needed.
     """
 
     dry_run: bool
@@ -45,6 +46,7 @@ class RunFacts:
     touched: tuple[str, ...] = ()
     reading: ApplicationReading | Missing | None = None
     saw: str = ""
+    ended_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,9 @@ def conclusion(facts: RunFacts) -> Conclusion:
 
 
 def _why(facts: RunFacts) -> str:
+    if facts.ended_by:
+        at = f"{facts.ended_by}; {facts.reached or 'no step'} was its last step"
+        return f"{at}; the last that it saw: {facts.saw}" if facts.saw else at
     if facts.failures:
         return facts.failures[-1]
     if facts.reached:

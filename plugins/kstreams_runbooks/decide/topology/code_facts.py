@@ -76,6 +76,8 @@ def _store(where: str, read: DeclaredStore, declared: DeclaredStore) -> _Found[D
         "in_memory",
         "supplier",
         "timestamped",
+        "headers",
+        "retain_duplicates",
         "logging_config",
         "source_table",
         "join",
@@ -83,7 +85,7 @@ def _store(where: str, read: DeclaredStore, declared: DeclaredStore) -> _Found[D
         "key_serde",
         "value_serde",
     )
-    store, found = _fields(where, read, declared, merges)
+    store, found = _fields(where, read, _with_state(read, declared, "supplier"), merges)
     words, wrong = _aggregate(where, read, declared)
     return replace(store, aggregate=words, aggregation=read.aggregation, key_of=read.key_of), [*found, *wrong]
 
@@ -112,16 +114,24 @@ def _suppression(where: str, read: DeclaredSuppression, declared: DeclaredSuppre
 
 def _topic(where: str, read: DeclaredTopic, declared: DeclaredTopic) -> _Found[DeclaredTopic]:
     topic, found = _fields(
-        where, read, declared, ("partitions", "joined_with", "key_serde", "value_serde", "timestamp_extractor")
+        where,
+        read,
+        _with_state(read, declared, "timestamp_extractor"),
+        ("partitions", "joined_with", "key_serde", "value_serde", "timestamp_extractor"),
     )
     return replace(topic, key_of=read.key_of), found
 
 
 def _operator(where: str, read: DeclaredOperator, declared: DeclaredOperator) -> _Found[DeclaredOperator]:
-    """A person declares the class of a partitioner, and the code shows the state of the object too."""
-    if read.partitioner and declared.partitioner == read.partitioner.partition("(")[0].rstrip():
-        declared = replace(declared, partitioner=read.partitioner)
-    return _fields(where, read, declared, tuple(field.name for field in fields(DeclaredOperator)))
+    named = _with_state(read, declared, "partitioner")
+    return _fields(where, read, named, tuple(field.name for field in fields(DeclaredOperator)))
+
+
+def _with_state(read: _T, declared: _T, field: str) -> _T:
+    """A person declares the class of an object, and the code shows its state too."""
+    shown = getattr(read, field)
+    same = shown and getattr(declared, field) == shown.partition("(")[0].rstrip()
+    return replace(declared, **{field: shown}) if same else declared
 
 
 def _fields(where: str, read: _T, declared: _T, names: tuple[str, ...]) -> _Found[_T]:

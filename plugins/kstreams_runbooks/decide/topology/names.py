@@ -40,13 +40,19 @@ def stem(name: str) -> str:
     return name if found is None else f"{name[: found.start('index')]}N{name[found.end('index') :]}"
 
 
-# Generated names of operators that give records another key, or may.
-_NEW_KEY = ("KEY-SELECT-", "KSTREAM-MAP-0", "KSTREAM-FLATMAP-0", "KSTREAM-TRANSFORM-", "KSTREAM-PROCESSOR-")
+# Generated names of operators that give records another key, and of those that may.
+_SELECTS_KEY = ("KEY-SELECT-", "KSTREAM-MAP-0", "KSTREAM-FLATMAP-0")
+_NEW_KEY = (*_SELECTS_KEY, "KSTREAM-TRANSFORM-", "KSTREAM-PROCESSOR-")
 
 
 def may_give_new_key(name: str) -> bool:
     """Whether a generated name shows an operator that gives records another key, or may; of a chosen one False."""
     return any(part in name for part in _NEW_KEY)
+
+
+def selects_key(name: str) -> bool:
+    """Whether a generated name shows an operator that is there to give records another key."""
+    return is_generated(name) and any(part in name for part in _SELECTS_KEY)
 
 
 # Suffixes of internal topics.
@@ -55,6 +61,8 @@ _CHANGELOG, _REPARTITION = "-changelog", "-repartition"
 _STORE = "-store"
 # The kind of a suppress operator without a name, and of its buffer.
 _SUPPRESS, _SUPPRESS_STORE = "KTABLE-SUPPRESS-", "KTABLE-SUPPRESS-STATE-STORE-"
+# Generated names of the window stores of a join of streams, and the end of those of a join with a name.
+_OF_STREAM_JOIN, _JOIN_STORE = ("KSTREAM-JOIN", "KSTREAM-OUTER"), "-join-store"
 # Topics that a topology may read back, as its description prints them: repartition topics, and the two of a foreign-key
 # join. A user topic may also have such a name.
 _READ_BACK = re.compile(r".*-repartition|.*subscription-(registration|response)(-\d{10,})?-topic", re.IGNORECASE)
@@ -114,6 +122,11 @@ def may_be_read_back(name: str) -> bool:
 def is_made(name: str) -> bool:
     """Whether a topic that may be read back is named by the library."""
     return _MADE.fullmatch(name) is not None
+
+
+def is_join_window(store: str) -> bool:
+    """Whether a store keeps the records of one side of a join of streams."""
+    return store.startswith(_OF_STREAM_JOIN) or store.endswith(_JOIN_STORE)
 
 
 def is_suppression(name: str) -> bool:

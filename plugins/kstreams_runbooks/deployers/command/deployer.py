@@ -31,7 +31,7 @@ from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.address import printable
-from kstreams_runbooks.model.local_state import Directories, TaskDirectories, shown
+from kstreams_runbooks.model.local_state import Directories, TaskDirectories, in_words, shown
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
 from kstreams_runbooks.model.readings.states import is_down, is_up
 from kstreams_runbooks.model.target import RunbookSettings, Target
@@ -149,8 +149,7 @@ class CommandDeployer:
                 f"{instance}: the instances command prints the process {now.process}, pid {now.pid}; its state is not "
                 "cleared while it runs"
             )
-        what = f"task directories {', '.join(shown(directories))}" if directories else "local state"
-        if self._recorded(f"delete the {what} of {instance}"):
+        if self._recorded(f"delete the {in_words(directories) or 'local state'} of {instance}"):
             return
         self._done(instance, "clear_state", command, directories=directories)
 
@@ -244,7 +243,7 @@ class CommandDeployer:
             )
         if directories and not self._settings.commands.clears_directories:
             return (
-                f"task directories {', '.join(shown(directories))} cannot be deleted alone: "
+                f"{in_words(directories)} cannot be deleted alone: "
                 "deployer.commands.clear_state takes no {directories} and deletes all local state; add {directories} "
                 "to it, or choose local_state=all or local_state=keep"
             )

@@ -30,7 +30,7 @@ from kstreams_runbooks.deployers.supervisord.xmlrpc import ALREADY_STARTED, NOT_
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, SupervisordSettings
 from kstreams_runbooks.model.abilities import Abilities
-from kstreams_runbooks.model.local_state import Directories, TaskDirectories, shown
+from kstreams_runbooks.model.local_state import Directories, TaskDirectories, in_words
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
 from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Declaration
@@ -206,8 +206,7 @@ class SupervisordDeployer:
             )
         state_dir = _state_dir(one)
         target = state_directory.application_directory(state_dir, self._application_id)
-        what = f"task directories {', '.join(shown(directories))}" if directories else "everything"
-        if self._recorded(f"delete {what} in {target}"):
+        if self._recorded(f"delete {in_words(directories) or 'everything'} in {target}"):
             return
         try:
             state_directory.clear(state_dir, self._application_id, directories)

@@ -80,7 +80,7 @@ class Commands(FleetModel):
     clear_state: ClearedInstance | None = Field(
         default=None,
         description="deletes the application's local state of {instance}, which is stopped; with {directories} these "
-        "task directories alone, such as `1_*,2_3`, or `*` for everything",
+        "directories alone, such as `1_*,2_3,global`, or `*` for everything",
     )
     topology: OneRelease | None = Field(
         default=None,

@@ -48,7 +48,8 @@ class TouchedReading:
     """Topics and groups that a run is about to change.
 
     `cluster` are the operations on the cluster. `deletes_topics`: every broker has `delete.topic.enable`.
-    `reassigned` are the partitions (`topic-partition`) whose replicas are being moved.
+    `reassigned` are the partitions (`topic-partition`) whose replicas are being moved. `hidden` are topics that this
+    login may not see: one of the groups may have offsets on them.
     """
 
     taken: Taken
@@ -57,3 +58,4 @@ class TouchedReading:
     reassigned: tuple[str, ...] | Missing
     topics: tuple[TopicState | HiddenTopic, ...]
     groups: tuple[GroupRights, ...]
+    hidden: tuple[str, ...] | Missing = ()

@@ -163,6 +163,16 @@ class Undecided:
 
 
 @dataclass(frozen=True, slots=True)
+class FindingKind:
+    """A finding that code makes without a row: what it means, and what to do `then`."""
+
+    id: str
+    what: str
+    then: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Procedure:
     """A runbook that is not a DAG yet, as numbered steps for a person."""
 

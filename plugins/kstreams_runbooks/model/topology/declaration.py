@@ -5,12 +5,13 @@ fact: a fact that is not known stays unknown, and decisions that depend on it ar
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kstreams_runbooks.model.releases.release import Release
 
-StoreKind = Literal["key_value", "window", "session", "join", "versioned"]
+# buffer: of a join of a stream with a table that has a grace (KIP-923).
+StoreKind = Literal["key_value", "window", "session", "join", "versioned", "buffer"]
 WindowKind = Literal["tumbling", "hopping", "sliding", "session", "join"]
 Emit = Literal["on_window_update", "on_window_close"]
 SuppressMode = Literal["until_window_closes", "until_time_limit"]
@@ -18,10 +19,13 @@ WhenFull = Literal["shut_down", "emit_early"]
 Join = Literal["inner", "left", "outer"]
 # What an operator does with the records of its store, as far as code shows it; none: it keeps them as they come.
 Aggregation = Literal["count", "reduce", "aggregate", "none"]
+# How a supplier that is an LRU map of the library begins.
+_LRU_MAP = "lru_map"
 # Of an operator: the program sets none.
 DEFAULT = "default"
-# What no description shows and a declaration may state to be as it was: of every store, the key of topics too.
-Unchanged = Literal["key", "key_serde", "value_serde", "aggregate", "join", "logging"]
+# What no description shows and a declaration may state to be as it was: of every store, the key of topics too, and the
+# join of every operator.
+Unchanged = Literal["key", "key_serde", "value_serde", "aggregate", "join", "logging", "timestamped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,9 @@ class DeclaredStore:
     `aggregation` is by its code. `key_of` are the topics whose keys it has, unchanged: by its code, which does not show
     what they mean. `history_retention_ms` is how long a versioned store keeps earlier values; a store that is not
     `in_memory` is on the disk. `supplier` is the class that makes it (DEFAULT: the program leaves it to the library),
-    `timestamped` whether it keeps a timestamp with each value,
-    `logging_config` what the program sets of its changelog.
+    `timestamped` whether it keeps a timestamp with each value, `headers` whether those of the record too,
+    `logging_config` what the program sets of its changelog. `retain_duplicates`: a window store keeps each record of a
+    key and a time.
     """
 
     kind: StoreKind | None = None
@@ -99,7 +104,24 @@ class DeclaredStore:
     in_memory: bool | None = None
     supplier: str | None = None
     timestamped: bool | None = None
+    headers: bool | None = None
+    retain_duplicates: bool | None = None
     logging_config: Mapping[str, str] | None = None
+
+    @property
+    def is_lru_map(self) -> bool:
+        """Whether it is an LRU map of the library: in memory, without the entries beyond its limit."""
+        return (self.supplier or "").startswith(_LRU_MAP)
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether it may have files."""
+        return not (self.in_memory or self.is_lru_map)
+
+    @property
+    def is_of_library(self) -> bool:
+        """Whether the library makes it, and keeps all of it."""
+        return self.supplier == DEFAULT or (self.in_memory is not None and not self.is_lru_map)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +179,13 @@ class DeclaredOperator:
     """One operator. DEFAULT is a value: the program leaves the choice to the library or to the settings.
 
     `offset_reset` is that of a source, `partitioner` that of a sink, `join` that of an operator which keeps no result:
-    inner, left or outer.
+    inner, left or outer. `grace_ms` is that of a join of a stream with a table, if it has one.
     """
 
     offset_reset: str | None = None
     partitioner: str | None = None
     join: Join | None = None
+    grace_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,11 +206,20 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedUnchanged:
+    """Fields that a person named as unchanged for one comparison; `by` is how: `in the form by ada`."""
+
+    fields: tuple[Unchanged, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Declaration:
     """All facts of one version, by the names in its topology.
 
     `config` are its settings (None: not given), `library` its Kafka Streams release, `auto_create_topics` the broker's
     auto.create.topics.enable. `unchanged` are fields that no store changes from the version before to this one.
+    `named` are those of them that no file declares, with who named them.
     `instances` is their number in the fleet entry (None: not read from one). `not_read` has the reason for each field
     that the reader of the program could not read; `contradictions` are declared fields that it read as other values,
     which replace them.
@@ -205,6 +237,12 @@ class Declaration:
     instances: int | None = None
     not_read: Mapping[str, str] = field(default_factory=dict, compare=False)
     contradictions: tuple[Contradiction, ...] = field(default=(), compare=False)
+    named: NamedUnchanged | None = field(default=None, compare=False)
+
+    @property
+    def was_read(self) -> bool:
+        """Whether a reader of the program gave it: the partitions of inputs at least are in no program."""
+        return bool(self.not_read)
 
     @property
     def instance_count(self) -> int | None:
@@ -249,6 +287,11 @@ class Described:
     def only_read(self) -> bool:
         """Whether facts were read and no file declares any."""
         return self.read and self.file is None
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing is known of it but its description, and what a form names as unchanged."""
+        return replace(self.declaration, unchanged=frozenset()) == Declaration()
 
     @property
     def declaration(self) -> Declaration:

@@ -1,4 +1,4 @@
-"""What a change costs on the cluster: sizes of internal topics, and the records that the inputs still hold."""
+"""What a change costs on the cluster: sizes of topics that restore stores, and records that the inputs still hold."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -11,19 +11,19 @@ from kstreams_runbooks.observe.kafka.offsets import HeldPartition
 
 
 def read_change_figures(
-    reader: ClusterReader, *, internal: Collection[str], inputs: Collection[str], others: Collection[str] = ()
+    reader: ClusterReader, *, restored: Collection[str], inputs: Collection[str], others: Collection[str] = ()
 ) -> ChangeFigures:
     """Figures of these topics by full name; without those that do not exist, or that no broker reports.
 
-    Bytes are read of `internal` topics, records and the oldest of them of `inputs`, partitions of all three.
-    Unreachable if no broker answers.
+    Bytes are read of `restored`, the topics that stores are restored from, records and the oldest of them of `inputs`,
+    partitions of all three. Unreachable if no broker answers.
     """
-    names = {*internal, *inputs, *others} & reader.topic_names()
+    names = {*restored, *inputs, *others} & reader.topic_names()
     try:
         counts = {topic.name: topic.partitions for topic in reader.topics(names)}
     except Inconclusive:
         counts = {}
-    sizes = reader.bytes_of(sorted(names & set(internal)))
+    sizes = reader.bytes_of(sorted(names & set(restored)))
     held = reader.held({name: counts[name] for name in inputs if name in counts})
     return ChangeFigures(
         bytes_on_disk={} if isinstance(sizes, Missing) else sizes,

@@ -29,6 +29,7 @@ from kstreams_runbooks.observe.kafka.clients import (
     unreachable,
 )
 from kstreams_runbooks.observe.kafka.configs import (
+    broker_down,
     own_settings,
     read_broker_config,
     read_topic_configs,
@@ -59,6 +60,7 @@ KafkaAddress = Mapping[str, Any]
 # A coordinator or a leader that has just moved answers within one of these; a cluster in trouble does not.
 _ATTEMPTS = 4
 _UNKNOWN_TOPIC = 3
+_AUTO_CREATE = "auto.create.topics.enable"
 
 _T = TypeVar("_T")
 
@@ -134,25 +136,28 @@ class ClusterReader:
         if isinstance(nodes, Missing):
             return nodes
         ids = [int(node["broker_id"]) for node in nodes]
-        releases = self.ask(
-            "broker versions", lambda: [self.admin.get_broker_version_data(node).broker_version for node in ids]
-        )
+        down = broker_down(nodes)
+        releases = Missing(f"broker versions: {down}") if down else self._releases(ids)
         features = self.ask("features", self.admin.describe_features)
         return BrokerReading(
             taken=taken,
             version=releases if isinstance(releases, Missing) else ".".join(str(part) for part in min(releases)),
             features=features if isinstance(features, Missing) else _finalized(features),
-            auto_create_topics=self._auto_create(ids),
+            auto_create_topics=Missing(f"{_AUTO_CREATE}: {down}") if down else self._auto_create(ids),
             brokers=len(ids),
         )
 
+    def _releases(self, ids: list[int]) -> list[tuple[int, ...]] | Missing:
+        return self.ask(
+            "broker versions", lambda: [self.admin.get_broker_version_data(node).broker_version for node in ids]
+        )
+
     def _auto_create(self, ids: list[int]) -> bool | Missing:
-        name = "auto.create.topics.enable"
-        values = self.ask("broker configs", lambda: read_broker_config(self.admin, ids, name))
+        values = self.ask("broker configs", lambda: read_broker_config(self.admin, ids, _AUTO_CREATE))
         if isinstance(values, Missing):
             return values
         if None in values:
-            return Missing(f"{name}: not reported by every broker; grant this login DescribeConfigs on Cluster")
+            return Missing(f"{_AUTO_CREATE}: not reported by every broker; grant this login DescribeConfigs on Cluster")
         return any(str(value).lower() == "true" for value in values)
 
     def groups(self) -> tuple[tuple[str, str, str], ...]:

@@ -1,6 +1,6 @@
 """Settings of topics and brokers, from DescribeConfigs. Each function raises kafka-python's errors."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from kstreams_runbooks.errors import Inconclusive
@@ -29,6 +29,13 @@ def read_broker_config(admin: ReadOnly, brokers: Sequence[int], name: str) -> li
     resources = [ConfigResource(ConfigResourceType.BROKER, str(broker), {name: None}) for broker in brokers]
     found = admin.describe_configs(resources, config_filter="all").get("broker", {})
     return [found.get(str(broker), {}).get(name, {}).get("value") for broker in brokers]
+
+
+def broker_down(nodes: Iterable[Mapping[str, Any]]) -> str:
+    """A registered broker that is down, as the end of a sentence; empty if all are up."""
+    # Listed as fenced (KIP-1073). The clients do not know its address, so it cannot be asked for anything.
+    down = sorted(int(node["broker_id"]) for node in nodes if node.get("is_fenced"))
+    return f"broker {down[0]} is down; start it or unregister it" if down else ""
 
 
 def own_settings(found: Settings, topics: Collection[str]) -> dict[str, tuple[tuple[str, str], ...]]:

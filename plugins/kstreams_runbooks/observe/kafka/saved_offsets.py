@@ -31,9 +31,15 @@ def read_saved(reader: ClusterReader, group_id: str) -> SavedOffsets:
 
 def require_all_topics(reader: ClusterReader, group_ids: Sequence[str]) -> None:
     """Inconclusive if these groups may have offsets on topics that this login may not see."""
-    hidden = reader.names().hidden
+    hidden = read_hidden(reader)
     what = f"group {first_of(group_ids)}: offsets on topics that are not visible to this login would not be saved"
     if isinstance(hidden, Missing):
         raise Inconclusive(f"{what}, and whether there are such topics is not known: {hidden.missing}")
-    if others := sorted(hidden - KAFKAS_OWN):
-        raise Inconclusive(f"{what}: {first_of(others)}; grant it Describe on them, or delete its offsets by topic")
+    if hidden:
+        raise Inconclusive(f"{what}: {first_of(hidden)}; grant it Describe on them, or delete its offsets by topic")
+
+
+def read_hidden(reader: ClusterReader) -> tuple[str, ...] | Missing:
+    """Topics that this login may not see, apart from the brokers' own; sends a request to each broker."""
+    hidden = reader.names().hidden
+    return hidden if isinstance(hidden, Missing) else tuple(sorted(hidden - KAFKAS_OWN))

@@ -6,8 +6,9 @@ from typing import Any
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.touched import GroupRights, HiddenTopic, TopicState, TouchedReading
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
-from kstreams_runbooks.observe.kafka.configs import read_broker_config
+from kstreams_runbooks.observe.kafka.configs import broker_down, read_broker_config
 from kstreams_runbooks.observe.kafka.groups import hidden_group
+from kstreams_runbooks.observe.kafka.saved_offsets import read_hidden
 from kstreams_runbooks.observe.kafka.topic_names import refused_topic
 
 _UNKNOWN_TOPIC = 3
@@ -27,6 +28,7 @@ def read_touched(reader: ClusterReader, topics: Collection[str], groups: Collect
         reassigned=_reassigned(reader, [one for one in states.values() if isinstance(one, TopicState)]),
         topics=tuple(states[name] for name in sorted(states)),
         groups=tuple(GroupRights(group, read_group_operations(reader, group)) for group in sorted(set(groups))),
+        hidden=read_hidden(reader) if groups else (),
     )
 
 
@@ -80,9 +82,8 @@ def read_group_operations(reader: ClusterReader, group_id: str) -> tuple[str, ..
 
 
 def _deletes_topics(reader: ClusterReader, described: Mapping[str, Any]) -> bool | Missing:
-    # A broker that is down is listed as fenced, and cannot be asked.
-    if down := sorted(int(node["broker_id"]) for node in described["brokers"] if node.get("is_fenced")):
-        return Missing(f"{_DELETES}: broker {down[0]} is down; start it or unregister it")
+    if down := broker_down(described["brokers"]):
+        return Missing(f"{_DELETES}: {down}")
     ids = [int(node["broker_id"]) for node in described["brokers"]]
     values = reader.ask("broker configs", lambda: read_broker_config(reader.admin, ids, _DELETES))
     if isinstance(values, Missing):

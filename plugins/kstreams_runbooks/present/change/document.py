@@ -30,6 +30,7 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
         "reasons": list(reading.plan.reasons),
         "runbooks": list(reading.plan.runbooks),
         "not_compared": list(reading.not_compared),
+        "unchanged_is_enough": list(reading.enough),
         "cures": [asdict(one) for one in reading.cures],
         "alternatives": [asdict(one) for one in reading.plan.alternatives],
         "findings": [_finding(one) for one in reading.findings],

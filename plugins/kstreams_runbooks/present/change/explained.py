@@ -1,33 +1,61 @@
-"""One change rule in full: what it finds, why, what it means for the data, its runbooks, and a case that shows it."""
+"""One finding of a plan in full: what it means and why; of a change rule also its runbooks and a case that shows it."""
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from difflib import get_close_matches
+from typing import Any
 
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.topology.change import ChangeRule
+from kstreams_runbooks.model.releases.rules import Change
+from kstreams_runbooks.model.topology.change import ChangeRule, FindingKind
 from kstreams_runbooks.present.rules_page import OBJECTS, conditions, message
+from kstreams_runbooks.rules import finding_kinds, topology_cases, topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.wording import outside
 
 _WIDTH = 110
 _LABEL = 12
+_BETWEEN = (("running", "running"), ("target", "target"), ("releases", "releases"), ("brokers", "brokers"))
 
 
-def explained(rule_id: str, rules: tuple[ChangeRule, ...], cases: Mapping[str, str]) -> str:
-    """The rows of a rule as text; BadInput for an id that no row has. `cases` has one case of each rule, in words."""
-    rows = [rule for rule in rules if rule.id == rule_id]
-    ids = sorted({rule.id for rule in rules})
-    if not rows:
-        near = ", ".join(get_close_matches(rule_id, ids, 3))
+def explained(finding: str) -> str:
+    """The rows with this id as text, those about topologies and those about releases; BadInput for an unknown id."""
+    rules, kinds = topology_change_rules(), {one.id: one for one in finding_kinds()}
+    rows = [rule for rule in rules if rule.id == finding]
+    of_releases = [row for row in _rows_of_releases() if row.id == finding]
+    if not rows and not of_releases and finding not in kinds:
+        near = ", ".join(get_close_matches(finding, sorted(explainable()), 3))
         raise BadInput(
-            f"rule {outside(rule_id, 80)}: not a rule of topology changes ({f'near: {near}; ' if near else ''}"
-            "docs/change_rules.md has all of them, docs/version_paths.md those of releases); give one of them"
+            f"rule {outside(finding, 80)}: not a finding of a plan ({f'near: {near}; ' if near else ''}"
+            "docs/change_rules.md has the rules of topology changes, docs/version_paths.md those of releases); give "
+            "one of them"
         )
-    by = sorted({rule.id for rule in rules if rule_id in rule.covers})
-    lines = [rule_id, *(line for row in rows for line in _row(row))]
-    ends = {"covered by": ", ".join(by), "a case": cases.get(rule_id, "")}
-    lines += ["", *(line for label, text in ends.items() if text for line in _labelled(label, text))]
+    lines = [finding, *(line for row in rows for line in _row(row))]
+    lines += [line for row in of_releases for line in _row_of_releases(row)]
+    lines += _kind(kinds[finding]) if finding in kinds else ()
+    by = sorted({rule.id for rule in rules if finding in rule.covers})
+    ends = {"covered by": ", ".join(by), "a case": topology_cases().get(finding, "")}
+    if any(ends.values()):
+        lines += ["", *(line for label, text in ends.items() if text for line in _labelled(label, text))]
     return "\n".join(lines)
+
+
+def explainable() -> set[str]:
+    """Every id that can be explained."""
+    return {one.id for one in (*topology_change_rules(), *finding_kinds(), *_rows_of_releases())}
+
+
+def _rows_of_releases() -> tuple[Any, ...]:
+    """Every row about releases that has an id: the rest are values that a release accepts."""
+    rules = upgrade_path_rules()
+    return (
+        *rules.changes,
+        *rules.upgrades,
+        *rules.downgrades,
+        *rules.guarantee_changes,
+        *rules.protocol_changes,
+        *rules.brokers,
+        *rules.avoid,
+    )
 
 
 def _row(rule: ChangeRule) -> Iterator[str]:
@@ -42,6 +70,27 @@ def _row(rule: ChangeRule) -> Iterator[str]:
     if rule.covers:
         yield from _labelled("covers", ", ".join(rule.covers))
     yield from _labelled("source", rule.source)
+
+
+def _row_of_releases(row: Any) -> Iterator[str]:
+    """A row about releases: a change of one, or what holds between two."""
+    yield ""
+    if isinstance(row, Change):
+        yield from _labelled(row.severity, row.message)
+        yield from _labelled("when", f"the change crosses release {row.since}")
+    else:
+        yield from _labelled("effect", f"{row.effect.replace('_', ' ')}: {row.reason}")
+        ranges = [f"{word} {', '.join(getattr(row, name))}" for name, word in _BETWEEN if getattr(row, name, ())]
+        yield from _labelled("when", "; ".join(ranges))
+    for label, text in (("set first", getattr(row, "setting", "")), ("then", getattr(row, "action", ""))):
+        if text:
+            yield from _labelled(label, text)
+    yield from _labelled("source", row.source)
+
+
+def _kind(one: FindingKind) -> list[str]:
+    words = (("what", one.what), ("then", one.then), ("source", one.source))
+    return ["", *(line for label, text in words for line in _labelled(label, text.replace("`", "")))]
 
 
 def _labelled(label: str, text: str) -> list[str]:

@@ -11,7 +11,7 @@ from kstreams_runbooks.wording import first_of, pasted
 # What a change can declare for all stores at once.
 UNCHANGED = get_args(Unchanged)
 _CONFIG = "config"
-_SECTIONS = {"stores": "store", "topics": "topic", "suppressions": "suppression"}
+_SECTIONS = {"stores": "store", "topics": "topic", "suppressions": "suppression", "operators": "operator"}
 _NAMES, _FIELDS = 10, 3
 
 
@@ -106,6 +106,10 @@ def declare_commands(given: Mapping[str, Any], plan: Mapping[str, Any]) -> Itera
     """The commands for the files that were given: a skeleton for each side that lacks a fact, and the plan again."""
     sides = {side for gap in gaps(one for one in plan["undecided"] if one["matters"]) for side in gap.sides.split(", ")}
     topologies = ("--from-topology", _file(given, "from"), "--to-topology", _file(given, "to"))
+    if enough := plan.get("unchanged_is_enough"):
+        yield "if the code of these did not change, plan again:"
+        yield pasted(("kstreams-runbooks", "plan", *topologies, *_options(given), "--unchanged", ",".join(enough)))
+        yield "otherwise:"
     known: list[str] = []
     again: list[str] = []
     for option in ("from", "to"):
@@ -120,11 +124,19 @@ def declare_commands(given: Mapping[str, Any], plan: Mapping[str, Any]) -> Itera
             yield from () if declared else (f"{command} > {pasted((target,))}",)
         if declared or side in sides:
             again += [f"--{option}-declaration", target]
-        for name in ("config", "version"):
-            if value := given.get(f"{option}_{name}"):
-                again += [f"--{option}-{name}", str(value)]
+        again += _options(given, (option,), ("config", "version"))
     yield "replace or delete every null, then plan again:" if sides - {""} else "change the program, then plan again:"
     yield pasted(("kstreams-runbooks", "plan", *topologies, *again))
+
+
+def _options(
+    given: Mapping[str, Any],
+    sides: Iterable[str] = ("from", "to"),
+    names: Iterable[str] = ("declaration", "config", "version"),
+) -> list[str]:
+    """The options of these sides as they were given."""
+    values = {f"--{side}-{name}": given.get(f"{side}_{name}") for side in sides for name in names}
+    return [word for option, value in values.items() if value for word in (option, str(value))]
 
 
 def _file(given: Mapping[str, Any], option: str) -> str:

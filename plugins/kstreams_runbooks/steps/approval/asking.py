@@ -19,9 +19,12 @@ from kstreams_runbooks.steps.approval.holds import hold_waits
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.notify import notify, page_of
 from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.steps.run.until import cut_short, waits_until_ms
 from kstreams_runbooks.wording import outside, unmarked
 
 EMERGENCY = "emergency_reason"
+# A run that is about to end still asks for a moment.
+_SHORTEST_H = 1 / 60
 
 
 def emergency_field() -> dict[str, Any]:
@@ -85,8 +88,10 @@ class AskingOperator(HITLOperator):
         try:
             chosen: Sequence[str] = super().execute_complete(context, event)["chosen_options"]
         except HITLTimeoutError:
+            last_ms = waits_until_ms(run)
+            cut = cut_short(run) if last_ms is not None and now_ms() >= last_ms else ""
             raise Refused(
-                f"{self.task_id}: no answer within {run.limit('approval_timeout_h'):g} h; trigger a new run"
+                f"{self.task_id}: no answer within {run.limit('approval_timeout_h'):g} h{cut}; trigger a new run"
             ) from None
         return chosen
 
@@ -136,6 +141,8 @@ class AskingOperator(HITLOperator):
         """
         self.offer(run)
         hours = run.limit("approval_timeout_h")
+        if (last_ms := waits_until_ms(run)) is not None:
+            hours = min(hours, max(_SHORTEST_H, (last_ms - now_ms()) / HOUR_MS))
         self.response_timeout = timedelta(hours=hours)
         deadline_ms = now_ms() + int(hours * HOUR_MS)
         asks = self.asks(run)

@@ -46,7 +46,7 @@ def authorize(
     _newest_run(run)
     cards = [card for card in run.ledger.cards(run.key) if (card.cluster, card.application) == run.about]
     for name in after:
-        verdicts = run.ledger.evidence(run.key, kind="verdict", name=name)
+        verdicts = run.ledger.evidence(run.key, kind="verdict", name=name, newest=1)
         outcome = verdicts[-1].payload["result"]["outcome"] if verdicts else "never reached"
         if outcome != "proceed":
             raise WriteRefused(

@@ -47,7 +47,7 @@ def notify_of_long_holds(run: Run, wanted: Sequence[HeldResource], *, of_cluster
             continue
         # One occasion for its whole life: it is notified once.
         other = Run.again(holder, "held_too_long", 1)
-        begun = run.ledger.evidence(holder, name=BEGUN)
+        begun = run.ledger.evidence(holder, name=BEGUN, newest=1)
         notify(
             other,
             message.held_too_long,

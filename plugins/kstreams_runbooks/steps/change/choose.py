@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from kstreams_runbooks.decide.change.unchanged import NAMED
 from kstreams_runbooks.decide.runs.approval import Asking
 from kstreams_runbooks.decide.runs.choice import NONE, question
 from kstreams_runbooks.present.change.headline import headline, uncovered
@@ -54,6 +55,7 @@ class ChooseRunbook(AskingOperator):
             after=after,
             headline=headline(stored),
             findings=(*worst[:_MOST], *more),
+            named="; ".join(one["message"] for one in uncovered(stored) if one["id"] == NAMED),
             options=tuple(self.options),
             left_out=offered_by(stored).left_out,
             dry_run=bool(run.record.params.get("start_dry_run", True)),

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.decide.change.comparable import comparable, set_by_runbooks, with_settings
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.reading import ChangeReading
+from kstreams_runbooks.decide.change.unchanged import again_with
 from kstreams_runbooks.decide.releases.settings import may_change_the_topology
 from kstreams_runbooks.decide.runs.choice import NONE, Choices, choices, commands, started_id, started_with
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
@@ -34,10 +35,10 @@ from kstreams_runbooks.steps.change.start import start_run
 from kstreams_runbooks.steps.plan.fitting import judged_topics
 from kstreams_runbooks.steps.plan.plan import refuse_drift, require_fresh
 from kstreams_runbooks.steps.plan.releases import known_of, one_running, running, settings_between, wanted
-from kstreams_runbooks.steps.run.form import given_limits
+from kstreams_runbooks.steps.run.form import given_limits, given_unchanged
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
-from kstreams_runbooks.wording import first_of
+from kstreams_runbooks.wording import first_of, pasted
 
 CHOSEN = "chosen"
 CHOOSE = "choose_runbook"
@@ -80,7 +81,10 @@ def _known_from(one: Described) -> str:
         return "nothing declared"
     unread = sum(not where.startswith("config.") for where in one.declared.not_read)
     read = f"facts read from its program{f', {unread} not read' if unread else ''}" if one.read else ""
-    return "; ".join(filter(None, (read, "nothing declared" if one.only_read else "declared")))
+    declared = "nothing declared" if one.only_read or one.is_bare else "declared"
+    named = one.declared.named
+    by = f"declared {named.by}: {', '.join(named.fields)} unchanged" if named else ""
+    return "; ".join(filter(None, (read, declared, by)))
 
 
 def plan_of_change() -> Any:
@@ -114,6 +118,7 @@ def _store(run: Run, change: ChangeReading, figures: ChangeFigures, sides: _Side
     """Keep the plan as a document and show it."""
     offered = choices(change.plan, *sides)
     before, after = (side.described for side in sides)
+    named = given_unchanged(run.record.params)
     made = {
         **document(change, figures),
         "application": run.record.application,
@@ -121,8 +126,9 @@ def _store(run: Run, change: ChangeReading, figures: ChangeFigures, sides: _Side
         "before": {"release": before.release, "library": before.library, "source": before.source},
         "after": {"release": after.release, "library": after.library, "source": after.source},
         "choices": encode(offered),
-        "commands": list(commands(offered.runbooks, after.release, run.record.application)),
+        "commands": list(commands(offered.runbooks, after.release, run.record.application, named)),
         "code": code_digest(run.record.dag_id),
+        "declare_with": list(_named_again(run, change)),
     }
     digest = _digest({**made, **document(change)}, before, after)
     refuse_drift(run, digest)
@@ -134,6 +140,16 @@ def _store(run: Run, change: ChangeReading, figures: ChangeFigures, sides: _Side
     for left in offered.left_out:
         run.say(left)
     run.say(f"plan {digest}")
+
+
+def _named_again(run: Run, change: ChangeReading) -> Iterator[str]:
+    """The command that plans again with the fields that decide it, if the form can."""
+    if change.enough:
+        given = {name: run.record.params.get(name) for name in ("release", "topology_file")}
+        named = {**{name: value for name, value in given.items() if value}, "unchanged": ",".join(change.enough)}
+        words = [word for name, value in named.items() for word in ("--param", f"{name}={value}")]
+        yield "if the code of these did not change, plan again:"
+        yield pasted(("kstreams-runbooks", "trigger", "plan_change", "--application", run.record.application, *words))
 
 
 def _digest(made: Mapping[str, Any], before: Described, after: Described) -> str:
@@ -154,7 +170,8 @@ def demand_runbook(change: ChangeReading, topics: Verdict, unread: Sequence[str]
     against = list(topics.reasons) if topics.outcome is not Outcome.PROCEED else []
     if change.plan.verdict is Outcome.INCONCLUSIVE:
         why = f"; topology facts were not read: {first_of(unread, _MOST, '; ')}" if unread else ""
-        against.append(f"{len(reasons)} things are not declared, and the runbook depends on them: {said}{why}")
+        again = again_with("plan_change", change.enough)
+        against.append(f"{len(reasons)} things are not declared, and the runbook depends on them: {said}{why}{again}")
     elif change.plan.verdict is not Outcome.PROCEED:
         against.append(f"no runbook makes this safe: {said}")
     if not against:
@@ -232,6 +249,7 @@ def _start(run: Run, stored: Mapping[str, Any], runbook: str) -> None:
         reason=run.record.reason,
         run_id=run.record.run_id,
         limits=given_limits(run.record.params),
+        unchanged=given_unchanged(run.record.params),
     )
     run_id = started_id(runbook, run.record.run_id, run.record.number)
     new = start_run(runbook, run_id, conf, f"planned by plan_change, run {run.record.run_id}")
@@ -258,7 +276,9 @@ def _figures(run: Run, sides: _Sides) -> ChangeFigures:
         with ClusterReader(run.kafka) as reader:
             own = {name for one in topologies for name in internal_topics(one)}
             hidden = reader.names().unseen({*run.application.inputs, *others} - own)
-            figures = read_change_figures(reader, internal=internal, inputs=run.application.inputs, others=others)
+            # Tables may be restored from the topics that they read, and global stores are.
+            restored = internal | read
+            figures = read_change_figures(reader, restored=restored, inputs=run.application.inputs, others=others)
     except RunbookError as error:
         run.say(f"sizes, records and partitions are not known: {error}")
         hidden, figures = {}, ChangeFigures()

@@ -45,7 +45,9 @@ class Certify(BaseOperator):
         """Read once more, and give the certificate."""
         with reported(context, "the watch answered") as run:
             answered(run, event)
-            kept = run.ledger.evidence(run.key, kind="verdict", name=drained.__name__, task_id=run.task_id)[-1]
+            kept = run.ledger.evidence(run.key, kind="verdict", name=drained.__name__, task_id=run.task_id, newest=1)[
+                -1
+            ]
             inputs = kept.payload["inputs"]
             readings = decode(tuple[DrainReading, ...], inputs["readings"])
             question = decode(DrainQuestion, inputs["question"])

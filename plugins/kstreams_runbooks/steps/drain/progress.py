@@ -7,10 +7,10 @@ from kstreams_runbooks.decide.drain.pace import eta_ms
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.drain import DrainReading
-from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
 from kstreams_runbooks.steps.drain.trigger import PROGRESS
 
-# The pace comes from the last readings: a wait of an hour has kept a hundred.
+# The pace comes from the last readings: a wait of hours has kept a hundred.
 _MOST = 20
 
 
@@ -57,23 +57,31 @@ def runs_in_a_drain(ledger: Ledger) -> tuple[Draining, ...]:
 
 
 def _draining(ledger: Ledger, record: RunRecord) -> Draining | None:
-    kept = ledger.evidence(record.run_key, kind="reading", name=PROGRESS)
+    kept = ledger.evidence(record.run_key, kind="reading", name=PROGRESS, newest=_MOST)
     if not kept:
         return None
     last = kept[-1]
     own = [one for one in kept if (one.task_id, one.try_number) == (last.task_id, last.try_number)]
-    decided = ledger.evidence(record.run_key, kind="verdict", name=drained.__name__, task_id=last.task_id)
+    decided = ledger.evidence(record.run_key, kind="verdict", name=drained.__name__, task_id=last.task_id, newest=1)
     if decided and decided[-1].id > last.id:
         return None
-    readings = tuple(decode(DrainReading, one.payload) for one in own[-_MOST:])
+    readings = tuple(decode(DrainReading, one.payload) for one in own)
     return Draining(
         record.run_key,
         record.application,
         record.cluster,
         last.task_id,
-        own[0].at_ms,
+        _began_ms(ledger, last),
         last.at_ms,
         readings[-1].unread,
         eta_ms(readings),
         len(readings),
+    )
+
+
+def _began_ms(ledger: Ledger, last: Evidence) -> int:
+    """The time of the first reading of the same wait."""
+    wait = (last.kind, last.name, last.task_id, last.try_number)
+    return next(
+        one.at_ms for one in ledger.timeline(last.run_key) if (one.kind, one.name, one.task_id, one.try_number) == wait
     )

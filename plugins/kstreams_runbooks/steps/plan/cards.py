@@ -145,14 +145,20 @@ def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceRe
 
 
 def bytes_of_topics(run: Run, reading: ApplicationReading, topics: tuple[str, ...]) -> int | Missing:
-    """Bytes of those of `topics` that the cluster has."""
+    """Bytes of those of `topics` that the cluster has; those of global stores are not among the topics of a reading.
+
+    Missing if this login may not see one of them.
+    """
     if isinstance(reading.topics, Missing):
         return reading.topics
-    names = {topic.name for topic in reading.topics} & set(topics)
-    if not names:
+    if not topics:
         return 0
     with ClusterReader(run.kafka) as reader:
-        return reader.log_bytes(sorted(names))
+        names = reader.names()
+        if hidden := names.unseen(topics):
+            return Missing("; ".join(hidden.values()))
+        there = names.visible & set(topics)
+        return reader.log_bytes(sorted(there)) if there else 0
 
 
 def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:

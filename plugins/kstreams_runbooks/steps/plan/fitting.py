@@ -79,7 +79,7 @@ def _wanted(run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]) ->
 def _described(run: Run, reading: ApplicationReading, bounce: Bounce) -> Described | Missing:
     """A release as described by an instance with the same settings, else by its deployer, else with other settings.
 
-    Settings can change a topology, and a printed description has only the settings of the release.
+    Settings can change a topology, and not every topology command takes them.
     """
     telling = [one for one in reading.instances if _own_text(one, bounce.release)]
     same = [one for one in telling if _settings(dict(bounce.settings)) == _settings(_deployed(one))]

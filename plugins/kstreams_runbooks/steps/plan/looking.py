@@ -19,6 +19,7 @@ from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.plan.plan import planned_from
+from kstreams_runbooks.steps.run.form import given_unchanged
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described, now_ms
 from kstreams_runbooks.steps.run.step import step
@@ -30,7 +31,8 @@ _REHEARSED = "nothing was changed; trigger again without dry run to do it"
 
 @step("reads broker, group, offsets, topics and every instance; changes nothing")
 def observe(run: Run) -> None:
-    """Read everything and keep it, if the requester may request the runbook."""
+    """Read everything and keep it, if the requester may request the runbook and the form names what it can."""
+    given_unchanged(run.record.params)
     run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
     reading = run.read()
     run.keep("reading", "application", reading)

@@ -9,7 +9,14 @@ from kstreams_runbooks.decide.instances.check import of_the_future, ready_for_ch
 from kstreams_runbooks.decide.instances.running_facts import differences
 from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.plans.bump import bump_plan
-from kstreams_runbooks.decide.plans.local_state import KEEP, STALE, cleared_state, with_cleared_state
+from kstreams_runbooks.decide.plans.local_state import (
+    KEEP,
+    STALE,
+    ClearedState,
+    cleared_state,
+    state_of_undo,
+    with_cleared_state,
+)
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.undescribed import changed_settings, undescribed_settings
 from kstreams_runbooks.decide.releases.settings import may_change_the_topology
@@ -199,7 +206,11 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     run.demand(verdict)
-    return replace(made, findings=(*made.findings, *verdict.findings))
+    made = replace(made, findings=(*made.findings, *verdict.findings))
+    if made.at_once:
+        return made
+    cleared = run.decide(state_of_undo, before=before, after=after, known=known_of(run, reading))
+    return _with_state(run, reading, made, cleared)
 
 
 def _with_cleared_state(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
@@ -220,6 +231,10 @@ def _with_cleared_state(run: Run, reading: ApplicationReading, made: Plan) -> Pl
     if cleared.everything or cleared.deletes.names:
         for name in made.facts.instances:
             run.deployer.check_clear_state(name, cleared.deletes.names)
+    return _with_state(run, reading, made, cleared)
+
+
+def _with_state(run: Run, reading: ApplicationReading, made: Plan, cleared: ClearedState) -> Plan:
     return run.decide(
         with_cleared_state,
         plan=made,

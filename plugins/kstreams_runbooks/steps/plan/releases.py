@@ -7,6 +7,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.change.comparable import comparable, with_settings
 from kstreams_runbooks.decide.change.described import Known
+from kstreams_runbooks.decide.change.unchanged import with_unchanged
 from kstreams_runbooks.decide.instances.running import RunningRelease, one_release, running_releases
 from kstreams_runbooks.decide.instances.running_facts import differences, is_of_an_instance, of_a_release, with_facts
 from kstreams_runbooks.decide.plans.basis import require_declared
@@ -23,6 +24,7 @@ from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Contradiction, Declaration, Described
 from kstreams_runbooks.rules import release_settings
+from kstreams_runbooks.steps.run.form import given_unchanged
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.wording import first_of
 
@@ -133,14 +135,28 @@ def before_a_roll(
             else [running(run, version)]
         )
     )
-    return comparable(before, with_settings(_printed(run, target, printed[target]), target.settings))
+    after = _with_form(run, _printed(run, target, printed[target]))
+    return comparable(before, with_settings(after, target.settings))
 
 
 def wanted(run: Run, settings: RunbookSettings = ()) -> Described:
     """The wanted side from the form: a release by its topology command, a description, or facts; else BadInput.
 
-    A release is described with `settings`, if its topology command takes any.
+    A release is described with `settings`, if its topology command takes any. Its declaration has what the form names
+    as unchanged.
     """
+    return _with_form(run, _wanted(run, settings))
+
+
+def _with_form(run: Run, described: Described) -> Described:
+    """The wanted side with the fields that the form names as unchanged."""
+    if not (fields := given_unchanged(run.record.params)):
+        return described
+    declared = with_unchanged(described.declaration, fields, f"in the form by {run.record.requested_by}")
+    return replace(described, declared=declared)
+
+
+def _wanted(run: Run, settings: RunbookSettings) -> Described:
     release, file, text = (_given(run, name) for name in (_RELEASE, _FILE, _TEXT))
     if file and text:
         raise BadInput(f"{_FILE} and {_TEXT}: both are given (expected: one description); leave one")

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryAction, RetryRule
 
+from kstreams_runbooks.decide.runbooks import runbook
 from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
 from kstreams_runbooks.steps.run.run import Run, log
 from kstreams_runbooks.wording import outside, sentence
@@ -40,11 +42,20 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
         raise ended_by(context, error) from None
     run.say(f"{run.task_id}: {what}")
     try:
-        run.keep("note", BEGUN, {"what": what})
+        run.keep("note", BEGUN, {"what": what, "run_ends_ms": _run_ends_ms(context)})
         yield run
     except RunbookError as error:
         log.error("%s", run.line(_kept(run, error)))
         raise ended_by(context, error) from None
+
+
+def _run_ends_ms(context: Mapping[str, Any]) -> int | None:
+    """When Airflow ends the run of a context (its `dagrun_timeout`); clearing a run that has ended starts it again."""
+    dag_run = context.get("dag_run")
+    started = getattr(dag_run, "start_date", None)
+    if dag_run is None or started is None:
+        return None
+    return int((started + timedelta(hours=runbook(dag_run.dag_id).longest_h)).timestamp() * 1000)
 
 
 def _never_began(params: Mapping[str, Any], error: RunbookError) -> str:

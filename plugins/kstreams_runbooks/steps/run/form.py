@@ -7,8 +7,11 @@ from typing import Any
 
 from airflow.sdk import DAG, Param
 
+from kstreams_runbooks.decide import runbooks as rows
+from kstreams_runbooks.decide.change.unchanged import unchanged_fields
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import application_names
+from kstreams_runbooks.model.topology.declaration import Unchanged
 from kstreams_runbooks.wording import outside
 
 # Title, unit, meaning and maximum, equal to those of the fleet's own limits (fleet/limits.py).
@@ -19,6 +22,15 @@ _LIMITS = {
     "gate_ceiling_s": ("Gate ceiling", "seconds", "a gate gives up after it", 300_000_000),
     "bake_s": ("Bake time", "seconds", "how long the first instance has to stay good", 300_000_000),
     "drain_ceiling_s": ("Drain ceiling", "seconds", "the wait for a drain gives up after it", 300_000_000),
+}
+# Meaning of each field that a declaration's `unchanged` may name.
+_UNCHANGED: dict[Unchanged, str] = {
+    "key": "key: what the keys of stores and topics mean",
+    "key_serde": "key_serde: the format of keys",
+    "value_serde": "value_serde: the format of values",
+    "aggregate": "aggregate: how records become the values of a store",
+    "join": "join: inner, left or outer",
+    "logging": "logging: which stores have a changelog",
 }
 ROLLING = ("max_lag", "gate_good_readings", "gate_interval_s", "gate_ceiling_s", "bake_s")
 DRAIN = ("gate_good_readings", "gate_interval_s", "drain_ceiling_s")
@@ -35,8 +47,7 @@ def runbook(
         start_date=datetime(2026, 1, 1),  # noqa: DTZ001 - only a lower bound, Airflow adds UTC
         catchup=False,
         max_active_runs=16,
-        # An approval may wait for its 8 h and be asked again; an older run is abandoned.
-        dagrun_timeout=timedelta(days=2),
+        dagrun_timeout=timedelta(hours=rows.runbook(dag_id).longest_h),
         params={**_who(), **_how(limits), **params},
         tags=["kafka-streams", "runbook", *tags],
         render_template_as_native_obj=False,
@@ -70,6 +81,23 @@ def new_deployment() -> dict[str, Param]:
             description='As JSON, merged over those that runbooks have set before: {"num.stream.threads": 2}; null '
             "unsets one. Only settings that the fleet entry declares as settable.",
         ),
+        **named_unchanged(),
+    }
+
+
+def named_unchanged() -> dict[str, Param]:
+    """The field of what a release does not change, for releases that are compared."""
+    return {
+        "unchanged": Param(
+            None,
+            type=["null", "array", "string"],
+            title="Unchanged",
+            description="What this release does not change, and code cannot show, such as a format that is a class of "
+            "your own. A plan that is NOT KNOWN names the fields to choose. They count as `unchanged` of the release's "
+            "declaration; the approval names you. If the two releases are known to differ, the difference counts.",
+            examples=list(_UNCHANGED),
+            values_display=_UNCHANGED,
+        )
     }
 
 
@@ -82,20 +110,20 @@ def local_state() -> dict[str, Param]:
             title="Local state",
             description="Deleted on every instance between stop and start. stale: the task directories on which the "
             "new release may not start, as the comparison of the topologies finds them; keep: nothing; all: everything "
-            "(it restores from the changelogs); or task directories by name: 1_*, 2_3.",
+            "(it restores from the changelogs); or directories by name: 1_*, 2_3, global.",
             examples=["stale", "keep", "all"],
         )
     }
 
 
 def undone_local_state() -> dict[str, Param]:
-    """The field of the local state that an undo of all instances at once deletes."""
+    """The field of the local state that an undo deletes."""
     return {
         "local_state": Param(
             "stale",
             enum=["stale", "keep", "all"],
             title="Local state",
-            description="Deleted on every instance between stop and start, if the run took all instances at once. "
+            description="Deleted on every instance between stop and start, if the undo cards name task directories. "
             "stale: the task directories that its undo cards name; keep: nothing; all: everything (it restores from "
             "the changelogs), for a clear_state command that cannot delete single directories.",
         )
@@ -127,6 +155,7 @@ def compared_release() -> dict[str, Param]:
             description="The text of Topology#describe or topology facts, in place of the topology command and of a "
             "file.",
         ),
+        **named_unchanged(),
         "start_dry_run": Param(
             True,
             type="boolean",
@@ -207,6 +236,11 @@ def _how(limits: Sequence[str]) -> dict[str, Any]:
             for title, unit, what, most in (_LIMITS[name],)
         },
     }
+
+
+def given_unchanged(params: Mapping[str, Any]) -> tuple[Unchanged, ...]:
+    """Fields that the form names as unchanged; BadInput for a word that is none."""
+    return unchanged_fields(params.get("unchanged") or (), "unchanged")
 
 
 def given_limits(params: Mapping[str, Any]) -> dict[str, float]:

@@ -208,7 +208,7 @@ class Run:
 
     def observed(self, taken_by: str = "observe") -> ApplicationReading:
         """The reading that the step `taken_by` kept."""
-        readings = self.ledger.evidence(self.key, kind="reading", task_id=taken_by)
+        readings = self.ledger.evidence(self.key, kind="reading", task_id=taken_by, newest=1)
         if not readings:
             raise Refused(f"no reading of this run: `{taken_by}` has not run; clear it and what follows it")
         reading: ApplicationReading = decode(ApplicationReading, readings[-1].payload)

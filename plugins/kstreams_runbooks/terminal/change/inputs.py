@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
+from kstreams_runbooks.decide.change.unchanged import unchanged_fields, with_unchanged
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.topology.code_facts import is_facts, merged
+from kstreams_runbooks.decide.topology.kept_facts import KeptFacts, kept_facts
 from kstreams_runbooks.decide.topology.lines import lines
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.documents.text import read_stream, read_text
@@ -87,11 +89,10 @@ def without_facts(old: GivenTopology, new: GivenTopology) -> GivenTopology | Non
     return old if old.facts is None else new
 
 
-def kept_lines(old: GivenTopology, new: GivenTopology) -> tuple[list[str], list[str]]:
+def kept_lines(old: GivenTopology, new: GivenTopology) -> KeptFacts:
     """Both as lines to compare: their facts too if both have them, one line each; equal for equal topologies."""
-    both = old.facts is not None and new.facts is not None
-    found = [[*lines(one.topology), *(one.facts.lines if both and one.facts else ())] for one in (old, new)]
-    return found[0], found[1]
+    facts = KeptFacts((), ()) if old.facts is None or new.facts is None else kept_facts(old.facts, new.facts)
+    return replace(facts, old=(*lines(old.topology), *facts.old), new=(*lines(new.topology), *facts.new))
 
 
 def _description(facts: TopologyFacts, source: str) -> str:
@@ -139,6 +140,8 @@ def read_both(given: Mapping[str, Any]) -> BothSides:
     ]
     old, new = (read_given(one.topology) for one in files)
     before, after = side_of(old, files[0]), side_of(new, files[1])
+    named = unchanged_fields(given.get("unchanged") or (), "--unchanged")
+    after = replace(after, declared=with_unchanged(after.declared, named, "with --unchanged"))
     catalogue = SettingCatalogue()
     if before.declared.config is not None or after.declared.config is not None:
         catalogue = release_settings()

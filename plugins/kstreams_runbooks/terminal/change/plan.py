@@ -40,9 +40,8 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
     """Print a rule and end."""
     if rule is not None:
         from kstreams_runbooks.present.change.explained import explained
-        from kstreams_runbooks.rules import topology_cases, topology_change_rules
 
-        click.echo(explained(rule, topology_change_rules(), topology_cases()))
+        click.echo(explained(rule))
         context.exit()
 
 
@@ -67,13 +66,19 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
 )
 @click.option(
     "--explain",
-    metavar="RULE",
+    metavar="ID",
     is_eager=True,
     expose_value=False,
     callback=_explain,
-    help="Explain one rule, and plan nothing: why, what it means for the data, its runbooks, a case.",
+    help="Explain one finding, and plan nothing: why, what it means for the data, its runbooks, a case.",
 )
 @side_options
+@click.option(
+    "--unchanged",
+    metavar="FIELDS",
+    help="What the new version does not change, and code cannot show: key,value_serde (docs/declaration.md). It counts "
+    "as the line `unchanged` of its declaration.",
+)
 @click.option(
     "--application",
     metavar="NAME",
@@ -142,16 +147,22 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
     """Compare the present topology with the kept one, for the CI of an application; print the plan if they differ.
 
     The order of lines and the class of a lambda are not a change. If both files are topology facts, every fact is
-    compared, such as windows. Exit codes: 0 the same, 1 a change, 2 bad input, 3 inconclusive: the descriptions are the
-    same, and only one file has facts.
+    compared, such as windows; of two releases of the library only what a change of the program can cause. Exit codes: 0
+    the same, 1 a change, 2 bad input, 3 inconclusive: the descriptions are the same, and only one file has facts.
     """
     from difflib import unified_diff
 
     from kstreams_runbooks.terminal.change.inputs import kept_lines, read_given, without_facts
 
     old, new = read_given(expected), read_given(actual)
-    kept, present = kept_lines(old, new)
-    difference = list(unified_diff(kept, present, str(expected), str(actual), lineterm="", n=1))
+    lines = kept_lines(old, new)
+    if lines.not_compared:
+        click.echo(
+            f"the two files are of two releases of the library, so these facts are not compared: "
+            f"{', '.join(lines.not_compared)}; print both on one release to compare them",
+            err=True,
+        )
+    difference = list(unified_diff(lines.old, lines.new, str(expected), str(actual), lineterm="", n=1))
     if not difference:
         if lacking := without_facts(old, new):
             raise Inconclusive(
@@ -159,14 +170,20 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
                 "windows and formats are not compared; print its facts too (docs/facts.md)"
             )
         click.echo(
-            json.dumps({"schema_version": 1, "same": True, "diff": []})
+            json.dumps({"schema_version": 1, "same": True, "diff": [], "facts_not_compared": lines.not_compared})
             if form == "json"
             else "the topology is the same"
         )
         sys.exit(0)
     if form == "text":
         click.echo("\n".join(map(sentence, difference)) + "\n")
-    _answer({**given, "from_topology": expected, "to_topology": actual}, form, same=False, diff=difference)
+    _answer(
+        {**given, "from_topology": expected, "to_topology": actual},
+        form,
+        same=False,
+        diff=difference,
+        facts_not_compared=lines.not_compared,
+    )
     sys.exit(1)
 
 

@@ -1,10 +1,12 @@
 """Settings that were read of one version alone, and those that runbooks set."""
 
 from dataclasses import replace
+from typing import Any
 
 from kstreams_runbooks.decide.change.comparable import comparable, set_by_runbooks, with_settings
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.declaration import (
+    DEFAULT,
     DeclaredOperator,
     DeclaredStore,
     DeclaredTopic,
@@ -126,3 +128,70 @@ def test_an_extractor_that_is_read_of_one_version_alone_is_not_compared() -> Non
     assert found.declaration.topics["orders"].timestamp_extractor is None
     (found,), _ = comparable((one,), described(COUNTS, NEW, declaration(config=None, topics=topics)))
     assert found.declaration.topics["orders"].timestamp_extractor == "com.acme.EventTime"
+
+
+SHOWN = {
+    "stores": {"counts": DeclaredStore(kind="key_value", supplier="com.acme.Own", timestamped=True)},
+    "topics": {"orders": DeclaredTopic(timestamp_extractor="com.acme.EventTime")},
+    "operators": {"count": DeclaredOperator(partitioner="com.acme.ByRegion", join="inner")},
+}
+LEFT_OUT = {
+    "stores": {"counts": DeclaredStore(kind="key_value")},
+    "topics": {"orders": DeclaredTopic()},
+    "operators": {"count": DeclaredOperator()},
+}
+
+
+def _declares(**sections: Any) -> Described:
+    return described(COUNTS, NEW, declaration(config=None, **sections))
+
+
+def _shows(**sections: Any) -> Described:
+    return replace(_declares(**sections), release=OLD, read=True)
+
+
+def _sections(one: Described) -> dict[str, object]:
+    return {section: getattr(one.declaration, section) for section in SHOWN}
+
+
+def test_choices_that_one_version_alone_shows_are_not_compared() -> None:
+    """The agent alone makes no plan undecided: what few declarations have is left out, read or not."""
+    for other in (_declares(**LEFT_OUT), _declares(stores={}, topics={}, operators={})):
+        (found,), _ = comparable((_shows(**SHOWN),), other)
+        assert _sections(found) == LEFT_OUT
+    unread = {
+        "operators.count.join": "a class that is not known",
+        "operators.out.partitioner": "a lambda",
+        "stores.counts.supplier": "a lambda",
+        "stores.counts.value_serde": "a lambda",
+    }
+    (found,), _ = comparable((_shows(**LEFT_OUT, not_read=unread),), _declares(**LEFT_OUT))
+    assert set(found.declaration.not_read) == {"stores.counts.value_serde"}
+    (found,), _ = comparable((_shows(**LEFT_OUT, not_read=unread),), _declares(**SHOWN))
+    assert "operators.count.join" in found.declaration.not_read, "the other version declares it"
+
+
+def test_choices_that_contradict_the_other_version_are_compared() -> None:
+    """A kind of join has the same words in both, and the choice of the library is none of the classes."""
+    other = _declares(
+        stores={"counts": DeclaredStore(kind="key_value", supplier=DEFAULT, timestamped=False)},
+        topics={"orders": DeclaredTopic(timestamp_extractor=DEFAULT)},
+        operators={"count": DeclaredOperator(partitioner=DEFAULT, join="left")},
+    )
+    (found,), _ = comparable((_shows(**SHOWN),), other)
+    assert _sections(found) == SHOWN
+    (found,), _ = comparable((_shows(**_sections(other)),), _declares(**SHOWN))
+    assert _sections(found) == _sections(other)
+    words = _declares(operators={"count": DeclaredOperator(partitioner="by region", join="inner")})
+    (found,), _ = comparable((_shows(**SHOWN),), words)
+    assert found.declaration.operators == {"count": DeclaredOperator(join="inner")}
+
+
+def test_a_join_is_what_was_read_and_not_what_the_file_says() -> None:
+    """The file has words that compare, and a kind of join needs none."""
+    one = replace(
+        _shows(**SHOWN), file=declaration(operators={"count": DeclaredOperator("latest", "by region", "left")})
+    )
+    other = _declares(operators={"count": DeclaredOperator(partitioner="by region", join="left")})
+    (found,), _ = comparable((one,), other)
+    assert found.declaration.operators == {"count": DeclaredOperator(partitioner="by region", join="inner")}

@@ -6,7 +6,8 @@ import pytest
 from kstreams_runbooks.decide.change.cures import Cure
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.compared import Side
-from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.model.topology.declaration import Aggregation, Declaration, DeclaredStore
 from kstreams_runbooks.model.topology.topology import Processor, Source, Subtopology, Topology
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from world.pairs import compared
@@ -46,6 +47,11 @@ def with_table(topology: Topology) -> Topology:
         ("repartition-renamed", ': Repartitioned.as("spread")', "rolling_bounce"),
         ("grouping-renamed", ': Grouped.as("by-page")', "rolling_bounce"),
         ("grouping-names-passed-on", 'Grouped.as("first") or Repartitioned.as("first")', "rolling_bounce"),
+        (
+            "store-renamed-by-hand",
+            'Materialized.as("invoices-seen") or that name in its builder (Stores)',
+            "rolling_bounce",
+        ),
         ("suppress-renamed", 'Suppressed.withName("final-only")', "rolling_bounce"),
     ],
 )
@@ -140,3 +146,34 @@ def test_what_nobody_declares_hinders_no_cure() -> None:
     [cure] = reading(*sides).cures
     assert isinstance(cure, Cure)
     assert cure.runbooks == ("rolling_bounce",)
+
+
+@pytest.mark.parametrize(
+    ("operator", "aggregation", "call"),
+    [
+        ("KSTREAM-PROCESSOR-0000000001", None, 'keep the old names: "seen" as the name in its builder (Stores)'),
+        ("KSTREAM-AGGREGATE-0000000001", None, 'keep the old names: Materialized.as("seen")'),
+        ("once", "count", 'keep the old names: Materialized.as("seen")'),
+        (
+            "once",
+            "none",
+            'keep the old names: Materialized.as("seen") or that name in its builder (Stores)',
+        ),
+    ],
+)
+def test_a_store_of_a_processor_has_the_name_of_its_builder(
+    operator: str, aggregation: Aggregation | None, call: str
+) -> None:
+    """A chosen name of its operator hides what it is, unless the program was read."""
+    old, new = (
+        Side(
+            parse_topology(
+                f"Topologies:\n   Sub-topology: 0\n    Source: in (topics: [invoices])\n      --> {operator}\n"
+                f"    Processor: {operator} (stores: [{store}])\n      --> none\n      <-- in\n"
+            ),
+            Declaration(stores={store: DeclaredStore(kind="key_value", aggregation=aggregation)}),
+        )
+        for store in ("seen", "seen-invoices")
+    )
+    [cure] = reading(old, new).cures
+    assert cure.what == call

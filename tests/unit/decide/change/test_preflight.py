@@ -5,12 +5,18 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
+from kstreams_runbooks.decide.change.unchanged import with_unchanged
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.topology.declaration import Contradiction, Described, Serde
+from kstreams_runbooks.model.topology.declaration import Contradiction, Described, Serde, Unchanged
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from world.samples import NEW, OLD
 from world.sides import AFTER, AUDITED, BEFORE, COUNTS, OTHER, RENAMED, declaration, described, known
+
+FILTER = """    Processor: filter (stores: [])
+      --> out
+      <-- count
+"""
 
 
 def verdict(after: Described | Missing, *before: Described, at_once: bool = False) -> Verdict:
@@ -163,3 +169,31 @@ def test_what_cannot_be_described_is_shown_to_who_approves() -> None:
     (finding,) = verdict(Missing("no topology command is declared")).findings
     assert (finding.id, finding.severity) == ("topology-not-compared", "warning")
     assert "no topology command is declared" in finding.message
+
+
+def in_form(one: Described, *fields: Unchanged) -> Described:
+    return replace(one, declared=with_unchanged(one.declaration, fields, "in the form by ada"))
+
+
+def test_what_the_form_names_lets_a_release_roll_and_the_approver_reads_it() -> None:
+    """Another operator, a format that is a class: inconclusive with the fields to name, and decided with them."""
+    of_class = Serde("com.acme.Orders", is_class=True)
+    text = COUNTS.replace("--> out", "--> filter").replace("      <-- count\n", "      <-- filter\n") + FILTER
+    before, after = (only_read(release, value_serde=of_class) for release in (OLD, NEW))
+    after = replace(after, text=text)
+    found = verdict(after, before)
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert found.sentence.endswith(
+        "; run this runbook again with unchanged = key, value_serde if the code of these did not change"
+    )
+    found = verdict(in_form(after, "key", "value_serde"), before)
+    assert found.outcome is Outcome.PROCEED
+    assert ("named-unchanged", "declared in the form by ada: key, value_serde unchanged") in {
+        (one.id, one.message) for one in found.findings
+    }
+
+
+def test_a_name_in_the_form_is_no_declaration() -> None:
+    """Of two releases without any, only the description is compared, as without the form."""
+    (finding,) = verdict(in_form(described(COUNTS, NEW), "key"), described()).findings
+    assert (finding.id, "only the description was compared" in finding.message) == ("nothing-declared", True)

@@ -6,6 +6,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.topology.change import Fact
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic
+from kstreams_runbooks.model.topology.topology import Topology
 
 _CUSTOMERS = """
     Source: customers (topics: [customers])
@@ -92,3 +93,36 @@ def test_topics_that_code_chooses_are_not_compared(before: str, after: str, name
     assert one.facts["topic_changed"] is True
     assert one.facts["extracted"] is (name != "totals")
     assert (one.facts["key_changed"], one.facts["serde_changed"]) == (False, False)
+
+
+def _chosen_by(code: str) -> Topology:
+    return parse_topology(
+        "Topologies:\n   Sub-topology: 0\n    Source: orders (topics: [orders])\n      --> out\n"
+        f"    Sink: out (extractor class: {code})\n      <-- orders\n"
+    )
+
+
+def test_a_sink_that_chooses_its_topics_on_both_sides_asks_for_none() -> None:
+    """The name is that of a class: only what a person declares under it is compared."""
+    sides = [Side(_chosen_by("App$$Lambda/0x12@3"), Declaration()) for _ in range(2)]
+    [sink] = sinks(Compared(*sides))
+    assert not any(sink.facts[fact] for fact in ("key_changed", "serde_changed", "topic_changed"))
+    assert None not in sink.facts.values()
+    declared = (
+        Side(_chosen_by("com.acme.PerCountry@1"), Declaration(topics={"com.acme.PerCountry": DeclaredTopic(key=key)}))
+        for key in ("user", "country")
+    )
+    [sink] = sinks(Compared(*declared))
+    assert sink.facts["key_changed"] is True
+
+
+@pytest.mark.parametrize(("declared", "changes"), [(None, None), ("com.acme.ByField", False)])
+def test_an_extractor_that_was_not_read_is_asked_for(declared: str | None, changes: bool | None) -> None:
+    """Its class may have a state that no reader shows; a declared word answers it."""
+    missing = {"topics.orders.timestamp_extractor": "field rules of class java.util.ArrayList"}
+    known = Declaration(topics={"orders": DeclaredTopic(timestamp_extractor="com.acme.ByField")})
+    unread = Declaration(topics={"orders": DeclaredTopic(timestamp_extractor=declared)}, not_read=missing)
+    sides = (Side(_chosen_by("com.acme.PerCountry@1"), one) for one in (known, unread))
+    [source] = [one for one in sources(Compared(*sides)) if one.name == "orders" and not one.facts["global"]]
+    assert source.facts["extractor_changed"] is changes
+    assert changes is not None or source.asked["extractor_changed"][0].sides == "new"

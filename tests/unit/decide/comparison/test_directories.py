@@ -56,19 +56,34 @@ def test_a_global_table_behind_the_stream_moves_nothing() -> None:
     assert directories_to_undo(change, set()) == NO_DIRECTORIES
 
 
-@pytest.mark.parametrize("pair", ["global-table-store-renamed", "global-table-topic-changed"])
-def test_files_of_a_global_store_that_is_another_one_go(pair: str) -> None:
-    """Both ways; the tasks keep their directories, and no changelog restores."""
+@pytest.mark.parametrize(
+    ("pair", "read"), [("global-table-store-renamed", "rates"), ("global-table-topic-changed", "rates-v2")]
+)
+def test_files_of_a_global_store_that_is_another_one_go(pair: str, read: str) -> None:
+    """Both ways, and the topic of the store that is there then is read in full; the tasks keep their directories."""
     change = compared(pair)
-    assert directories_to_delete(change) == TaskDirectories(("global",))
-    assert directories_to_undo(change, {"global"}) == TaskDirectories(("global",))
+    assert directories_to_delete(change) == TaskDirectories(("global",), (read,))
+    assert directories_to_undo(change, {"global"}) == TaskDirectories(("global",), ("rates",))
 
 
 def test_a_global_store_that_goes_leaves_files_and_comes_back_without() -> None:
     """A second one that is added finds no files: nothing has to go on the way back."""
     change = compared("one-of-two-global-tables-removed")
-    assert directories_to_delete(change) == TaskDirectories(("global",))
+    assert directories_to_delete(change) == TaskDirectories(("global",), ("rates",))
     assert directories_to_undo(change, {"global"}) == NO_DIRECTORIES
+
+
+def test_the_undo_of_an_added_global_store_deletes_its_files() -> None:
+    """The old version does not have the new store: 3.4.1 dies of its position. The roll itself deletes nothing."""
+    change = compared("second-global-table-added")
+    assert directories_to_delete(change) == NO_DIRECTORIES
+    assert directories_to_undo(change, set()) == TaskDirectories(("global",), ("rates",))
+
+
+@pytest.mark.parametrize("pair", ["second-global-table-in-memory-added", "global-table-added-behind-stream"])
+def test_the_undo_of_a_global_store_without_files_deletes_nothing(pair: str) -> None:
+    """The closest changes: a second one in memory, and a first one, whose directory the old version does not open."""
+    assert directories_to_undo(compared(pair), set()) == NO_DIRECTORIES
 
 
 @pytest.mark.parametrize("pair", ["only-global-table-removed", "global-store-in-memory-renamed"])

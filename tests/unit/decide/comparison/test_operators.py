@@ -1,16 +1,26 @@
 """What the program sets of an operator that stays: its offsets, its partitioner, its kind of join."""
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.operators import operators, partitioners
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.topology.change import Subject, Undeclared
-from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, DeclaredOperator
+from kstreams_runbooks.model.topology.declaration import (
+    DEFAULT,
+    Declaration,
+    DeclaredOperator,
+    DeclaredStore,
+    Join,
+)
+from kstreams_runbooks.model.topology.topology import Topology
+from world.pairs import PAIRS
 from world.sides import COUNTS
 
 OWN = "org.example.ByRegion"
+KINDS: tuple[Join, ...] = ("inner", "left")
 
 
 def _compared(before: Declaration, after: Declaration) -> Compared:
@@ -38,8 +48,31 @@ def test_a_default_is_a_value(before: str, after: str, changes: bool) -> None:
     assert (found.said["offset_reset_before"], found.said["offset_reset_after"]) == (before, after)
 
 
-def test_what_one_side_declares_alone_is_not_part_of_the_change() -> None:
-    """A description lacks it, and most programs set none."""
+@pytest.mark.parametrize(
+    ("table", "changes"),
+    [
+        (DeclaredStore("versioned"), True),
+        (DeclaredStore(), True),
+        (DeclaredStore("join"), False),
+        (DeclaredStore("key_value", join="left"), False),
+    ],
+)
+def test_the_store_of_a_joined_table_does_not_show_the_join(table: DeclaredStore, changes: bool) -> None:
+    """A join that keeps its result, or its records, has a finding of its store."""
+    text = (PAIRS / "grace-of-join-with-table-removed" / "after.txt").read_text("utf-8")
+    both = (
+        Side(
+            parse_topology(text),
+            Declaration(stores={"prices-table": table}, operators={"with-price": DeclaredOperator(join=kind)}),
+        )
+        for kind in KINDS
+    )
+    [found] = [one for one in operators(Compared(*both)) if one.name == "with-price"]
+    assert found.facts["join_changed"] is changes
+
+
+def test_an_offset_reset_of_one_side_alone_is_not_part_of_the_change() -> None:
+    """It counts for partitions without a committed offset alone, and no plan depends on it."""
     found = _subject(Declaration(), _declares(offset_reset="latest"))
     assert not found.facts["offset_reset_changed"]
 
@@ -60,14 +93,75 @@ def test_a_declaration_answers_what_was_not_read() -> None:
     assert _subject(_declares(offset_reset="latest"), unread).facts["offset_reset_changed"] is False
 
 
-def test_a_join_that_keeps_its_result_is_judged_by_its_store() -> None:
-    """Not twice."""
-    before, after = (
-        Declaration(operators={name: DeclaredOperator(join=join) for name in ("in", "count")})
-        for join in ("inner", "left")
+def _joining(*, left: str = "", store: str = "joined") -> Topology:
+    """Operator `enrich` of a store, behind one operator, or behind two of them."""
+    return parse_topology(
+        f"""Topologies:
+   Sub-topology: 0
+    Source: in (topics: [orders])
+      --> enrich
+    Source: other (topics: [customers])
+      --> {left or "none"}
+    Processor: enrich (stores: [{store}])
+      --> out
+      <-- in{left and ", other"}
+    Sink: out (topic: enriched)
+      <-- enrich
+"""
     )
-    kept = {one.name: one.facts["join_changed"] for one in operators(_compared(before, after))}
-    assert (kept["in"], kept["count"]) == (True, False)
+
+
+def _joins(topology: Topology, *joins: str | None, unchanged: bool = False) -> Subject:
+    before, after = (
+        Declaration(operators={} if join is None else {"enrich": DeclaredOperator(join=cast("Join", join))})
+        for join in joins
+    )
+    after = replace(after, unchanged=frozenset({"join"})) if unchanged else after
+    found = operators(Compared(Side(topology, before), Side(topology, after)))
+    return next(one for one in found if one.name == "enrich")
+
+
+def test_a_join_that_keeps_its_result_is_judged_by_its_store() -> None:
+    """Not twice: its store has its result, or the records of one side. A lookup has the store of the table."""
+    inner_to_left = ("inner", "left")
+    assert _joins(_joining(), *inner_to_left).facts["join_changed"] is True
+    assert _joins(_joining(left="enrich"), *inner_to_left).facts["join_changed"] is False
+    assert _joins(_joining(store="enrich-this-join-store"), *inner_to_left).facts["join_changed"] is False
+    kept = Declaration(
+        operators={"enrich": DeclaredOperator(join="inner")}, stores={"joined": DeclaredStore(kind="join")}
+    )
+    left = replace(kept, operators={"enrich": DeclaredOperator(join="left")})
+    sides = (Side(_joining(), kept), Side(_joining(), left))
+    found = {one.name: one.facts["join_changed"] for one in operators(Compared(*sides))}
+    assert found["enrich"] is False
+
+
+def test_a_join_of_one_version_alone_is_asked_for() -> None:
+    """Records without a match may be in its results or not; one line of `unchanged` answers it."""
+    assert _joins(_joining(), "inner", None).asked["join_changed"] == (Undeclared("operators.enrich", "join", "new"),)
+    assert _joins(_joining(), None, "left").asked["join_changed"] == (Undeclared("operators.enrich", "join", "old"),)
+    assert _joins(_joining(), None, "left").facts["join_changed"] is None
+    assert _joins(_joining(), None, None).facts["join_changed"] is False
+    assert _joins(_joining(), None, "left", unchanged=True).facts["join_changed"] is False
+
+
+def test_a_reader_shows_that_an_operator_joins_nothing() -> None:
+    """It reads each join; a join next to it is another operator, and nothing known next to it is no change."""
+    read = Declaration(not_read={"topics.orders.partitions": "those of the cluster"})
+    joining = replace(read, operators={"enrich": DeclaredOperator(join="left")})
+    topology = _joining()
+
+    def found(before: Declaration, after: Declaration) -> Subject:
+        every = operators(Compared(Side(topology, before), Side(topology, after)))
+        return next(one for one in every if one.name == "enrich")
+
+    gone = found(joining, read)
+    assert gone.facts["join_changed"] is True
+    assert gone.said["join_after"] == "no join"
+    assert found(read, read).facts["join_changed"] is False
+    assert found(read, Declaration()).facts["join_changed"] is False
+    unread = replace(read, not_read={"operators.enrich.join": "a class that is not known"})
+    assert found(joining, unread).facts["join_changed"] is None
 
 
 def test_a_topic_has_the_partitioner_of_its_sinks() -> None:

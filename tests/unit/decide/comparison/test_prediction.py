@@ -209,3 +209,23 @@ def test_a_number_that_hangs_on_an_order_of_hashes_is_not_told(
     counts = internal(parse_topology(_JOIN_BEHIND_REPARTITION), {"orders": orders, "customers": customers})
     assert counts["by-customer-repartition"] == customers
     assert counts.get("by-country-repartition") == counts.get("count-store-changelog") == by_country
+
+
+@pytest.mark.parametrize(
+    ("case", "restores"),
+    [
+        ("global-table-store-renamed", [("exchange-rates", "rates", None, "1")]),
+        ("global-table-topic-changed", [("rates-store", "rates-v2", "1", "1")]),
+        ("one-of-two-global-tables-removed", [("rates-store", "rates", "2", "1")]),
+        ("second-global-table-added", []),
+        ("global-store-in-memory-renamed", []),
+        ("only-global-table-removed", []),
+    ],
+)
+def test_global_stores_are_read_in_full_once_their_directory_is_deleted(
+    case: str, restores: list[tuple[str, str, str | None, str]]
+) -> None:
+    """Those that the new version has on the disk; the near misses keep the directory."""
+    found = prediction(case).restores
+    assert [(one.store, one.changelog, one.before, one.after) for one in found] == restores
+    assert {one.why for one in found} <= {"the directory `global` is deleted"}

@@ -3,18 +3,33 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.plans.local_state import ClearedState, cleared_state, with_cleared_state
+from kstreams_runbooks.decide.plans.bump import bump_plan
+from kstreams_runbooks.decide.plans.local_state import (
+    ClearedState,
+    cleared_state,
+    state_of_undo,
+    with_cleared_state,
+)
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Described
-from world.samples import NEW, declared, reading
-from world.sides import AFTER, AUDITED, BEFORE, declaration, described, known
+from kstreams_runbooks.rules import upgrade_path_rules
+from world.samples import NEW, OLD, declared, reading
+from world.sides import AFTER, AUDITED, BEFORE, COUNTS, declaration, described, known
 
 KNOWN = known(orders=4, orders_counts_changelog=4, orders_by_customer_repartition=4)
 COUNTS_LOG = "orders-counts-changelog"
+GLOBAL_RATES = """
+  Sub-topology: 2 for global store (will not generate tasks)
+    Source: rates-source (topics: [rates])
+      --> rates-table
+    Processor: rates-table (stores: [rates-store])
+      --> none
+      <-- rates-source
+"""
 MORE = described(AUDITED, NEW, declaration("counts", "audit-repartition"))
 
 
@@ -61,6 +76,15 @@ def test_directories_by_name() -> None:
     assert chosen("east__0_*", None, None).deletes == TaskDirectories(("east__0_",), (COUNTS_LOG,))
 
 
+def test_global_stores_that_are_deleted_by_name_read_their_topics() -> None:
+    """Without `global` among the names they keep their files; `all` deletes them too."""
+    joined = described(COUNTS + GLOBAL_RATES, NEW, declaration("counts", stores={}))
+    assert chosen("global", joined, joined).deletes == TaskDirectories(("global",), ("rates",))
+    assert chosen("1_*", joined, joined).deletes == TaskDirectories(("1_",), (COUNTS_LOG,))
+    assert chosen("1_*, global", joined, joined).deletes.changelogs == (COUNTS_LOG, "rates")
+    assert chosen("all", joined, joined).deletes.changelogs == (COUNTS_LOG, "rates")
+
+
 @pytest.mark.parametrize("choice", ["", "1", "1_", "../1_*", "1_*;rm", "stale, 1_*", "ALL", "global_*", "globals"])
 def test_anything_else_is_bad_input(choice: str) -> None:
     """One sentence with what is expected."""
@@ -98,6 +122,38 @@ def test_a_plan_that_deletes_nothing_stays_as_it_is() -> None:
     [bounce] = with_cleared_state(plan(), ClearedState(undo_deletes=TaskDirectories(("2_",))), 0, 0).bounces
     assert (bounce.clears, bounce.deletes) == (None, NO_DIRECTORIES)
     assert bounce.undo_deletes.names == ("2_",)
+
+
+def with_timestamps(*, kept: bool, release: str = OLD) -> Described:
+    """A version whose store on the disk keeps them or not."""
+    stores = {"counts": replace(declaration().stores["counts"], timestamped=kept)}
+    return described(release=release, declares=replace(declaration(), stores=stores))
+
+
+def test_the_undo_of_a_roll_deletes_what_the_old_version_cannot_open() -> None:
+    """A store that gets timestamps upgrades in place: the roll deletes nothing, its undo the task directories."""
+    plain, timestamped = with_timestamps(kept=False), with_timestamps(kept=True, release=NEW)
+    found = state_of_undo((plain,), timestamped, KNOWN)
+    assert found == ClearedState(undo_deletes=TaskDirectories(("1_",), (COUNTS_LOG,)))
+    made = with_cleared_state(plan(), found, 0, 0)
+    assert (made.bounces[0].clears, made.bounces[0].undo_deletes) == (None, found.undo_deletes)
+    assert made.undo == (*plan().undo, "task directories 1_* of each instance cleared while it is down")
+
+
+def test_the_undo_of_a_roll_that_changes_no_files_deletes_nothing() -> None:
+    """The closest changes: both keep timestamps, and what is not known."""
+    both = with_timestamps(kept=True), with_timestamps(kept=True, release=NEW)
+    assert state_of_undo(both[:1], both[1], KNOWN) == ClearedState()
+    assert state_of_undo((), Missing("no topology command"), KNOWN) == ClearedState()
+    assert with_cleared_state(plan(), ClearedState(), 0, 0).undo == plan().undo
+
+
+def test_only_the_undo_of_the_first_bounce_deletes_directories() -> None:
+    """The second keeps the release that the first brought, and so does the way back from it."""
+    bump = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), (), (), "code")
+    left = TaskDirectories(("global",))
+    made = with_cleared_state(bump, ClearedState(undo_deletes=left), 0, 0)
+    assert [one.undo_deletes for one in made.bounces] == [left, NO_DIRECTORIES]
 
 
 def test_a_deployer_that_cannot_delete_what_an_undo_deletes_is_told_before_the_run() -> None:

@@ -164,6 +164,35 @@ def test_an_undo_can_leave_the_directories_to_a_person() -> None:
     assert finding.message.startswith("task directories 2_* of every instance stay, as local_state=keep chooses")
 
 
+def rolled_with_a_global_store(local_state: str = "stale") -> Plan:
+    """The undo of a roll on one library that left the files of one global store more on both instances."""
+    settings = (("num.stream.threads", "2"),)
+    names = ("orders-1", "orders-2")
+    left = TaskDirectories(("global",))
+    moves = (Move(name, 1, stands(name, NEW), stands(name, NEW, settings), False, left) for name in names)
+    now = reading(*(instance(name, release=NEW, settings=settings) for name in names))
+    return plan_of(now, *moves, runbook="rolling_bounce", local_state=local_state)
+
+
+def test_the_undo_of_a_roll_deletes_the_directories_that_its_cards_name() -> None:
+    """One stage, of each instance while it is down; all of the state or none of it if the form says so."""
+    [bounce] = rolled_with_a_global_store().bounces
+    assert (bounce.clears, bounce.instances) == (TaskDirectories(("global",)), ("orders-1", "orders-2"))
+    assert bounce.sentence.endswith(", directory global cleared first")
+    assert rolled_with_a_global_store("all").bounces[0].clears == NO_DIRECTORIES
+    kept = rolled_with_a_global_store("keep")
+    assert kept.bounces[0].clears is None
+    assert [one.id for one in kept.findings] == ["undo-keeps-task-directories"]
+
+
+def test_the_undo_of_a_bump_names_no_directories_next_to_all_local_state() -> None:
+    """What an older release cannot open goes as a whole."""
+    [move] = bounced("orders-1")
+    now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2"))
+    [bounce] = plan_of(now, replace(move, deletes=TaskDirectories(("global",)))).bounces
+    assert (bounce.clear_state, bounce.deletes) == (True, NO_DIRECTORIES)
+
+
 def test_a_choice_of_local_state_is_one_of_three() -> None:
     """The cards name the directories; and what an older release cannot open is not kept."""
     with pytest.raises(BadInput, match=r"local_state: '2_\*' \(expected stale, keep or all\)"):

@@ -111,6 +111,16 @@ def test_a_topic_that_is_not_healthy_is_not_touched(changed: TouchedReading, say
     assert may_write(changed, one_of("create_topics")).outcome is Outcome.PROCEED
 
 
+def test_offsets_that_cannot_be_saved_keep_a_group_from_being_deleted() -> None:
+    """A deleted group loses its offsets on hidden topics as well; those of one topic can be deleted."""
+    for hidden, says in ((("secret",), "secret; grant it Describe"), (Missing("Describe on Cluster"), "on Cluster")):
+        reading = replace(READING, hidden=hidden)
+        verdict = may_write(reading, one_of("delete_groups"))
+        assert verdict.outcome is Outcome.INCONCLUSIVE
+        assert says in verdict.sentence
+        assert may_write(reading, one_of("delete_offsets")).outcome is Outcome.PROCEED
+
+
 def test_missing_is_never_ok() -> None:
     hidden = HiddenTopic("topic in is not visible to this login; grant it Describe on Topic in", name="in")
     for reading, says in (

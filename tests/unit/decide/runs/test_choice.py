@@ -57,6 +57,23 @@ def test_the_started_run_has_its_parameters_and_leads_back() -> None:
     ]
 
 
+def test_what_the_form_named_as_unchanged_goes_to_the_started_run() -> None:
+    """It compares the two releases itself; the command from a terminal has it too."""
+    conf = started_with(
+        "library_bump",
+        NEW,
+        application="orders",
+        dry_run=True,
+        reason="",
+        run_id="r1",
+        limits={},
+        unchanged=("key", "value_serde"),
+    )
+    assert conf["unchanged"] == ["key", "value_serde"]
+    [command] = commands(("library_bump",), NEW, "orders", ("key", "value_serde"))
+    assert command.endswith("--param target=4.3.1 --param unchanged=key,value_serde")
+
+
 def test_the_id_of_the_started_run_is_the_same_each_time() -> None:
     """Airflow refuses a second run of it, and ids of more than 250 characters."""
     assert started_id("library_bump", "r1", 1) == "library_bump.r1"

@@ -126,6 +126,18 @@ def test_an_aggregate_in_words_is_kept_unless_the_code_is_of_another_kind(
     assert (store.aggregate, store.aggregation, bool(contradictions)) == (kept, kind, contradicted)
 
 
+def test_a_person_declares_the_class_of_an_extractor_and_of_a_supplier() -> None:
+    """The facts also have the numbers in their objects."""
+    shown = "com.acme.Own(limit=7)"
+    topic, store = DeclaredTopic(timestamp_extractor=shown), DeclaredStore(supplier=shown)
+    declared = Declaration(
+        topics={"orders": DeclaredTopic(timestamp_extractor="com.acme.Own")},
+        stores={"s": DeclaredStore(supplier="com.acme.Own")},
+    )
+    found = merged(Declaration(topics={"orders": topic}, stores={"s": store}), declared)
+    assert (found.topics["orders"], found.stores["s"], found.contradictions) == (topic, store, ())
+
+
 @pytest.mark.parametrize(("declared", "wrong"), [("com.acme.ByRegion", 0), ("com.acme.By", 1), ("default", 1)])
 def test_a_person_declares_the_class_of_a_partitioner(declared: str, wrong: int) -> None:
     """The facts also have the numbers in its object, which contradict nothing."""

@@ -23,7 +23,7 @@ def reader(sizes: Any = None, held: Any = _HELD) -> SimpleNamespace:
 def figures(**answers: Any) -> Any:
     return read_change_figures(
         reader(**answers),  # type: ignore[arg-type]
-        internal={"app-x-changelog", "app-new-changelog"},
+        restored={"app-x-changelog", "app-new-changelog"},
         inputs=["orders", "gone"],
         others={"out"},
     )

@@ -132,6 +132,9 @@ def test_what_is_missing_has_its_commands_with_the_files_that_were_given() -> No
     given = {"from_topology": "a/old.txt", "to_topology": "a/new.txt", "to_declaration": "a/n.yaml"}
     both = "--from-topology a/old.txt --to-topology a/new.txt"
     assert list(declare_commands(given, made)) == [
+        "if the code of these did not change, plan again:",
+        f"kstreams-runbooks plan {both} --to-declaration a/n.yaml --unchanged aggregate",
+        "otherwise:",
         f"kstreams-runbooks declare {both} --to-declaration a/n.yaml --side old > a/old.yaml",
         "add the lines that this prints to a/n.yaml:",
         f"kstreams-runbooks declare {both} --to-declaration a/n.yaml --side new",

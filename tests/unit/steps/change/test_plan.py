@@ -1,6 +1,7 @@
 """The steps of `plan_change`: what is compared, what may be chosen, and what is started, on a real SQLite ledger."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.ledger import Approval, RunRecord
 from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.topology.declaration import NamedUnchanged
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import VOIDED
@@ -23,7 +25,7 @@ from kstreams_runbooks.steps.plan.releases import before_a_roll, running, wanted
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from world.new_ledger import new_ledger
 from world.samples import NEW, OLD, declared, instance, reading
-from world.sides import AUDITED, COUNTS, described, known
+from world.sides import AUDITED, COUNTS, declaration, described, known
 
 Started = list[tuple[str, str, dict[str, Any]]]
 DIGEST = "d1"
@@ -96,6 +98,31 @@ def test_a_pasted_description_needs_no_release(asked: Callable[..., Run]) -> Non
     """Then nothing can be deployed, and nothing declared is known."""
     found = wanted(asked(topology_text=COUNTS))
     assert (found.release, found.library, found.source, found.declared) == ("", "", "topology_text", None)
+
+
+def test_what_the_form_names_counts_as_the_line_of_the_releases_declaration(asked: Callable[..., Run]) -> None:
+    """Of the wanted side alone, also if no file declares anything, with the login that named it; for a roll too."""
+    run = asked(release=NEW, unchanged=["value_serde", "key"])
+    now = reading(instance("orders-1", topology=COUNTS), instance("orders-2", topology=COUNTS))
+    (before,), rolled = before_a_roll(run, now, Target(NEW))
+    assert not isinstance(rolled, Missing)
+    for found in (wanted(run), rolled):
+        assert found.is_bare
+        assert found.declaration.unchanged == {"key", "value_serde"}
+        assert found.declaration.named == NamedUnchanged(("key", "value_serde"), "in the form by oncall")
+    assert before.declared is None
+    with pytest.raises(BadInput, match="unchanged: 'kind' is not a field that it can name"):
+        wanted(asked(release=NEW, unchanged="kind"))
+
+
+def test_the_run_ends_with_the_fields_that_decide_it() -> None:
+    """Only where they are all that is open."""
+    open_ = replace(declaration().stores["counts"], key=None)
+    sides = (declaration(stores={"counts": open_}), declaration(stores={"counts": open_}))
+    before, after = (described(declares=one) for one in sides)
+    change = described_change(before, after, known(), topology_change_rules(), upgrade_path_rules())
+    with pytest.raises(Inconclusive, match="; run plan_change again with unchanged = key if the code of these did not"):
+        demand_runbook(change, Verdict(Outcome.PROCEED, ()), ())
 
 
 def test_a_description_in_a_file_is_of_the_release_beside_it(asked: Callable[..., Run], tmp_path: Path) -> None:
@@ -176,10 +203,11 @@ def test_what_was_chosen_is_started_once(planned: Callable[..., tuple[Run, Start
 
 def test_the_form_may_start_it_for_real(planned: Callable[..., tuple[Run, Started]]) -> None:
     """Its own approval is still its own."""
-    run, started = planned("library_bump", start_dry_run=False)
+    run, started = planned("library_bump", start_dry_run=False, unchanged="value_serde")
     choose(run, "library_bump")
     answer_choice(run)
     assert started[0][2]["dry_run"] is False
+    assert started[0][2]["unchanged"] == ["value_serde"]
 
 
 def test_a_dry_run_starts_nothing(planned: Callable[..., tuple[Run, Started]]) -> None:

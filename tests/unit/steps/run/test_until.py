@@ -1,13 +1,16 @@
 """The end of a wait, on a real SQLite ledger: it is one for as long as the run holds something."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.run import until
+from kstreams_runbooks.steps.run.ending import BEGUN, reported
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
-from kstreams_runbooks.steps.run.until import Until
+from kstreams_runbooks.steps.run.until import Until, waits_until_ms
 
 LENGTH_S, HELD = 600, ("application:demo:orders",)
 
@@ -75,3 +78,24 @@ class _Over(Until):
     def is_over(self) -> bool:
         self._left -= 1
         return self._left < 0
+
+
+@pytest.mark.parametrize(("left_s", "over"), [(660, False), (599, True)])
+def test_a_wait_ends_before_airflow_ends_the_run(run: Run, left_s: int, *, over: bool) -> None:
+    """Airflow would skip `conclude`; it has ten minutes."""
+    run.keep("note", BEGUN, {"what": "waits", "run_ends_ms": now_ms() + left_s * 1000})
+    ends = Until(run, "ceiling/x", LENGTH_S)
+    assert ends.is_over() is over
+    assert ends.note == ("; cut short: a run of library_bump ends after 72 h, before it conclude needs its time")
+    run.keep("note", BEGUN, {"what": "waits", "run_ends_ms": now_ms() + 10 * 3_600_000})
+    assert Until(run, "ceiling/y", LENGTH_S).note == ""
+
+
+def test_a_step_keeps_when_its_run_ends(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By Airflow's own time of its start, which a clear of an ended run sets again."""
+    monkeypatch.setattr(Run, "begin", classmethod(lambda *_: run))
+    started = datetime(2026, 11, 20, tzinfo=UTC)
+    with reported({"dag_run": SimpleNamespace(dag_id="library_bump", start_date=started), "params": {}}, "waits"):
+        pass
+    ends_ms = int((started + timedelta(hours=72)).timestamp() * 1000)
+    assert waits_until_ms(run) == ends_ms - 600_000

@@ -118,6 +118,16 @@ def _description() -> str:
     return "\n".join(line.removeprefix("  ") for line in text.splitlines())
 
 
+def test_verify_across_releases_names_what_it_does_not_compare(tmp_path: Path) -> None:
+    """On stderr; JSON has it too."""
+    _files(tmp_path, after=COUNTED.replace('library: "4.3.1"', 'library: "3.9.1"'))
+    files = ("--expected", tmp_path / "old.facts.yaml", "--actual", tmp_path / "new.facts.yaml")
+    same = run("verify", *files)
+    assert (same.exit_code, same.stdout) == (0, "the topology is the same\n")
+    assert "are of two releases of the library, so these facts are not compared: library; print both" in same.stderr
+    assert json.loads(run("verify", *files, "--format", "json").stdout)["facts_not_compared"] == ["library"]
+
+
 def test_verify_is_inconclusive_if_one_file_has_no_facts(tmp_path: Path) -> None:
     """The two descriptions are compared: equal ones prove nothing about windows, different ones are a change."""
     _files(tmp_path)

@@ -1,17 +1,14 @@
 """Stores that keep their names and get the records of another: sides of a join, and suppressions that moved."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.held_tables import held_back
-from kstreams_runbooks.decide.topology.graph import keys_by_name, operator_roles, reach_of
-from kstreams_runbooks.decide.topology.names import index_of, is_generated, stem
+from kstreams_runbooks.decide.topology.graph import keys_by_name, operator_roles, reach_of, store_roles
+from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_join_window, stem
 from kstreams_runbooks.model.topology.topology import Processor
-
-# Generated names of the window stores of a join of streams; those of a join with a name end alike.
-_OF_STREAM_JOIN = ("KSTREAM-JOIN", "KSTREAM-OUTER")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,7 @@ def crossed_sides(compared: Compared) -> dict[str, str]:
 
 def _is_the_other(was: str, now: str) -> bool:
     """Whether the store of the other side is the same; another kind of join of streams gives it another name."""
-    return was == now or all(one.startswith(_OF_STREAM_JOIN) or one.endswith("-join-store") for one in (was, now))
+    return was == now or (is_join_window(was) and is_join_window(now))
 
 
 class _Leading:
@@ -116,6 +113,35 @@ def fits_crosswise(
     straight = sum((old & new).total() for old, new in zip(before, after, strict=True))
     across = sum((old & new).total() for old, new in zip(before, after[::-1], strict=True))
     return None if straight == across else across > straight
+
+
+def in_exchanged_places(compared: Compared, settled: Collection[str]) -> dict[str, str]:
+    """Stores that get what another one got, and the reverse, by the kinds of all operators in front and what is behind.
+
+    Two operators of one kind that keep a store have no names that show which of them it is. `settled` are stores that
+    stay with their operator.
+    """
+    before, after = compared.before, compared.after
+    both = (before.keepers.keys() & after.keepers.keys()) - set(settled)
+    kinds = {store: _kinds_of_keepers(before, store) & _kinds_of_keepers(after, store) for store in both}
+    was, now = (_places(side, kinds) for side in (before, after))
+    moved = [store for store in sorted(both) if kinds[store] and was[store] != now[store]]
+    places = {(was[store], now[store]): store for store in moved}
+    return {store: other for store in moved if (other := places.get((now[store], was[store]))) is not None}
+
+
+def _kinds_of_keepers(side: Side, store: str) -> frozenset[str]:
+    return frozenset(stem(keeper.name) for keeper in side.keepers[store] if is_generated(keeper.name))
+
+
+def _places(side: Side, kinds: Mapping[str, frozenset[str]]) -> dict[str, Hashable]:
+    """For each store the kinds of the operators that lead to those of `kinds` that keep it, and the topics behind."""
+    reach, called, roles = reach_of(side.topology), keys_by_name(side.topology), store_roles(side.topology)
+    found: dict[str, Hashable] = {}
+    for store, shown in kinds.items():
+        keys = [key for one in side.keepers[store] if stem(one.name) in shown for key in called[one.name]]
+        found[store] = shown, reach.around(reach.before(keys)), roles[store].outputs
+    return found
 
 
 def moved_suppressions(compared: Compared) -> frozenset[str]:

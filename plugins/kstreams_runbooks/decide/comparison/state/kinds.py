@@ -33,6 +33,8 @@ _EXCHANGED = ", with the two tables exchanged"
 _FILTER = ("-repartition-filter", "KSTREAM-FILTER-")
 # What `aggregate` is where an operator keeps records as they come.
 _NONE = "none"
+# Stores that a join fills with records as they come.
+_KEEP_RECORDS = {"join", "buffer"}
 
 
 def hidden_facts(
@@ -108,7 +110,7 @@ def _aggregate_changed(compared: Compared, name: str, was: str, old: DeclaredSto
     if len(shown - {"unknown"}) > 1:
         return True
     # One side alone proves nothing: an aggregate may have had the store, or may have it from now on.
-    if shown == {"other"} or all(one.source_table or one.kind == "join" for one in (old, new)):
+    if shown == {"other"} or all(one.source_table or one.kind in _KEEP_RECORDS for one in (old, new)):
         return False
     return _declared(compared, "aggregate", None, None)
 
@@ -172,6 +174,17 @@ def _is_joined(side: Side, store: str, declared: DeclaredStore) -> bool:
         or (not is_generated(keeper.name) and len(side.predecessors.get(keeper.name, ())) > 1)
         for keeper in side.keepers.get(store, [])
     )
+
+
+def is_join_buffer(side: Side, store: str) -> bool:
+    """Whether a join of a stream with a table keeps records in a store for its grace; the library names it.
+
+    Source: KStreamImpl#doStreamTableJoin (Apache Kafka), which puts `-Buffer` behind the name of the operator.
+    """
+    declared = side.declared.stores.get(store)
+    if declared is not None and declared.kind is not None:
+        return declared.kind == "buffer"
+    return any(store == f"{keeper.name}-Buffer" for keeper in side.keepers.get(store, []))
 
 
 def is_subscription_store(store: str) -> bool:

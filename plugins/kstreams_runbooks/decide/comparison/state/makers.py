@@ -1,49 +1,108 @@
 """What makes a store: the class of its supplier, its place in memory or on the disk, and the format of its values."""
 
-from kstreams_runbooks.decide.comparison.compared import Compared
-from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, ToDeclare
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, ToDeclare, sides
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
 
 # From this release on a program that sets no supplier has none; before it, the class that the library chose.
 _CHOOSES = Release("3.9")
+_STORE_FORMAT = "dsl.store.format"
+# Kinds of store that keep a timestamp with each value unless a program builds them without.
+_WITH_TIMESTAMPS = {"key_value", "window"}
 
 
 def maker_facts(
     compared: Compared, was: str, name: str, before: DeclaredStore | None, after: DeclaredStore | None
 ) -> DeclaredFacts:
-    """Changes of a store that stays, called `was` before and `name` now; what to declare if its supplier was not read.
+    """Changes of a store that stays, called `was` before and `name` now; what to declare if one is unknown.
 
-    What one side alone shows is not part of the change.
+    What neither side has is not part of the change. Settings of a changelog that one side alone has are not asked for:
+    a changelog that is there keeps its own.
     """
     old, new = before or DeclaredStore(), after or DeclaredStore()
+    lacking = _suppliers_lacking(compared, was, name, old, new)
+    duplicates, missing = _duplicates_changed(compared, was, name, old, new)
+    where = f"stores.{name}"
+    asked: ToDeclare = {
+        "supplier_changed": (Undeclared(where, "supplier", ", ".join(lacking)),),
+        "duplicates_changed": (Undeclared(where, "retain_duplicates", missing),),
+        "becomes_plain": (Undeclared(where, "timestamped", sides(old.timestamped, new.timestamped)),),
+    }
+    differs = None not in {old.supplier, new.supplier} and old.supplier != new.supplier
+    both_of_library = old.is_of_library and new.is_of_library
+    facts: dict[str, Fact] = {
+        "supplier_changed": None if lacking else differs and not both_of_library,
+        "medium_changed": differs
+        and both_of_library
+        and _of_one_family(compared)
+        and bool(old.in_memory) != bool(new.in_memory),
+        "changelog_set": _other_settings(old, new),
+        "becomes_plain": False if _stays_timestamped(compared, old, new) else _becomes_plain(old, new),
+        "headers_dropped": _drops_headers(compared, old, new),
+        "duplicates_changed": duplicates,
+    }
+    return facts, asked
+
+
+def _suppliers_lacking(compared: Compared, was: str, name: str, old: DeclaredStore, new: DeclaredStore) -> list[str]:
+    """The sides whose supplier was not read, or is not known next to one that the library does not make."""
+    both = ((compared.before, was, old, new, "old"), (compared.after, name, new, old, "new"))
+    return [
+        label
+        for side, store, known, other, label in both
+        if known.supplier is None
+        and (
+            f"stores.{store}.supplier" in side.declared.not_read
+            or (other.supplier is not None and not other.is_of_library)
+        )
+    ]
+
+
+def maker_words(before: DeclaredStore | None, after: DeclaredStore | None) -> dict[str, str]:
+    """The suppliers of both sides, and whether they keep duplicates."""
+    old, new = before or DeclaredStore(), after or DeclaredStore()
+    return {
+        "supplier_before": old.supplier or "not declared",
+        "supplier_after": new.supplier or "not declared",
+        "duplicates": "kept from now on" if new.retain_duplicates else "no longer kept",
+    }
+
+
+def loses_files(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> bool:
+    """Whether a store on the disk has files with a column family that the new one does not open."""
+    return _becomes_plain(old, new) is True or _drops_headers(compared, old, new)
+
+
+def _unread(compared: Compared, was: str, name: str, old: DeclaredStore, new: DeclaredStore, field: str) -> str:
+    """The versions whose reader could not read a field of the store, and whose owner does not declare it."""
     unread = [
         label
         for side, store, known, label in (
             (compared.before, was, old, "old"),
             (compared.after, name, new, "new"),
         )
-        if known.supplier is None and f"stores.{store}.supplier" in side.declared.not_read
+        if getattr(known, field) is None and f"stores.{store}.{field}" in side.declared.not_read
     ]
-    asked: ToDeclare = {"supplier_changed": (Undeclared(f"stores.{name}", "supplier", ", ".join(unread)),)}
-    differs = _of_one_family(compared) and None not in {old.supplier, new.supplier} and old.supplier != new.supplier
-    facts: dict[str, Fact] = {
-        "supplier_changed": None if unread else differs and not (_of_library(old) and _of_library(new)),
-        "medium_changed": differs
-        and _of_library(old)
-        and _of_library(new)
-        and bool(old.in_memory) != bool(new.in_memory),
-        "changelog_set": _other_settings(old, new),
-        "becomes_plain": becomes_plain(old, new),
-    }
-    return facts, asked
+    return ", ".join(unread)
 
 
-def maker_words(before: DeclaredStore | None, after: DeclaredStore | None) -> dict[str, str]:
-    """The suppliers of both sides."""
-    old, new = before or DeclaredStore(), after or DeclaredStore()
-    return {"supplier_before": old.supplier or "not declared", "supplier_after": new.supplier or "not declared"}
+def _duplicates_changed(
+    compared: Compared, was: str, name: str, old: DeclaredStore, new: DeclaredStore
+) -> tuple[bool | None, str]:
+    """Whether a window store begins to keep duplicates, or keeps none any more; else the versions that lack the fact.
+
+    Few programs keep any: next to a version that keeps none, one of which nothing is known keeps none. The library
+    keeps those of a join's records.
+    """
+    values = old.retain_duplicates, new.retain_duplicates
+    if unread := _unread(compared, was, name, old, new, "retain_duplicates"):
+        return None, unread
+    if None not in values:
+        return values[0] != values[1], ""
+    known = True in values and old.kind == new.kind and new.kind != "join"
+    return (None if known else False), sides(*values)
 
 
 def _other_settings(old: DeclaredStore, new: DeclaredStore) -> bool:
@@ -52,19 +111,58 @@ def _other_settings(old: DeclaredStore, new: DeclaredStore) -> bool:
     return bool(old.logging and new.logging) and None not in both and both[0] != both[1]
 
 
-def becomes_plain(old: DeclaredStore, new: DeclaredStore) -> bool:
+def _becomes_plain(old: DeclaredStore, new: DeclaredStore) -> bool | None:
     """Whether a store on the disk keeps no timestamps any more, in a directory that has a column family of them.
 
-    The other way a store upgrades its files in place. Source: Apache Kafka, RocksDBTimestampedStore#openRocksDB (column
-    family keyValueWithTimestamp); RocksDB refuses to open a database without one of its column families.
+    A class of the library in place of its default may write plain files under an operator that keeps timestamps. None
+    if one side alone shows that it keeps them, or that it keeps none. The other way a store upgrades its files in
+    place. Source: Apache Kafka, RocksDBTimestampedStore#openRocksDB (column family keyValueWithTimestamp); RocksDB
+    refuses to open a database without one of its column families; tests/long/test_store_formats.py.
     """
-    on_disk = not (old.in_memory or new.in_memory)
-    return on_disk and old.kind == new.kind and old.timestamped is True and new.timestamped is False
+    kinds = {old.kind, new.kind} - {None}
+    if kinds <= _WITH_TIMESTAMPS and _may_be_made_plain(old, new):
+        return True
+    on_disk = old.on_disk and new.on_disk
+    if not on_disk or len(kinds) > 1 or old.timestamped is False or new.timestamped is True:
+        return False
+    if None not in {old.timestamped, new.timestamped}:
+        return True
+    # Stores of other kinds keep none, or the library chooses whether they do.
+    return None if kinds and kinds <= _WITH_TIMESTAMPS and {old.timestamped, new.timestamped} != {None} else False
 
 
-def _of_library(store: DeclaredStore) -> bool:
-    """Whether the library makes the store, and keeps all of it."""
-    return store.supplier == DEFAULT or store.in_memory is not None
+def _may_be_made_plain(old: DeclaredStore, new: DeclaredStore) -> bool:
+    """Whether Stores.persistentKeyValueStore, or its like, replaces the default: its class hides which format it is.
+
+    Source: Stores, RocksDbKeyValueBytesStoreSupplier#returnTimestampedStore, PlainToTimestampedAdapter (Apache Kafka).
+    """
+    replaced = old.supplier == DEFAULT and new.supplier not in {None, DEFAULT} and new.in_memory is False
+    return replaced and old.timestamped is True and old.kind == new.kind
+
+
+def _stays_timestamped(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> bool:
+    """Whether it is declared as unchanged, or one side does not show it and has an operator of the DSL."""
+    unknown = [one for one in (old, new) if one.timestamped is None]
+    of_dsl = any(one.source_table or one.join is not None or one.window is not None for one in unknown)
+    return bool(unknown) and (of_dsl or "timestamped" in compared.after.declared.unchanged)
+
+
+def _drops_headers(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> bool:
+    """Whether the files of a store have headers, and the new store opens files without them.
+
+    The other way a store upgrades its files in place. Source: KIP-1271, KIP-1285.
+    """
+    on_disk = old.on_disk and new.on_disk
+    had = _has_headers(compared.before, old)
+    return on_disk and old.kind == new.kind and had is True and _has_headers(compared.after, new) is False
+
+
+def _has_headers(side: Side, store: DeclaredStore) -> bool | None:
+    """Whether the files have headers: by the store, else by the setting for stores of the DSL; None if unknown."""
+    config = side.declared.config
+    if store.headers is not None or config is None:
+        return store.headers
+    return config.get(_STORE_FORMAT, "").upper() == "HEADERS"
 
 
 def _of_one_family(compared: Compared) -> bool:

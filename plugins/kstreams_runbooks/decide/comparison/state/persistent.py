@@ -7,10 +7,15 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
 from kstreams_runbooks.decide.comparison.operators import partitioners
-from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, moved_suppressions
+from kstreams_runbooks.decide.comparison.state.crossing import (
+    crossed_sides,
+    in_exchanged_places,
+    moved_suppressions,
+)
 from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
-from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words
+from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words, is_join_buffer
 from kstreams_runbooks.decide.comparison.state.makers import maker_facts, maker_words
+from kstreams_runbooks.decide.comparison.state.order import keys_selected, reordered
 from kstreams_runbooks.decide.comparison.state.origins import made_of_others
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import store_words, topic_words
@@ -41,7 +46,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     crossed, shifts = _crossed(compared), _Shifts(compared)
     fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
     fed_by_other |= made_of_others(compared)
-    with_new_key = _stores_with_new_key(compared)
+    with_new_key, selected, order = _stores_with_new_key(compared), keys_selected(compared), reordered(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
         new_key = store.name in with_new_key
@@ -67,6 +72,11 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
         facts["fed_by_other"] = partner is None and store.name in fed_by_other and _keeps_its_name(store)
         facts["buffer"] = is_buffer
+        facts["of_join"] = is_join_buffer(compared.before, store.said["before"])
+        come = order.get(store.name, "") if _keeps_its_name(store) and not (partner or facts["fed_by_other"]) else ""
+        facts["reordered"] = bool(come) and not is_buffer
+        selects = selected.get(store.name, "")
+        facts["key_selected"] = bool(selects) and facts["key_changed"] is False and _keeps_its_name(store)
         said = {
             **store.said,
             "before": partner or store.said["before"],
@@ -75,6 +85,9 @@ def stores(compared: Compared) -> Iterator[Subject]:
             **maker_words(was, now),
             "until": until(was, now),
             "shifted_by": shifts.before(store),
+            "exchanged": " and ".join(sorted({partner or store.said["before"], store.name})),
+            "moved_operators": come,
+            "selects": selects,
         }
         yield replace(store, facts={**store.facts, **facts}, said=said, asked={**asked, **store.asked})
 
@@ -126,17 +139,36 @@ def _crossed(compared: Compared) -> dict[str, str]:
     """Stores that keep their names and exchange inputs and outputs, each with the other."""
     shared = compared.before.read() & compared.after.read()
     written = compared.before.written() & compared.after.written()
-    was, now = (_ends(side, shared, written) for side in (compared.before, compared.after))
+    kept = _kept_by_one(compared)
+    was, now = (_ends(side, shared, written, kept) for side in (compared.before, compared.after))
     moved = [name for name in sorted(was.keys() & now.keys()) if was[name] != now[name]]
     by_feeds = {(was[name], now[name]): name for name in moved}
     found = {name: other for name in moved if (other := by_feeds.get((now[name], was[name]))) is not None}
-    return {**crossed_sides(compared), **found}
+    return {**in_exchanged_places(compared, kept), **crossed_sides(compared), **found}
 
 
-def _ends(side: Side, shared: set[str], written: set[str]) -> dict[str, tuple[Labels, frozenset[str]]]:
+def _kept_by_one(compared: Compared) -> set[str]:
+    """Stores that one operator of a chosen name keeps in both versions: whether it is behind another store is its own.
+
+    A join keeps a store with two operators, and which of them is behind the other store distinguishes its sides.
+    """
+    found = [
+        {store: keepers[0].name for store, keepers in side.keepers.items() if len(keepers) == 1}
+        for side in (compared.before, compared.after)
+    ]
+    return {store for store, name in found[0].items() if name == found[1].get(store) and not is_generated(name)}
+
+
+def _ends(side: Side, shared: set[str], written: set[str], kept: set[str]) -> dict[str, tuple[Labels, frozenset[str]]]:
     """For each store the topics of `shared` that lead to its operators, and those of `written` behind it."""
     roles = store_roles(side.topology)
-    return {store: (topics, roles[store].outputs & written) for store, topics in feeds(side.topology, shared).items()}
+    return {
+        store: (
+            tuple((topics.partition(" ")[2], count) for topics, count in each) if store in kept else each,
+            roles[store].outputs & written,
+        )
+        for store, each in feeds(side.topology, shared).items()
+    }
 
 
 def _keeps_its_name(subject: Subject) -> bool:

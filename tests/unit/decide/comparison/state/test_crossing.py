@@ -4,7 +4,7 @@ import re
 
 from kstreams_runbooks.decide.comparison.boundary import sources
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, moved_suppressions
+from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, in_exchanged_places, moved_suppressions
 from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredSuppression, DeclaredTopic
@@ -271,3 +271,42 @@ def test_topics_that_are_joined_from_now_on_may_be_uneven() -> None:
     apart, joined = (Side(parse_topology(text), counted) for text in (APART, JOINED))
     assert [one.facts["uneven"] for one in sources(Compared(apart, joined))] == [None, None]
     assert [one.facts["uneven"] for one in sources(Compared(joined, joined))] == [False, False]
+
+
+def _two_tables(first: str, second: str, *, kind: str = "PEEK", out: str = "") -> Side:
+    """Two tables of one stream, the second behind another operator; `out` is a topic behind the second."""
+    other = f"KSTREAM-{kind}-0000000002"
+    return Side(
+        parse_topology(
+            f"""Topologies:
+   Sub-topology: 0
+    Source: in (topics: [clicks])
+      --> KSTREAM-TOTABLE-0000000001, {other}
+    Processor: KSTREAM-TOTABLE-0000000001 (stores: [{first}])
+      --> none
+      <-- in
+    Processor: {other} (stores: [])
+      --> KSTREAM-TOTABLE-0000000003
+      <-- in
+    Processor: KSTREAM-TOTABLE-0000000003 (stores: [{second}])
+      --> {"out" if out else "none"}
+      <-- {other}
+"""
+            + (f"    Sink: out (topic: {out})\n      <-- KSTREAM-TOTABLE-0000000003\n" if out else "")
+        )
+    )
+
+
+def test_stores_that_change_places_behind_operators_without_names_are_crossed() -> None:
+    """What is in front of each is what was in front of the other; names show nothing else."""
+    found = in_exchanged_places(Compared(_two_tables("a", "b"), _two_tables("b", "a")), ())
+    assert found == {"a": "b", "b": "a"}
+    assert in_exchanged_places(Compared(_two_tables("a", "b"), _two_tables("b", "a")), {"a"}) == {}
+
+
+def test_stores_that_stay_or_move_alone_are_not_crossed() -> None:
+    """Another operator in front of one of them moves nothing, and an output shows which table it is."""
+    before = _two_tables("a", "b")
+    assert in_exchanged_places(Compared(before, before), ()) == {}
+    assert in_exchanged_places(Compared(before, _two_tables("a", "b", kind="FILTER")), ()) == {}
+    assert in_exchanged_places(Compared(before, _two_tables("b", "a", out="table")), ()) == {}

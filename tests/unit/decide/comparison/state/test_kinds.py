@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.state.kinds import hidden_facts, hidden_words
+from kstreams_runbooks.decide.comparison.state.kinds import hidden_facts, hidden_words, is_join_buffer
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.topology.change import Fact
 from kstreams_runbooks.model.topology.declaration import Aggregation, Declaration, DeclaredStore, Join, Unchanged
@@ -82,3 +82,12 @@ def test_the_kind_of_an_aggregation_is_proof_if_its_function_is_the_librarys(
     stores = [DeclaredStore("key_value", aggregation=kind) for kind in (before, after)]
     facts, _ = hidden_facts(compared, "totals", "totals", *stores)
     assert facts["aggregate_changed"] is changes
+
+
+def test_the_buffer_of_a_join_is_found_by_its_name_or_its_kind() -> None:
+    """The library names it after the operator; a declared kind counts first."""
+    text = (PAIRS / "grace-of-join-with-table-removed" / "before.txt").read_text("utf-8")
+    found = Side(parse_topology(text), Declaration())
+    assert [name for name in sorted(found.store_places) if is_join_buffer(found, name)] == ["with-price-Buffer"]
+    declared = Side(parse_topology(text), Declaration(stores={"with-price-Buffer": DeclaredStore("key_value")}))
+    assert not is_join_buffer(declared, "with-price-Buffer")

@@ -1,5 +1,6 @@
 package topologies.pairs;
 
+import java.time.Duration;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.processor.api.Processor;
@@ -64,6 +65,29 @@ public final class ProcessorApi {
                         .addSource("once-source", "invoices-once")
                         .addProcessor("report", PassOn.supplier(), "once-source")
                         .addStateStore(store("invoices-seen"), "report"));
+    }
+
+    /** The window store of a processor keeps each record of a key and a time: {@code retainDuplicates}. */
+    public Pair windowStoreKeepsDuplicates() {
+        return Pair.of(() -> withWindows(PassOn.supplier(), false), () -> withWindows(PassOn.supplier(), true));
+    }
+
+    /** The processor does something else with a window store that keeps duplicates. */
+    public Pair processorOfDuplicatesChanged() {
+        return Pair.of(() -> withWindows(PassOn.supplier(), true), () -> withWindows(Drop.supplier(), true));
+    }
+
+    private static Topology withWindows(ProcessorSupplier<String, String, String, String> code, boolean duplicates) {
+        Duration hour = Duration.ofHours(1);
+        return source("invoices")
+                .addProcessor("once", code, "source")
+                .addStateStore(
+                        Stores.windowStoreBuilder(
+                                Stores.persistentWindowStore("invoices-by-time", hour, hour, duplicates),
+                                Serdes.String(),
+                                Serdes.String()),
+                        "once")
+                .addSink("sink", "invoices-once", "once");
     }
 
     private static Topology twoParts() {

@@ -22,11 +22,13 @@ final class Settings {
     };
     private static final String CLASS_NAME = "\\p{Alpha}[\\w$]*(\\.[\\w$]+)*";
     private final Library library;
+    private final boolean areGiven;
     private final Map<String, Object> given = new TreeMap<>();
 
     /** {@code properties} may be null: then no setting is known. */
     Settings(Library library, Map<?, ?> properties) {
         this.library = library;
+        this.areGiven = properties != null;
         if (properties != null) {
             properties.forEach((name, value) -> given.put(String.valueOf(name), value));
         }
@@ -36,6 +38,11 @@ final class Settings {
     void read(Facts facts) {
         Facts config = facts.at("config");
         given.forEach((name, value) -> config.read(name, () -> text(name, value)));
+    }
+
+    /** Whether the settings are known. */
+    boolean areGiven() {
+        return areGiven;
     }
 
     /** A setting, parsed; null if it is not given. */

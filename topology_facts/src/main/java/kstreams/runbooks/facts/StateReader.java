@@ -37,7 +37,7 @@ final class StateReader {
             for (Field field : type.getDeclaredFields()) {
                 // The object around an inner class is not its state.
                 if (!Modifier.isStatic(field.getModifiers()) && !field.getName().startsWith("this$")) {
-                    String part = part(of, field.getName(), depth);
+                    String part = part(of, field, depth);
                     if (part != null) {
                         parts.put(field.getName(), part);
                     }
@@ -50,8 +50,14 @@ final class StateReader {
     }
 
     /** One field; null for what is left out: text, null, and a flag that is off. */
-    private String part(Object of, String field, int depth) throws NotRead {
+    private String part(Object of, Field declared, int depth) throws NotRead {
+        String field = declared.getName();
         Object value = Peek.field(of, field);
+        boolean isScalar = declared.getType().isPrimitive() || value instanceof Number || value instanceof Boolean;
+        if (isScalar && !Modifier.isFinal(declared.getModifiers())) {
+            throw new NotRead("class " + Library.lastingName(of) + " may change its field " + field
+                    + " while it runs; make the field final, or declare the fact manually");
+        }
         if (value == null || value instanceof CharSequence || Boolean.FALSE.equals(value)) {
             return null;
         }

@@ -19,6 +19,8 @@ final class StoreReader {
         JOINED,
         /** The state of a foreign-key join. */
         SUBSCRIPTION,
+        /** The records that a join of a stream with a table keeps for its grace. */
+        HELD_STREAM,
         /** The buffer of a suppression: its facts are those of the suppression. */
         SUPPRESSION
     }
@@ -57,6 +59,7 @@ final class StoreReader {
         rows(Shape.MATERIALIZED, "session", false, KSTREAM + "SessionStoreMaterializer");
         rows(Shape.JOINED, "join", null, KSTREAM + "StreamJoinedStoreFactory", KSTREAM + "OuterStreamJoinStoreFactory");
         rows(Shape.SUBSCRIPTION, "key_value", true, KSTREAM + "SubscriptionStoreFactory");
+        rows(Shape.HELD_STREAM, "buffer", false, STATE + "RocksDBTimeOrderedKeyValueBuffer$Builder");
         rows(Shape.SUPPRESSION, "", null, STATE + "InMemoryTimeOrderedKeyValueBuffer$Builder",
                 STATE + "InMemoryTimeOrderedKeyValueChangeBuffer$Builder");
     }
@@ -65,10 +68,12 @@ final class StoreReader {
     private final SerdeReader serdes;
     private final OperatorReader operators;
     private final WindowReader windows;
+    private final FormatReader formats;
     private final Map<String, List<Program.Node>> filledBy = new TreeMap<>();
 
-    StoreReader(Program program, SerdeReader serdes, OperatorReader operators) throws NotRead {
+    StoreReader(Program program, Settings settings, SerdeReader serdes, OperatorReader operators) throws NotRead {
         this.program = program;
+        this.formats = new FormatReader(program.library, settings);
         this.serdes = serdes;
         this.operators = operators;
         this.windows = new WindowReader(program.library);
@@ -146,23 +151,28 @@ final class StoreReader {
             case BUILDER:
                 readBuilder(store, builder, row.kind);
                 if (joins || row.kind.equals("join")) {
-                    operators.readJoinWindow(store.at("window"), name, () -> keptBeyondWindow(builder));
+                    operators.readJoinWindow(store.at("window"), name, () -> FormatReader.keptBeyondWindow(builder));
                 }
                 break;
             case MATERIALIZED:
                 readMaterialized(store, builder);
+                readFormat(store, builder, row.kind, () -> materialized(builder, "storeSupplier"));
                 break;
             case JOINED:
                 readJoined(store, builder);
+                break;
+            case HELD_STREAM:
+                serdes.key(store, () -> Peek.field(builder, "keySerde"));
+                serdes.value(store, () -> Peek.field(builder, "valueSerde"));
+                readMadeByLibrary(store, builder);
+                store.read("headers", () -> false);
                 break;
             default:
                 // The factory builds the store with these two; those of both tables are in its topics.
                 serdes.key(store, () -> bytes());
                 serdes.value(store, () -> Peek.call(Peek.field(builder, "subscriptionWrapperSerde"), "serializer"));
-                store.read("logging", () -> Peek.flag(builder, "loggingEnabled"));
-                store.read("logging_config", () -> Peek.map(builder, "logConfig"));
-                store.read("caching", () -> false);
-                store.read("supplier", () -> null);
+                readMadeByLibrary(store, builder);
+                store.read("headers", () -> formats.hasHeaders(builder, null));
         }
         if (!global) {
             readSourceChangelog(store, name);
@@ -176,6 +186,14 @@ final class StoreReader {
                 store.notRead("window", "no operator that fills the store is known to the readers; declare the window");
             }
         }
+    }
+
+    /** What the program may set of a store that has no supplier and no cache. */
+    private static void readMadeByLibrary(Facts store, Object builder) {
+        store.read("logging", () -> Peek.flag(builder, "loggingEnabled"));
+        store.read("logging_config", () -> Peek.map(builder, "logConfig"));
+        store.read("caching", () -> false);
+        store.read("supplier", () -> null);
     }
 
     private static boolean isTimestamped(Row row, Object builder) throws NotRead {
@@ -211,12 +229,7 @@ final class StoreReader {
         store.read("logging_config", () -> Peek.map(builder, "logConfig"));
         store.read("caching", () -> Peek.flag(builder, "enableCaching"));
         readSupplier(store, () -> Peek.field(builder, "storeSupplier"), kind);
-    }
-
-    /** The library accepts only a supplier that keeps exactly the window of a join and its grace. */
-    private static long keptBeyondWindow(Object builder) throws NotRead {
-        Object supplier = Peek.field(builder, "storeSupplier");
-        return (Long) Peek.call(supplier, "retentionPeriod") - (Long) Peek.call(supplier, "windowSize");
+        readFormat(store, builder, kind, () -> Peek.field(builder, "storeSupplier"));
     }
 
     private void readMaterialized(Facts store, Object factory) {
@@ -232,6 +245,13 @@ final class StoreReader {
         store.read("history_retention_ms", () -> (Boolean) Peek.call(factory, "isVersionedStore")
                 ? Peek.call(factory, "historyRetention")
                 : null);
+    }
+
+    private void readFormat(Facts store, Object builder, String kind, Facts.Reading supplier) {
+        store.read("headers", () -> formats.hasHeaders(builder, supplier.read()));
+        if (kind.equals("window")) {
+            FormatReader.readDuplicates(store, supplier, false);
+        }
     }
 
     private static Object suppliedFor(Object materialized) throws NotRead {
@@ -278,6 +298,12 @@ final class StoreReader {
         store.read("caching", () -> false);
         store.read("retention_ms", () -> Peek.call(factory, "retentionPeriod"));
         readSupplier(store, () -> suppliedForJoin(factory, joined.read()), "");
+        boolean ofOneSide = Peek.has(factory, "storeSupplier");
+        store.read("headers", () -> ofOneSide && formats.hasHeaders(factory, Peek.field(factory, "storeSupplier")));
+        if (ofOneSide) {
+            // The library accepts no supplier here that keeps one record of a key and a time.
+            store.read("retain_duplicates", () -> true);
+        }
         try {
             windows.read(store, Peek.field(factory, "windows"), null);
         } catch (NotRead reason) {
@@ -300,7 +326,7 @@ final class StoreReader {
     private void readSupplier(Facts store, Facts.Reading supplier, String kind) {
         store.read("supplier", () -> {
             Object found = supplier.read();
-            return found == null ? null : supplierName(found);
+            return found == null ? null : formats.supplierName(found);
         });
         if (kind.equals("window") || kind.equals("session")) {
             store.read("retention_ms", () -> Peek.call(supplier.read(), "retentionPeriod"));
@@ -308,13 +334,6 @@ final class StoreReader {
         if (kind.equals("versioned")) {
             store.read("history_retention_ms", () -> Peek.call(supplier.read(), "historyRetentionMs"));
         }
-    }
-
-    /** The class; an LRU map has none with a name of its own, and its limit decides what it keeps. */
-    private static String supplierName(Object supplier) throws NotRead {
-        return Peek.has(supplier, "val$maxCacheSize")
-                ? "lru_map(max_entries=" + Peek.field(supplier, "val$maxCacheSize") + ")"
-                : Library.lastingName(supplier);
     }
 
     /** A serde of the library around others, of which null is the default of the settings. */
@@ -350,7 +369,9 @@ final class StoreReader {
         for (Program.Node user : program.users(name)) {
             String type = program.library.known(user.code);
             own |= type.isEmpty();
-            inner &= type.contains(".foreignkeyjoin.") || operators.role(user) == OperatorReader.Role.STREAM_JOIN;
+            inner &= type.contains(".foreignkeyjoin.")
+                    || operators.role(user) == OperatorReader.Role.STREAM_JOIN
+                    || operators.role(user) == OperatorReader.Role.LOOKUP;
         }
         String reason = "a processor of the program fills the store, and its code is not readable; declare the fact";
         if (own && program.wrapper == null) {

@@ -27,7 +27,7 @@ final class TopicReader {
         source.read("pattern", () -> text(Peek.field(node.factory, "pattern")));
         source.read("topics", () -> program.fixedTopics(node));
         source.read("offset_reset", () -> reset(node));
-        source.read("timestamp_extractor", () -> type(Peek.field(node.factory, "timestampExtractor")));
+        source.read("timestamp_extractor", () -> state(Peek.field(node.factory, "timestampExtractor")));
         serdes.key(source, () -> Peek.field(node.factory, "keyDeserializer"));
         serdes.value(source, () -> Peek.field(node.factory, "valDeserializer"));
     }
@@ -39,7 +39,7 @@ final class TopicReader {
         sink.read("topic_extractor", () -> program.fixedTopic(node) == null
                 ? Library.lastingName(Peek.field(node.factory, "topicExtractor"))
                 : null);
-        sink.read("partitioner", () -> partitioner(Peek.field(node.factory, "partitioner")));
+        sink.read("partitioner", () -> state(Peek.field(node.factory, "partitioner")));
         serdes.key(sink, () -> Peek.field(node.factory, "keySerializer"));
         serdes.value(sink, () -> Peek.field(node.factory, "valSerializer"));
     }
@@ -153,11 +153,7 @@ final class TopicReader {
         return all.stream().anyMatch(one -> text.equals(text(one)));
     }
 
-    private static String type(Object of) {
-        return of == null ? null : Library.lastingName(of);
-    }
-
-    private Object partitioner(Object of) throws NotRead {
+    private Object state(Object of) throws NotRead {
         return of == null ? null : new StateReader(program.library).name(of);
     }
 

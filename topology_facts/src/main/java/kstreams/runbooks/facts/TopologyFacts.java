@@ -55,7 +55,7 @@ public final class TopologyFacts {
             serdes.setting(facts, "default_key_serde", "default.key.serde");
             serdes.setting(facts, "default_value_serde", "default.value.serde");
         }
-        new StoreReader(program, serdes, operators).read(facts.at("stores"));
+        new StoreReader(program, settings, serdes, operators).read(facts.at("stores"));
         Facts held = facts.at("suppressions");
         topics.read(facts.at("topics"));
         Facts all = facts.at("operators");

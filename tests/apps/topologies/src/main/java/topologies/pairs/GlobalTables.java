@@ -72,14 +72,25 @@ public final class GlobalTables {
     /** One of two global tables that a stream is joined with is not needed any more. */
     public Pair oneOfTwoGlobalTablesRemoved() {
         return Pair.of(
+                GlobalTables::withUsersAndRates, builder -> withRates(payments(builder), rates(builder, "rates-store")));
+    }
+
+    /** A stream that is joined with a global table is joined with a second one. */
+    public Pair secondGlobalTableAdded() {
+        return Pair.of(
+                builder -> withRates(payments(builder), rates(builder, "rates-store")), GlobalTables::withUsersAndRates);
+    }
+
+    /** A global table of rows in memory gets a second one in memory next to it. */
+    public Pair secondGlobalTableInMemoryAdded() {
+        return Pair.of(
+                builder -> withRates(payments(builder), ratesInMemory(builder, "rates-store", "rates")),
                 builder -> withRates(
-                        payments(builder).leftJoin(
-                                users(builder),
-                                (user, payment) -> user,
-                                (payment, user) -> payment,
-                                Named.as("with-user")),
-                        rates(builder, "rates-store")),
-                builder -> withRates(payments(builder), rates(builder, "rates-store")));
+                        withUser(payments(builder), builder.globalTable(
+                                "users",
+                                Consumed.as("users-source"),
+                                Materialized.as(Stores.inMemoryKeyValueStore("users-store")))),
+                        ratesInMemory(builder, "rates-store", "rates")));
     }
 
     /** The only global table is not needed any more; the stream in front of it keeps its number. */
@@ -136,6 +147,15 @@ public final class GlobalTables {
                                 (payment, user) -> payment + user,
                                 Joined.as("with-user"))
                         .to("payments-of-users", Produced.as("out")));
+    }
+
+    private static void withUsersAndRates(StreamsBuilder builder) {
+        withRates(withUser(payments(builder), users(builder)), rates(builder, "rates-store"));
+    }
+
+    private static KStream<String, String> withUser(
+            KStream<String, String> payments, GlobalKTable<String, String> users) {
+        return payments.leftJoin(users, (user, payment) -> user, (payment, user) -> payment, Named.as("with-user"));
     }
 
     private static GlobalKTable<String, String> users(StreamsBuilder builder) {

@@ -1,0 +1,89 @@
+"""Fields that a person names as unchanged by a release: in the form of a run, or as an option of `plan`.
+
+They count like the line `unchanged` of the new version's declaration, and the plan shows who named them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import get_args
+
+from kstreams_runbooks.decide.change.answer import change_plan, open_questions
+from kstreams_runbooks.decide.change.contradicted import CONTRADICTED
+from kstreams_runbooks.decide.change.rules import Fired
+from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.topology.change import ChangeFinding, Subject, SubjectKind
+from kstreams_runbooks.model.topology.declaration import Declaration, NamedUnchanged, Unchanged
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.wording import outside
+
+NAMED = "named-unchanged"
+UNCHANGED: tuple[Unchanged, ...] = get_args(Unchanged)
+_SECTIONS: dict[SubjectKind, str] = {
+    "store": "stores",
+    "internal_topic": "topics",
+    "source_topic": "topics",
+    "sink": "topics",
+}
+_SOURCE = "docs/declaration.md"
+
+
+def unchanged_fields(given: object, where: str) -> tuple[Unchanged, ...]:
+    """The fields in a list or in a text with commas, in the order of UNCHANGED; BadInput for any other word."""
+    words = given.split(",") if isinstance(given, str) else given
+    if not isinstance(words, list | tuple) or not all(isinstance(one, str) for one in words):
+        raise BadInput(f"{where}: {outside(repr(given), 80)} is not a list of fields (expected {_all()}); correct it")
+    named = [one.strip() for one in words if one.strip()]
+    if strange := [one for one in named if one not in UNCHANGED]:
+        raise BadInput(
+            f"{where}: {outside(strange[0], 40)!r} is not a field that it can name (expected {_all()}); correct it"
+        )
+    return tuple(one for one in UNCHANGED if one in named)
+
+
+def with_unchanged(declared: Declaration, fields: tuple[Unchanged, ...], by: str) -> Declaration:
+    """The declaration of the new version that also has these fields; `by` is how: `in the form by ada`."""
+    if not fields:
+        return declared
+    return replace(declared, unchanged=declared.unchanged | set(fields), named=NamedUnchanged(fields, by))
+
+
+def unchanged_findings(after: Side, found: Iterable[Subject]) -> Iterator[ChangeFinding]:
+    """What was named for this comparison and by whom, and each place where a field of `unchanged` differs."""
+    declared = after.declared
+    if declared.named is not None:
+        fields, by = ", ".join(declared.named.fields), declared.named.by
+        yield ChangeFinding(NAMED, "info", "unchanged", f"declared {by}: {fields} unchanged", _SOURCE, ())
+    places = dict.fromkeys((f"{_SECTIONS[one.kind]}.{one.name}", field) for one, field in _differing(declared, found))
+    for where, field in places:
+        message = f"{where}: unchanged names {field}, which differs between the versions; the plan uses the difference"
+        yield ChangeFinding(CONTRADICTED, "info", where, f"{message}; leave {field} out of unchanged", _SOURCE, ())
+
+
+def enough(fired: Fired, after: Side, fired_with: Callable[[Side], Fired], verdict: Outcome) -> tuple[Unchanged, ...]:
+    """The fields that decide an inconclusive plan if the new version names them; none if it lacks other facts too."""
+    if verdict is not Outcome.INCONCLUSIVE:
+        return ()
+    asked = {missing.field for one in open_questions(fired) for missing in one.asked}
+    fields = tuple(one for one in UNCHANGED if one in asked)
+    if not asked or len(fields) < len(asked):
+        return ()
+    named = replace(after, declared=with_unchanged(after.declared, fields, ""))
+    return fields if change_plan(fired_with(named)).verdict is not Outcome.INCONCLUSIVE else ()
+
+
+def again_with(runbook: str, fields: tuple[Unchanged, ...]) -> str:
+    """The end of a sentence: how the field of a runbook's form decides it; empty without fields."""
+    named = ", ".join(fields)
+    return f"; run {runbook} again with unchanged = {named} if the code of these did not change" if fields else ""
+
+
+def _differing(declared: Declaration, found: Iterable[Subject]) -> Iterator[tuple[Subject, Unchanged]]:
+    for one in found:
+        for field in UNCHANGED if one.kind in _SECTIONS else ():
+            if field in declared.unchanged and one.facts.get(f"{field}_changed") is True:
+                yield one, field
+
+
+def _all() -> str:
+    return f"{', '.join(UNCHANGED[:-1])} or {UNCHANGED[-1]}"

@@ -1,0 +1,88 @@
+"""The facts of the orders application next to its declaration files, and what a plan between its releases asks for."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from kstreams_runbooks.cli import cli
+from kstreams_runbooks.properties import dump
+from lab.settings import CHECKOUT
+from lab.topology_facts import COMMAND, jar, java
+
+RELEASES = ("3.4.1", "3.9.1", "4.3.1")
+DECLARED = CHECKOUT / "config" / "applications" / "orders"
+BUILT = CHECKOUT / "tests" / "apps" / "orders" / "target" / "releases"
+# What each instance of the demo has, and its declaration files declare without the address of the broker.
+SETTINGS = {
+    "bootstrap.servers": "127.0.0.1:9092",
+    "application.id": "orders",
+    "processing.guarantee": "exactly_once_v2",
+    "statestore.cache.max.bytes": "0",
+    "cache.max.bytes.buffering": "0",
+}
+# Serdes that are lambdas of the application, keys that its code chooses, and a function of its own.
+OF_ITS_CODE = {
+    "value_serde": "the format is a lambda of orders.",
+    "key": "operator orders-",
+    "aggregate": "the code of the aggregate of operator orders-running",
+}
+
+
+@cache
+def facts(release: str, folder: Path) -> Path:
+    """The document of a release, with the settings of an instance."""
+    settings, file = folder / "app.properties", folder / f"{release}.facts.yaml"
+    settings.write_text(dump(SETTINGS), encoding="latin-1")
+    classes = f"{jar()}:{BUILT / release}/*"
+    ran = java(classes, COMMAND, "--factory", "orders.OrdersApplication::topology", "--properties", str(settings))
+    assert ran.returncode == 0, ran.stderr
+    file.write_text(ran.stdout, "utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the documents are."""
+    return tmp_path_factory.mktemp("orders")
+
+
+def plan(folder: Path, *options: str, old: str = RELEASES[0], new: str = RELEASES[-1]) -> dict[str, Any]:
+    """The plan between two releases, by their facts."""
+    both = ["--from-topology", str(facts(old, folder)), "--to-topology", str(facts(new, folder))]
+    ran = CliRunner().invoke(cli, ["plan", *both, *options, "--format", "json"])
+    found: dict[str, Any] = json.loads(ran.stdout)
+    return found
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_no_declaration_of_orders_contradicts_its_program(folder: Path, release: str) -> None:
+    """Windows, kinds, joins, logging, formats and settings of every release, as the library built them."""
+    declared = str(DECLARED / f"{release}.yaml")
+    found = plan(folder, "--from-declaration", declared, "--to-declaration", declared, old=release, new=release)
+    assert [one["message"] for one in found["findings"] if one["id"] == "declaration-contradicted"] == []
+    assert (found["verdict"], found["runbooks"]) == ("proceed", ["rolling_bounce"])
+
+
+def test_only_what_its_code_chooses_is_asked_for(folder: Path) -> None:
+    """22 fields between two releases of the library: each hangs on code of the application, none on Kafka's."""
+    found = plan(folder)
+    asked = [one for rule in found["undecided"] if rule["matters"] for one in rule["missing"]]
+    fields = {(one["where"], one["field"]): one["reason"] for one in asked}
+    assert found["verdict"] == "inconclusive"
+    assert len(fields) == 22
+    for (where, field), reason in fields.items():
+        assert reason.startswith(OF_ITS_CODE[field]), (where, field, reason)
+    assert found["unchanged_is_enough"] == ["key", "value_serde", "aggregate"]
+
+
+def test_the_fields_that_are_named_decide_it(folder: Path) -> None:
+    """No side has a declaration file; a part of them is not enough."""
+    found = plan(folder, "--unchanged", "key,value_serde,aggregate")
+    assert (found["verdict"], found["runbooks"]) == ("proceed", ["library_bump"])
+    [named] = [one for one in found["findings"] if one["id"] == "named-unchanged"]
+    assert named["message"] == "declared with --unchanged: key, value_serde, aggregate unchanged"
+    found = plan(folder, "--unchanged", "value_serde")
+    assert (found["verdict"], found["unchanged_is_enough"]) == ("inconclusive", ["key", "aggregate"])

@@ -1,0 +1,49 @@
+"""The agent in an application whose build puts Kafka's classes under another package (maven-shade-plugin)."""
+
+import subprocess
+from functools import cache
+from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
+
+import pytest
+from lab.facts_agent import attach
+from lab.settings import CHECKOUT
+from lab.topology_facts import document, jar
+
+pytestmark = pytest.mark.long
+
+_PROJECT = CHECKOUT / "tests" / "facts" / "shaded"
+_BUILD_S = 300
+_ENDED_S = 60
+
+
+@cache
+def shaded(release: str) -> Path:
+    """TwoStreams and Kafka Streams in one jar, without a class of org.apache.kafka."""
+    command = ["mvn", "-q", "-B", "-Dstyle.color=never", "package", f"-Dkafka.version={release}"]
+    built = subprocess.run(
+        command, cwd=_PROJECT, stdin=DEVNULL, capture_output=True, text=True, timeout=_BUILD_S, check=False
+    )
+    assert built.returncode == 0, built.stdout[-4000:]
+    return _PROJECT / "target" / release / "shaded-1.jar"
+
+
+@pytest.mark.parametrize("is_attached", [False, True], ids=["at its start", "attached"])
+@pytest.mark.parametrize("release", ["3.4.1", "4.3.1"])
+def test_the_agent_reads_a_shaded_application(release: str, is_attached: bool, tmp_path: Path) -> None:
+    """Each KafkaStreams has its MBean with the facts; the agent prints nothing, and the application goes on."""
+    agent = [] if is_attached else [f"-javaagent:{jar()}"]
+    command = ["java", *agent, "-cp", str(shaded(release)), "TwoStreams", str(tmp_path), "30000"]
+    with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "started\n"
+        if is_attached:
+            assert "return code: 0" in attach(process.pid, jar()).stdout
+        out, err = process.communicate(timeout=_ENDED_S)
+    assert process.returncode == 0, err
+    *parts, left = out.split("# ")[1:]
+    assert left.strip() == "left 1"
+    found = [document(part.partition("\n")[2]) for part in parts]
+    assert {facts["config"]["application.id"] for facts in found} == {"one", "other"}
+    assert {facts["library"] for facts in found} == {release}
+    assert "topology-facts:" not in err

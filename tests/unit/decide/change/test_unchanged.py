@@ -1,0 +1,120 @@
+"""What a person names as unchanged for one comparison: it fills gaps, and never replaces what is known."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from kstreams_runbooks.decide.change.contradicted import CONTRADICTED
+from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
+from kstreams_runbooks.decide.change.unchanged import NAMED, again_with, unchanged_fields, with_unchanged
+from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, Serde, Unchanged
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from world.sides import COUNTS, declaration
+
+BY = "in the form by ada"
+CLASS = Serde("com.acme.Orders", is_class=True)
+
+
+def side(*fields: Unchanged, **store: Any) -> Side:
+    """One version, with these facts of its store, and fields that the form names."""
+    known = declaration()
+    stores: dict[str, DeclaredStore] = {"counts": replace(known.stores["counts"], **store)}
+    return Side(parse_topology(COUNTS), with_unchanged(replace(known, stores=stores), fields, BY))
+
+
+def change(before: Side, after: Side) -> ChangeReading:
+    return read_change(before, after, topology_change_rules(), upgrade_path_rules())
+
+
+def test_an_inconclusive_plan_shows_the_fields_that_decide_it() -> None:
+    """A class of the program on both sides, and no key: with both named nothing is open."""
+    before, after = side(value_serde=CLASS, key=None), side(value_serde=CLASS, key=None)
+    found = change(before, after)
+    assert (found.plan.verdict, found.enough) == (Outcome.INCONCLUSIVE, ("key", "value_serde"))
+    named = change(before, side(*found.enough, value_serde=CLASS, key=None))
+    assert (named.plan.verdict, named.plan.runbooks, named.enough) == (Outcome.PROCEED, ("rolling_bounce",), ())
+    [finding] = [one for one in named.findings if one.id == NAMED]
+    assert finding.severity == "info"
+    assert finding.message == "declared in the form by ada: key, value_serde unchanged"
+
+
+def test_nothing_is_proposed_that_does_not_decide_it() -> None:
+    """An unknown kind is no field of it; a part of the fields is not enough; a decided plan needs none."""
+    assert change(side(kind=None, key=None), side(kind=None, key=None)).enough == ()
+    part = change(side(value_serde=CLASS, key=None), side("key", value_serde=CLASS, key=None))
+    assert (part.plan.verdict, part.enough) == (Outcome.INCONCLUSIVE, ("value_serde",))
+    assert change(side(), side()).enough == ()
+
+
+def test_what_is_known_to_differ_wins_and_is_named() -> None:
+    """The changelog goes, the format is another: both are findings as without the form, and contradict it."""
+    after = side("logging", "value_serde", "key", logging=False, value_serde=Serde("json"))
+    found, without = change(side(), after), change(side(), side(logging=False, value_serde=Serde("json")))
+    wrong = [one for one in found.findings if one.id == CONTRADICTED]
+    assert [(one.severity, one.object) for one in wrong] == [("info", "stores.counts")] * 2
+    assert [one.message.partition(",")[0] for one in wrong] == [
+        "stores.counts: unchanged names value_serde",
+        "stores.counts: unchanged names logging",
+    ]
+    assert found.plan == without.plan
+    others = {one.id for one in found.findings} - {CONTRADICTED, NAMED}
+    assert others == {one.id for one in without.findings}
+
+
+def test_a_declaration_that_contradicts_itself_is_named_too() -> None:
+    """The same line in a file names nobody."""
+    after = side(logging=False)
+    declared = replace(after, declared=replace(after.declared, unchanged=frozenset({"logging"})))
+    assert [one.object for one in change(side(), declared).findings if one.id == CONTRADICTED] == ["stores.counts"]
+    assert NAMED not in {one.id for one in change(side(), declared).findings}
+
+
+def test_what_a_file_declares_stays() -> None:
+    """Both count, and only what the form adds has a name."""
+    declared = replace(declaration(), unchanged=frozenset({"key"}))
+    both = with_unchanged(declared, ("logging",), BY)
+    assert both.unchanged == {"key", "logging"}
+    assert both.named is not None
+    assert both.named.fields == ("logging",)
+    assert with_unchanged(declared, (), BY) is declared
+
+
+@pytest.mark.parametrize(
+    ("given", "fields"),
+    [("value_serde, key", ("key", "value_serde")), (["key", "key"], ("key",)), ("", ()), ([], ())],
+)
+def test_fields_are_a_list_or_a_text_with_commas(given: object, fields: tuple[str, ...]) -> None:
+    """In one order, each once."""
+    assert unchanged_fields(given, "unchanged") == fields
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            ["key", "values"],
+            "unchanged: 'values' is not a field that it can name (expected key, key_serde, value_serde",
+        ),
+        ("window", "unchanged: 'window' is not a field"),
+        ({"key": True}, "unchanged: {'key': True} is not a list of fields (expected key, "),
+        ([1], "unchanged: [1] is not a list of fields"),
+    ],
+)
+def test_another_word_is_one_sentence(given: object, sentence: str) -> None:
+    """With the object, what was found and all words that it may be."""
+    with pytest.raises(BadInput) as raised:
+        unchanged_fields(given, "unchanged")
+    assert str(raised.value).startswith(sentence)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_sentence_has_the_words_to_give() -> None:
+    """Nothing without fields."""
+    assert again_with("plan_change", ("key", "join")) == (
+        "; run plan_change again with unchanged = key, join if the code of these did not change"
+    )
+    assert again_with("plan_change", ()) == ""

@@ -1,0 +1,72 @@
+package kstreams.runbooks.facts;
+
+/** Reads what a supplier decides of its store: headers, the duplicates of a window, what it keeps. */
+final class FormatReader {
+    private static final String HEADERS = "HEADERS";
+    private final Library library;
+    private final Settings settings;
+
+    FormatReader(Library library, Settings settings) {
+        this.library = library;
+        this.settings = settings;
+    }
+
+    /** Whether the files have the headers of records: a supplier decides it, and without one the settings (KIP-1285). */
+    boolean hasHeaders(Object factory, Object supplier) throws NotRead {
+        if (supplier != null) {
+            return isOfHeaders(supplier);
+        }
+        if (library.isBefore(4, 3) || !isSet(factory)) {
+            return false;
+        }
+        Object makes = Peek.fieldOrNull(factory, "dslStoreSuppliers");
+        Object byDefault = settings.parsed("dsl.store.suppliers.class");
+        if (makes != null ? library.known(makes).isEmpty() : byDefault != null && isOwn(byDefault)) {
+            throw new NotRead("a class of the program makes the stores of the DSL, and whether they have the headers of "
+                    + "dsl.store.format is not readable; declare the fact manually");
+        }
+        return true;
+    }
+
+    /** Whether a window keeps each record of a key and a time; {@code byLibrary} without a supplier of the program. */
+    static void readDuplicates(Facts store, Facts.Reading supplier, boolean byLibrary) {
+        store.read("retain_duplicates", () -> {
+            Object given = supplier.read();
+            return given == null ? byLibrary : Peek.call(given, "retainDuplicates");
+        });
+    }
+
+    /** The library accepts only a supplier that keeps exactly the window of a join and its grace. */
+    static long keptBeyondWindow(Object builder) throws NotRead {
+        Object supplier = Peek.field(builder, "storeSupplier");
+        return (Long) Peek.call(supplier, "retentionPeriod") - (Long) Peek.call(supplier, "windowSize");
+    }
+
+    /** The class with the state of its object. An LRU map has none with a name of its own: its limit decides. */
+    String supplierName(Object supplier) throws NotRead {
+        return Peek.has(supplier, "val$maxCacheSize")
+                ? "lru_map(max_entries=" + Peek.field(supplier, "val$maxCacheSize") + ")"
+                : new StateReader(library).name(supplier);
+    }
+
+    /** KafkaStreams gives its factories the setting; before it is made, the settings have it. */
+    private boolean isSet(Object factory) throws NotRead {
+        Object given = Peek.fieldOrNull(factory, "dslStoreFormatOverwrite");
+        if (given == null && !settings.areGiven()) {
+            throw new NotRead("dsl.store.format decides it, and no settings were given; give them");
+        }
+        return HEADERS.equalsIgnoreCase(String.valueOf(given == null ? settings.parsed("dsl.store.format") : given));
+    }
+
+    private boolean isOfHeaders(Object supplier) {
+        try {
+            return library.type("streams.state.HeadersBytesStoreSupplier").isInstance(supplier);
+        } catch (ClassNotFoundException earlier) {
+            return false; // a release before 4.3
+        }
+    }
+
+    private boolean isOwn(Object type) {
+        return library.inside(type instanceof Class ? ((Class<?>) type).getName() : type.toString()).isEmpty();
+    }
+}
