@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent
+.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait
 
 PYTHON ?= python3
 VENV := .venv
@@ -98,7 +98,7 @@ demo: setup ## A real library bump under traffic, with its proof; PORT_BASE, RUN
 demo-down: ## Stop what the demo started, and nothing else
 	@if test -x $(BIN)/python; then $(LAB) lab.demo down; fi
 
-bench: bench-bump bench-lag bench-fleet bench-plan bench-agent ## Everything that is measured beside a floor or a peer; about half an hour
+bench: bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait ## Everything that is measured beside a floor or a peer; about half an hour
 
 bench-bump: setup ## Gap per bounced instance next to a manual bounce and to all at once, overhead per task; FORMAT=json
 	@$(LAB) benchmarks.bump
@@ -112,6 +112,9 @@ bench-fleet: setup ## One scheduled check of 50 applications and of 500; 2 minut
 
 bench-agent: setup ## Ten starts of the orders application with the agent of topology facts and without it; STARTS; 4 minutes
 	@$(LAB) benchmarks.facts_agent
+
+bench-wait: setup ## What a gate that waits for eight hours leaves in the ledger, and what reading it costs; a minute
+	@$(LAB) benchmarks.long_wait
 
 bench-plan: setup ## Processor seconds of `plan` for programs of 3,000 operators, by shape; REPEATS, FORMAT=json; 3 minutes
 	@$(LAB) benchmarks.plan

@@ -30,6 +30,8 @@ def test_two_runs_for_one_application(fresh: Stack, first: Trial) -> None:
     document = ended(second, state="failed", outcome=NOTHING_CHANGED, holds=(first.run_id,))
     assert f"application orders is held by run {DAG}/{first.run_id}" in document["run"]["outcome_sentence"]
     assert first.run_id in log_of(fresh, second.run_id, "check")
+    # It waits for an answer: it keeps the application from others, not the cluster.
+    assert [(hold.resource, hold.changing) for hold in _ledger(fresh).holds()] == [(_RESOURCES[0], False)]
 
 
 def test_fifty_concurrent_takers_of_one_hold_one_wins(fresh: Stack, first: Trial) -> None:

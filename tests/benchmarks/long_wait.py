@@ -4,7 +4,7 @@
 """
 
 import argparse
-import resource
+import re
 import subprocess
 import sys
 import tempfile
@@ -74,7 +74,7 @@ def measure(file: Path, what: str) -> None:
     """One figure in a process of its own: seconds, and the memory above that of the imports."""
     ledger = Ledger.open(f"sqlite:///{file}")
     run = Run(ledger.run("library_bump/r"), "conclude", 1, ledger)
-    idle, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    idle, began = _peak_kib(), time.process_time()
     if what == "conclude":
         facts_of(run)
         has_drifted(run)
@@ -83,8 +83,14 @@ def measure(file: Path, what: str) -> None:
     else:
         document = as_document(ledger, run.record, raw=False)
         as_markdown(document)
-    seconds, peak = time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    seconds, peak = time.process_time() - began, _peak_kib()
     print(f"{what:10} {seconds:8.2f} s of processor time {(peak - idle) / 1024:8.0f} MiB")
+
+
+def _peak_kib() -> int:
+    """Highest memory of this process since it began; `getrusage` counts that of the process before its exec too."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+    return int(found.group(1)) if found else 0
 
 
 def main() -> None:

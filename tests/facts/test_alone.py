@@ -12,7 +12,7 @@ from lab.facts_judged import judged, table
 from world.pairs import expected
 
 # Fewer are right, and a reader or a rule has lost facts.
-_RIGHT = 280
+_RIGHT = 282
 # Answers that code cannot give: a person has to declare what a lambda computes, and the cluster has the partitions.
 _MOST_NOT_KNOWN = 131
 

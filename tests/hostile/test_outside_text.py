@@ -125,7 +125,10 @@ def document(text: str) -> dict[str, Any]:
             {"channel": text, "sent_at_ms": None, "error": text, "notification": {"subject": text}},
         ],
         "readings": [],
-        "chain": {"rows": 1, "head": text, "clock_went_back": []},
+        "holds": [
+            {"resource": f"topic:demo:{text}", "taken_at_ms": 1, "changing": changing} for changing in (True, False)
+        ],
+        "chain": {"rows": 1, "readings": 0, "head": text, "clock_went_back": []},
     }
 
 

@@ -131,6 +131,7 @@ def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> S
     facts: dict[str, Fact] = {
         "added": added,
         "topic_changed": one != other,
+        "fed_by_other": one == other and other in compared.written_by_other,
         "stateful": compared.stateful,
         "extracted": chosen,
         **declared,

@@ -17,6 +17,7 @@ from kstreams_runbooks.decide.topology.graph import (
     leading_to,
     neighbours,
     operator_roles,
+    origins,
     plumbing,
     reach_of,
     store_roles,
@@ -206,6 +207,16 @@ class Compared:
         names = sorted(self.shared_names)
         was, now = (neighbours(side.topology, names) for side in (self.before, self.after))
         return frozenset(name for name in was.keys() & now.keys() if was[name] & ~now[name] and now[name] & ~was[name])
+
+    @cached_property
+    def written_by_other(self) -> frozenset[str]:
+        """External topics that both versions write, behind other operators or topics, which both versions have."""
+        # A sink belongs to its topic.
+        sinks = {name for side in (self.before, self.after) for named in side.sinks.values() for name in named}
+        names = sorted(self.shared_names - sinks)
+        topics = self.before.writers.keys() & self.after.writers.keys() - self.before.internal - self.after.internal
+        was, now = (origins(side.topology, names, topics) for side in (self.before, self.after))
+        return frozenset(topic for topic in topics if was[topic] & ~now[topic] and now[topic] & ~was[topic])
 
     @cached_property
     def renamed(self) -> set[str]:

@@ -106,14 +106,18 @@ def chosen_names(topology: Topology) -> frozenset[str]:
     return frozenset(operators | {topic for node in nodes for topic in _topics(node) if topic not in internal})
 
 
+def marked(topology: Topology, names: Sequence[str]) -> dict[Key, int]:
+    """Each operator and topic with its place in `names` as a bit, 0 if it is not among them."""
+    place = {name: 1 << number for number, name in enumerate(names)}
+    return {key: place.get(name, 0) for name, keys in keys_by_name(topology).items() for key in keys}
+
+
 def neighbours(topology: Topology, names: Sequence[str]) -> dict[str, int]:
     """Which of `names`, as bits in their order, are before the operators of each store.
 
     Of internal topics those before and behind them. A name that both have is the store's.
     """
-    reach, called = reach_of(topology), keys_by_name(topology)
-    place = {name: 1 << number for number, name in enumerate(names)}
-    bits = {key: place.get(name, 0) for name, keys in called.items() for key in keys}
+    reach, called, bits = reach_of(topology), keys_by_name(topology), marked(topology, names)
     led, followed = reach.led_and_followed(bits)
 
     def without(own: Key, found: int, keys: int) -> int:
@@ -131,6 +135,13 @@ def neighbours(topology: Topology, names: Sequence[str]) -> dict[str, int]:
         for own in keepers:
             around[store] |= without(own, led[own], reach.before([own]))
     return around
+
+
+def origins(topology: Topology, names: Sequence[str], topics: Iterable[str]) -> dict[str, int]:
+    """Which of `names`, as bits in their order, are before each of `topics`."""
+    bits = marked(topology, names)
+    led, _ = reach_of(topology).led_and_followed(bits)
+    return {topic: led[_TOPIC, topic] & ~bits[_TOPIC, topic] for topic in topics}
 
 
 def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:

@@ -46,7 +46,8 @@ def runbook(
         schedule=None,
         start_date=datetime(2026, 1, 1),  # noqa: DTZ001 - only a lower bound, Airflow adds UTC
         catchup=False,
-        max_active_runs=16,
+        # A run that waits holds no worker; Airflow would queue a run above this, and its question would not appear.
+        max_active_runs=64,
         dagrun_timeout=timedelta(hours=rows.runbook(dag_id).longest_h),
         params={**_who(), **_how(limits), **params},
         tags=["kafka-streams", "runbook", *tags],

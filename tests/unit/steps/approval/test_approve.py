@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from kstreams_runbooks.steps.approval.approve import ApprovePlan, approve
+from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.notify import page_of
-from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.run import Run, now_ms
 from world.samples import card, declared, reading
 
 
@@ -97,3 +98,30 @@ def test_the_log_has_the_text_as_it_is_each_time_it_is_asked(
     assert caplog.messages[-5].startswith(
         "[orders @ demo] Reject means: nothing more is changed, the changes so far stay"
     )
+
+
+@pytest.fixture
+def asks(run: Run, monkeypatch: pytest.MonkeyPatch) -> ApprovePlan:
+    """A question of the run that is put to Airflow without Airflow."""
+    vars(run)["declared"] = declared()
+    monkeypatch.setattr(Run, "limit", lambda *_: 8.0)
+    monkeypatch.setattr(ApprovePlan, "text", lambda *_: "Approve it?")
+    monkeypatch.setattr(ApprovalOperator, "execute", lambda *_: None)
+    return approve("approve_plan", bounce=1)
+
+
+def test_a_run_that_asks_lets_others_change_something(run: Run, asks: ApprovePlan) -> None:
+    """It keeps what it holds."""
+    run.ledger.take_hold(run.key, ("application:demo:orders",), "demo", 1, 1, lambda _: False)
+    assert [hold.changing for hold in run.ledger.holds()] == [True]
+    asks.ask(run, {})
+    assert [hold.changing for hold in run.ledger.holds()] == [False]
+
+
+@pytest.mark.parametrize(("left_h", "waits_h"), [(20.0, 8.0), (3.0, 3.0 - 1 / 6), (0.0, 1 / 60)])
+def test_a_question_waits_no_longer_than_its_run(run: Run, asks: ApprovePlan, left_h: float, waits_h: float) -> None:
+    """Ten minutes are left for `conclude`; at its end a run still asks for a minute."""
+    run.keep("note", BEGUN, {"what": "asks", "run_ends_ms": now_ms() + int(left_h * 3_600_000)})
+    asks.ask(run, {})
+    assert asks.response_timeout is not None
+    assert asks.response_timeout.total_seconds() == pytest.approx(waits_h * 3600, abs=30)

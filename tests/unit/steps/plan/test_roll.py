@@ -28,7 +28,7 @@ def planned(run: Run, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> Callable[.
         monkeypatch.setattr(planning, "before_a_roll", lambda *_: sides)
         monkeypatch.setattr(planning, "require_topics", lambda *_: ())
         monkeypatch.setattr(planning, "bytes_of_topics", lambda *_: 0)
-        can = SimpleNamespace(abilities=SimpleNamespace(clear_directories=True, topology_settings=True))
+        can = SimpleNamespace(abilities=SimpleNamespace(clear_directories=True, topology_settings=False))
         vars(run).update(declared=declared(), deployer=can)
         return planning._with_what_it_changes(run, reading(), replace(plan, at_once=at_once))
 

@@ -1,9 +1,9 @@
 """Operators in front of a store in another order than before, and those that may give its records other keys."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.topology.graph import keys_by_name, reach_of
+from kstreams_runbooks.decide.topology.graph import keys_by_name, marked, reach_of
 from kstreams_runbooks.decide.topology.names import selects_key
 from kstreams_runbooks.model.topology.topology import Processor
 
@@ -15,18 +15,18 @@ def reordered(compared: Compared) -> dict[str, str]:
 
     An operator with a generated name has another one in another place: it is new there.
     """
-    both = {
+    names = sorted(
         name
         for name in compared.shared_names
         if all(isinstance(side.nodes.get(name), Processor) for side in (compared.before, compared.after))
-    }
+    )
     stores = compared.before.keepers.keys() & compared.after.keepers.keys()
-    was, now = (_around(side, both, stores) for side in (compared.before, compared.after))
+    was, now = (_around(side, names, stores) for side in (compared.before, compared.after))
     found = {}
     for store in sorted(stores):
         (before, behind), (new_before, new_behind) = was[store], now[store]
         words = [
-            f"{', '.join(sorted(which))} {where} now"
+            f"{', '.join(name for place, name in enumerate(names) if which >> place & 1)} {where} now"
             for which, where in ((behind & new_before, _BEFORE), (before & new_behind, _BEHIND))
             if which
         ]
@@ -35,17 +35,18 @@ def reordered(compared: Compared) -> dict[str, str]:
     return found
 
 
-def _around(side: Side, names: set[str], stores: Collection[str]) -> dict[str, tuple[set[str], set[str]]]:
-    """For each store those of `names` that lead to its operators, and those that follow them."""
-    reach, called = reach_of(side.topology), keys_by_name(side.topology)
-    wanted = reach.bits(key for name in names for key in called[name])
+def _around(side: Side, names: Sequence[str], stores: Collection[str]) -> dict[str, tuple[int, int]]:
+    """For each store which of `names`, as bits in their order, lead to its operators, and which follow them."""
+    called, bits = keys_by_name(side.topology), marked(side.topology, names)
+    led, followed = reach_of(side.topology).led_and_followed(bits)
     found = {}
     for store in stores:
-        keys = [key for keeper in side.keepers[store] for key in called[keeper.name]]
-        before, behind = (
-            {name for _, name in reach.keys(bits & wanted)} for bits in (reach.before(keys), reach.behind(keys))
-        )
-        found[store] = before - behind, behind - before
+        own = before = behind = 0
+        for key in (key for keeper in side.keepers[store] for key in called[keeper.name]):
+            own |= bits[key]
+            before |= led[key]
+            behind |= followed[key]
+        found[store] = before & ~behind & ~own, behind & ~before & ~own
     return found
 
 

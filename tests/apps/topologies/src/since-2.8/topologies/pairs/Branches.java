@@ -35,6 +35,17 @@ public final class Branches {
                 });
     }
 
+    /** Two branches exchange the topics that they write. */
+    public Pair outputsOfBranchesExchanged() {
+        return Pair.of(
+                builder -> named(builder).noDefaultBranch(),
+                builder -> tickets(builder)
+                        .split(Named.as("by-level-"))
+                        .branch((id, ticket) -> ticket.startsWith("high"), into("mid", "high"))
+                        .branch((id, ticket) -> ticket.startsWith("mid"), into("high", "mid"))
+                        .noDefaultBranch());
+    }
+
     /** The condition of a branch is another one. */
     public Pair branchConditionChanged() {
         return Pair.of(
@@ -60,8 +71,12 @@ public final class Branches {
     }
 
     private static Branched<String, String> to(String level) {
+        return into(level, level);
+    }
+
+    private static Branched<String, String> into(String output, String level) {
         return Branched.<String, String>withConsumer(
-                tickets -> tickets.to(level + "-tickets", Produced.as(level + "-sink")))
+                tickets -> tickets.to(output + "-tickets", Produced.as(output + "-sink")))
                 .withName(level);
     }
 
