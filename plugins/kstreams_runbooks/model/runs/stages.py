@@ -360,6 +360,15 @@ Stage = Bounce | OtherStage
 TopicStage = CreateTopics | GrowTopics | DeleteTopics | DeleteRecords
 
 
+def changed_topics(stage: TopicStage) -> tuple[str, ...]:
+    """Names of the topics that a stage changes."""
+    if isinstance(stage, CreateTopics):
+        return tuple(topic.name for topic in stage.topics)
+    if isinstance(stage, GrowTopics):
+        return tuple(name for name, _ in stage.topics)
+    return stage.topics
+
+
 def _who(instances: tuple[str, ...]) -> str:
     return ", ".join(instances) or "every instance"
 
