@@ -26,13 +26,9 @@ def left_behind(moves: Iterable[Move]) -> TaskDirectories:
 
 def card_finding(declared: DeclaredApplication, one: TakenBack) -> Finding:
     """The finding about one card; a card that does not apply is left as it is."""
-    return Finding(
-        "undo-leaves-a-card" if one.stage is None else "undo-of-a-card",
-        "warning",
-        declared.name,
-        one.sentence,
-        "ledger",
-    )
+    if one.stage is None:
+        return Finding("undo-leaves-a-card", "warning", declared.name, one.sentence, "ledger")
+    return Finding("undo-of-a-card", "warning", declared.name, one.sentence, "ledger")
 
 
 def undo_findings(
