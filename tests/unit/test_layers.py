@@ -59,7 +59,10 @@ ROOMS: dict[str, list[set[str]]] = {
     ],
     "demo": [{"traffic"}, {"judge"}, {""}],
     "observe": [{"login"}, {"kafka"}, {"lag"}, {"application"}, {""}],
-    "steps": [{"run"}, {"approval"}, {"plan"}, {"change", "instances"}, {"drain"}, {"conclude"}, {"status"}],
+    "steps": [
+        *({"run"}, {"approval"}, {"plan"}, {"stages"}),
+        *({"change", "instances"}, {"drain"}, {"conclude"}, {"status"}),
+    ],
 }
 
 # library: the only floors that may import it

@@ -1,9 +1,8 @@
 """From the undo cards of a run to the plan that takes it back."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from kstreams_runbooks.decide.drain.marks import GUIDE, read_topics
 from kstreams_runbooks.decide.instances.members import settings_text
 from kstreams_runbooks.decide.plans.basis import (
     UPGRADE_FROM,
@@ -16,7 +15,10 @@ from kstreams_runbooks.decide.plans.basis import (
     with_restore,
 )
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE
-from kstreams_runbooks.decide.plans.way_back import Move, Undone, guard_of
+from kstreams_runbooks.decide.plans.undo_cards import taken_back, unknown_kinds
+from kstreams_runbooks.decide.plans.undo_findings import card_finding, left_behind, undo_findings
+from kstreams_runbooks.decide.plans.undo_order import UndoPart, in_order
+from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide, guard_of
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
@@ -30,12 +32,9 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.readings.states import is_dead, is_up
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
-from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
+from kstreams_runbooks.model.runs.plan import DeployedInstance, InstanceCost, Plan, PlanFacts, SidePart
 from kstreams_runbooks.model.runs.stages import Bounce
-from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.wording import outside
-
-_KIP_904 = "KIP-904; Kafka Streams Upgrade Guide, downgrading; tests/long/test_undo.py"
 
 
 def undo_plan(
@@ -47,26 +46,101 @@ def undo_plan(
     limits: tuple[tuple[str, float], ...],
     code: str,
     local_state: str = STALE,
+    sides: tuple[UndoneSide, ...] = (),
+    *,
+    leave_unknown: bool = False,
 ) -> Plan:
     """The plan that brings every instance back to where it was before `undone` touched it, cards from last to first.
 
     If the repartition topics may have records that the old release misreads, as after the point of no return of a
     library bump, there is a stage in between: every instance that goes back runs with `upgrade.from` set, and these
     records are read to their end, before the first old release starts.
+    Everything else that the run changed goes back too, cards from last to first over all `sides` (undo_order.py).
+
     `changelog_bytes` is what an instance may have to restore. `local_state` is what the undo deletes of each instance:
     `stale` (the directories that the cards name), `keep` (nothing) or `all`. BadInput for another one, and for `keep`
     and `all` if the run took one instance after another and its cards name no directories. Refused if a run changed
-    nothing, if an instance is no longer as the run left it, and if the version rules allow no undo; Inconclusive if an
-    instance's deployment cannot be read.
+    nothing, if an instance is no longer as the run left it, if the version rules allow no undo, and if a card is of an
+    unknown kind, unless `leave_unknown` chooses to take back the others alone; Inconclusive if an instance's deployment
+    cannot be read.
     """
     if undone.runbook == "undo":
         raise Refused(f"run {undone.run_key} is an undo itself: trigger the runbook that it took back again")
-    if not undone.moves:
+    if not undone.moves and not undone.others and not any(side.moves for side in sides):
         raise Refused(f"run {undone.run_key} has no undo card left: it changed nothing, or it is undone already")
+    _check_choice(local_state, undone)
+    if (unknown := unknown_kinds(undone.others)) and not leave_unknown:
+        raise Refused(
+            f"run {undone.run_key}: {'; '.join(unknown)}; to take back the others alone, choose leave_unknown"
+        )
+    found = facts(reading, declared, code)
+    bounces, guards = _instances_back(reading, declared, undone, found, rules, local_state)
+    parts = [_part(side, undone, rules, code, local_state) for side in sides]
+    readings = {"": reading, **{side.role: side.reading for side in sides}}
+    taken = [taken_back(card, readings[card.side]) for card in sorted(undone.others, key=lambda card: -card.seq)]
+    stages = in_order(
+        [UndoPart("", bounces, undone.cards), *(part for part, _ in parts)], taken, at_once=undone.at_once
+    )
+    if not stages:
+        raise Refused(
+            f"run {undone.run_key}: every instance runs as it did before; there is nothing to undo"
+            + "".join(f"; {one.sentence}" for one in taken)
+        )
+    return Plan(
+        runbook="undo",
+        application=declared.name,
+        cluster=declared.cluster,
+        change=(("run", undone.run_key),),
+        limits=limits,
+        stages=stages,
+        facts=found,
+        costs=_costs(declared, bounces, changelog_bytes, at_once=undone.at_once),
+        findings=(
+            *undo_findings(declared, undone, bounces, guards, reading, local_state),
+            *(card_finding(declared, one) for one in taken),
+        ),
+        undo=(f"trigger {undone.runbook} again",),
+        title=f"undo of {undone.run_key}" + (f": back to {bounces[-1].deployed}" if bounces else ""),
+        worst_case=all_down(declared) if undone.at_once else one_down(declared),
+        at_once=undone.at_once,
+        sides=tuple(
+            replace(side, costs=_costs(of.declared, part.bounces, of.changelog_bytes, at_once=undone.at_once))
+            for of, (part, side) in zip(sides, parts, strict=True)
+        ),
+    )
+
+
+def _part(
+    side: UndoneSide, undone: Undone, rules: UpgradePathRules, code: str, local_state: str
+) -> tuple[UndoPart, SidePart]:
+    """One more side: its way back, and the facts that the plan binds about it."""
+    found = facts(side.reading, side.declared, code)
+    own = replace(undone, moves=side.moves)
+    bounces, _ = _instances_back(side.reading, side.declared, own, found, rules, local_state)
+    bound = SidePart(side.role, side.declared.name, side.declared.cluster, found)
+    return UndoPart(side.role, bounces, side.cards), bound
+
+
+def _costs(
+    declared: DeclaredApplication, bounces: tuple[Bounce, ...], changelog_bytes: int | Missing, *, at_once: bool
+) -> tuple[InstanceCost, ...]:
+    return tuple(
+        with_restore(cost, changelog_bytes) if _clears(bounces, cost.instance) else cost
+        for cost in (costs_at_once(declared) if at_once else costs(declared))
+    )
+
+
+def _instances_back(
+    reading: ApplicationReading,
+    declared: DeclaredApplication,
+    undone: Undone,
+    found: PlanFacts,
+    rules: UpgradePathRules,
+    local_state: str,
+) -> tuple[tuple[Bounce, ...], dict[str, DeployedInstance]]:
+    """The bounces that take the instances of one side back, and the guards of those that need one."""
     if stale := tuple(_not_in_effect(reading)):
         raise Refused(f"{stale[0]}; restart it, so that what runs is what is declared, then trigger this again")
-    _check_choice(local_state, undone)
-    found = facts(reading, declared, code)
     todo = {one.instance: tuple(still_to_undo(reading, undone, one)) for one in found.at_start}
     guards = {
         move.instance: guard
@@ -78,32 +152,13 @@ def undo_plan(
     for bounce in bounces:
         if bounce.after_drain:
             _all_guarded(undone, bounce, found.at_start, guards)
-    if not bounces:
-        raise Refused(f"run {undone.run_key}: every instance runs as it did before; there is nothing to undo")
-    return Plan(
-        runbook="undo",
-        application=declared.name,
-        cluster=declared.cluster,
-        change=(("run", undone.run_key),),
-        limits=limits,
-        stages=bounces,
-        facts=found,
-        costs=tuple(
-            with_restore(cost, changelog_bytes) if _clears(bounces, cost.instance) else cost
-            for cost in (costs_at_once(declared) if undone.at_once else costs(declared))
-        ),
-        findings=tuple(_findings(declared, undone, bounces, guards, reading, local_state)),
-        undo=(f"trigger {undone.runbook} again",),
-        title=f"undo of {undone.run_key}: back to {bounces[-1].deployed}",
-        worst_case=all_down(declared) if undone.at_once else one_down(declared),
-        at_once=undone.at_once,
-    )
+    return bounces, guards
 
 
 def _check_choice(local_state: str, undone: Undone) -> None:
     if local_state not in {STALE, KEEP, ALL}:
         raise BadInput(f"local_state: {outside(local_state, 60)!r} (expected {STALE}, {KEEP} or {ALL}); choose one")
-    if local_state != STALE and not undone.at_once and not _left(undone.moves).names:
+    if local_state != STALE and not undone.at_once and not left_behind(undone.moves).names:
         raise BadInput(
             f"local_state={local_state}: run {undone.run_key} took one instance after another, and its cards name no "
             f"task directories: the releases decide what its undo deletes (expected {STALE}); leave the field as it is"
@@ -211,16 +266,8 @@ def _at_once(undone: Undone, todo: dict[str, tuple[Move, ...]], local_state: str
     release, settings, library = before[0]
     # What an older release cannot open goes in any case.
     clear = local_state == ALL or any(move.clears_state for move in undone.moves)
-    deletes = NO_DIRECTORIES if clear or local_state == KEEP else _left(undone.moves)
+    deletes = NO_DIRECTORIES if clear or local_state == KEEP else left_behind(undone.moves)
     yield Bounce(1, release, settings, other_library(release, library), clear_state=clear, deletes=deletes)
-
-
-def _left(moves: Iterable[Move]) -> TaskDirectories:
-    """The task directories that the cards name."""
-    found = NO_DIRECTORIES
-    for move in moves:
-        found = found.joined(move.deletes)
-    return found
 
 
 def _stages(
@@ -241,7 +288,7 @@ def _stages(
             _bring(stages, place, there)
         for place, there in _alike(going, lambda move: move.before):
             clear = local_state == ALL or any(move.clears_state for move in there)
-            deletes = NO_DIRECTORIES if clear or local_state == KEEP else _left(there)
+            deletes = NO_DIRECTORIES if clear or local_state == KEEP else left_behind(there)
             drain = any(move in drained for move in there)
             _bring(stages, place, there, clear_state=clear, deletes=deletes, after_drain=drain)
     yield from stages
@@ -273,95 +320,3 @@ def _bring(
         stages[-1] = replace(stages[-1], instances=tuple(sorted({*stages[-1].instances, *names})))
     else:
         stages.append(stage)
-
-
-def _findings(
-    declared: DeclaredApplication,
-    undone: Undone,
-    bounces: tuple[Bounce, ...],
-    guards: Mapping[str, DeployedInstance],
-    reading: ApplicationReading,
-    local_state: str,
-) -> Iterator[Finding]:
-    if isinstance(reading.partitions, Missing):
-        yield Finding(
-            "undo-topics-not-known",
-            "warning",
-            declared.name,
-            f"whether run {undone.run_key} added internal topics that the undo leaves unread is not known: "
-            f"{reading.partitions.missing}",
-            GUIDE,
-        )
-    for topic in sorted(read_topics(reading) - set(undone.topics)):
-        if topic.startswith(f"{declared.application_id}-"):
-            yield Finding(
-                "undo-leaves-a-topic",
-                "warning",
-                topic,
-                f"it came with run {undone.run_key} and may not be read after the undo: what lies in it then is lost "
-                "with the operator that it came with; undo counts it",
-                GUIDE,
-            )
-    if any(bounce.after_drain for bounce in bounces):
-        yield Finding(
-            "undo-past-the-point-of-no-return",
-            "danger",
-            declared.name,
-            "records that an older release misreads may lie in the repartition topics: every instance that goes back "
-            f"runs {' and '.join(dict.fromkeys(guard.deployed for guard in guards.values()))} first, and what lies "
-            "there is read to its end, before the first old release starts",
-            _KIP_904,
-        )
-    yield from _state_findings(declared, undone, bounces, local_state)
-    for instance in dict.fromkeys(move.instance for move in undone.moves):
-        if not any(bounce.takes(instance) for bounce in bounces):
-            yield Finding(
-                "undo-leaves-an-instance",
-                "info",
-                instance,
-                f"{instance} runs as it did before run {undone.run_key}: it is left alone",
-                "ledger",
-            )
-
-
-def _state_findings(
-    declared: DeclaredApplication, undone: Undone, bounces: tuple[Bounce, ...], local_state: str
-) -> Iterator[Finding]:
-    """What becomes of the local state, and who has to delete it."""
-    if local_state == ALL:
-        yield Finding(
-            "undo-deletes-local-state",
-            "warning",
-            declared.name,
-            f"all local state of every instance is deleted between stop and start, as local_state={ALL} chooses, and "
-            "restored from the changelogs; a store without logging loses its content",
-            "tests/long/test_left_directories.py",
-        )
-    elif any(bounce.clear_state for bounce in bounces):
-        yield Finding(
-            "undo-clears-local-state",
-            "warning",
-            declared.name,
-            "local state of 4.3 and later cannot be opened by an older release: it is cleared, and restored from the "
-            "changelogs",
-            "KIP-1035; tests/long/test_undo.py",
-        )
-    for bounce in bounces:
-        if bounce.deletes.names and not bounce.clear_state:
-            yield Finding(
-                "undo-deletes-task-directories",
-                "warning",
-                declared.name,
-                f"{bounce.deletes.what} of every instance fit no task of {bounce.release}, or no store of it: deleted "
-                "between stop and start",
-                "tests/long/test_left_directories.py",
-            )
-    if local_state == KEEP and (left := _left(undone.moves)).names:
-        yield Finding(
-            "undo-keeps-task-directories",
-            "warning",
-            declared.name,
-            f"{left.what} of every instance stay, as local_state={KEEP} chooses: {bounces[-1].release} may not "
-            "start on them; delete them manually while the instances are down",
-            "tests/long/test_left_directories.py",
-        )

@@ -4,11 +4,12 @@ from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.plans.basis import UPGRADE_FROM
 from kstreams_runbooks.decide.plans.leg import question_between
+from kstreams_runbooks.decide.plans.undo_cards import OtherCard
 from kstreams_runbooks.decide.releases.downgrade import owed
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
-from kstreams_runbooks.model.readings.readings import ApplicationReading
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.runs.plan import DeployedInstance
@@ -36,7 +37,8 @@ class Undone:
 
     `unguarded`: this run, or one of the same application after it, has passed a point of no return. The repartition
     topics may have records that an older release misreads, even if `upgrade.from` is set again by now. `topics` are
-    those that its plan bound.
+    those that its plan bound, `others` its cards about other things than instances, `cards` the numbers of the cards
+    behind `moves`.
     """
 
     run_key: str
@@ -45,6 +47,23 @@ class Undone:
     moves: tuple[Move, ...]
     unguarded: bool
     topics: tuple[str, ...]
+    others: tuple[OtherCard, ...] = ()
+    cards: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneSide:
+    """Another application of the run to be undone: its role, what it is now, its moves and the numbers of their cards.
+
+    `changelog_bytes` is what one of its instances may have to restore.
+    """
+
+    role: str
+    reading: ApplicationReading
+    declared: DeclaredApplication
+    moves: tuple[Move, ...]
+    cards: tuple[int, ...]
+    changelog_bytes: int | Missing
 
 
 def guard_of(

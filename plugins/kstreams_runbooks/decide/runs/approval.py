@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.change.unchanged import NAMED
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce, Stage
 from kstreams_runbooks.model.times import utc, utc_minute
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import LONGEST_SENTENCE, code, markdown, why_no_reason
@@ -49,7 +49,8 @@ class Label(StrEnum):
 class Asking:
     """Facts in every question of a run: the people asked, the requester, start and deadline.
 
-    `link` leads to the run, and is empty if Airflow does not know its own address.
+    `link` leads to the run, and is empty if Airflow does not know its own address. `others` are the applications that
+    the run changes too.
     """
 
     declared: DeclaredApplication
@@ -58,6 +59,7 @@ class Asking:
     at_ms: int
     expires_at_ms: int
     link: str
+    others: tuple[DeclaredApplication, ...] = ()
 
 
 def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
@@ -72,12 +74,50 @@ def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
 
 
 def may_approve(
-    declared: DeclaredApplication, requested_by: str, responder: str, emergency_reason: str | None
+    declared: DeclaredApplication,
+    requested_by: str,
+    responder: str,
+    emergency_reason: str | None,
+    others: tuple[DeclaredApplication, ...] = (),
+    given: tuple[str, ...] = (),
 ) -> Verdict:
     """Whether a response counts. WAIT means: ask again, another person has to answer.
 
-    An emergency reason lets the requester approve alone, if they are an approver; it is kept as evidence.
+    Each of the `others`, applications that the run changes too, needs an approver of its own; `given` are the people
+    who have approved this plan so far. An emergency reason lets the requester approve alone, if they are an approver;
+    it is kept as evidence.
     """
+    own = _may_approve_one(declared, requested_by, responder, emergency_reason)
+    if not others:
+        return own
+    entries = (declared, *others)
+    fits = [one for one in entries if _counts(one, requested_by, responder, emergency_reason)]
+    if not fits:
+        return own
+    people = tuple(dict.fromkeys((*given, responder)))
+    lacking = [
+        one for one in entries if one not in fits and not any(_counts(one, requested_by, name, None) for name in given)
+    ]
+    if not lacking:
+        return Verdict(Outcome.PROCEED, (f"approved by {', '.join(people)}",))
+    asked = "; ".join(f"{one.name}: {', '.join(one.approvers) or 'none are declared'}" for one in lacking)
+    return Verdict(
+        Outcome.WAIT,
+        (
+            f"{responder} approved for {', '.join(one.name for one in fits)}; the run changes other applications too, "
+            f"and an approver of each has to answer ({asked})",
+        ),
+    )
+
+
+def _counts(declared: DeclaredApplication, requested_by: str, responder: str, emergency_reason: str | None) -> bool:
+    return _may_approve_one(declared, requested_by, responder, emergency_reason).outcome is Outcome.PROCEED
+
+
+def _may_approve_one(
+    declared: DeclaredApplication, requested_by: str, responder: str, emergency_reason: str | None
+) -> Verdict:
+    """The same for one application."""
     if emergency_reason is not None and (wrong := why_no_reason(emergency_reason)):
         return Verdict(Outcome.WAIT, (f"the emergency reason {wrong}",))
     if responder not in declared.approvers:
@@ -122,7 +162,7 @@ def approval_body(
     `now` is the observed state, `fleet_limits` are those of the fleet entry alone, `cards` the changes by the run so
     far.
     """
-    todo = [one for one in plan.bounces if one.number >= bounce]
+    todo = [one for one in plan.stages if one.number >= bounce]
     weighed = [one for one in plan.findings if one.severity != "info" or one.id == NAMED]
     risks = [f"{finding.severity}: {finding.message}" for finding in weighed]
     limits = _other_limits(plan, fleet_limits)
@@ -152,7 +192,9 @@ def labelled(label: str, text: str) -> str:
 def asked_by(asking: Asking) -> str:
     """The line of a question about the requester, the reason, and the people who may answer."""
     why = f" ({markdown(asking.reason)})" if asking.reason else ""
-    who = markdown(who_may_approve(asking.declared, asking.requested_by), LONGEST_SENTENCE)
+    own = who_may_approve(asking.declared, asking.requested_by)
+    also = (f"for {one.name}: {who_may_approve(one, asking.requested_by)}" for one in asking.others)
+    who = markdown("; and ".join((own, *also)), LONGEST_SENTENCE)
     return f"{Label.ASKED_BY.bold} {markdown(asking.requested_by)}{why}; {Label.MAY_APPROVE.bold} {who}"
 
 
@@ -166,8 +208,11 @@ def digest_line(digest: str, link: str) -> str:
     return f"{Label.DIGEST.bold} {code(digest)}" + (f"{RUN_LINK}{link}))" if link else "")
 
 
-def _todo(plan: Plan, bounce: Bounce) -> str:
-    """One bounce, and the order of its instances."""
+def _todo(whole: Plan, stage: Stage) -> str:
+    """One stage; of a bounce also the order of its instances."""
+    if not isinstance(stage, Bounce):
+        return stage.sentence
+    plan, bounce = whole.of_side(stage.side), stage
     names = [name for name in plan.facts.instances if bounce.takes(name)]
     if plan.at_once:
         return (

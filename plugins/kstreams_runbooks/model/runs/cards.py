@@ -1,6 +1,7 @@
 """What an undo card knows about the object that was changed, by kind of card."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import MemberReading, Start
@@ -34,6 +35,7 @@ class TopicCreated:
 
     topic: TopicShape
     topic_id: str = ""
+    kind: Literal["topic_created"] = "topic_created"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class TopicGrown:
     topic_id: str
     before: int
     after: int
+    kind: Literal["topic_grown"] = "topic_grown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ class TopicDeleted:
 
     topic: TopicShape
     topic_id: str
+    kind: Literal["topic_deleted"] = "topic_deleted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class RecordsDeleted:
     name: str
     topic_id: str
     first_left: tuple[tuple[int, int], ...]
+    kind: Literal["records_deleted"] = "records_deleted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,7 @@ class OffsetsSet:
     before: SavedOffsets
     after: tuple[CommittedOffset, ...]
     file: str = ""
+    kind: Literal["offsets_set"] = "offsets_set"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,7 @@ class OffsetsDeleted:
     before: SavedOffsets
     topics: tuple[str, ...]
     file: str = ""
+    kind: Literal["offsets_deleted"] = "offsets_deleted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +98,7 @@ class StateCleared:
     instance: str
     deletes: TaskDirectories = NO_DIRECTORIES
     lost: tuple[str, ...] = ()
+    kind: Literal["state_cleared"] = "state_cleared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +107,7 @@ class InputsPaused:
 
     inputs: tuple[str, ...]
     how: str
+    kind: Literal["inputs_paused"] = "inputs_paused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +116,7 @@ class InputsResumed:
 
     inputs: tuple[str, ...]
     how: str
+    kind: Literal["inputs_resumed"] = "inputs_resumed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +125,12 @@ class PersonAsked:
 
     request: str
     back: str
+    kind: Literal["person_asked"] = "person_asked"
 
 
-CardFacts = (
-    InstanceMoved
-    | TopicCreated
+# Facts of other cards than those of instances: each has its kind in it.
+OtherFacts = (
+    TopicCreated
     | TopicGrown
     | TopicDeleted
     | RecordsDeleted
@@ -130,6 +141,7 @@ CardFacts = (
     | InputsResumed
     | PersonAsked
 )
+CardFacts = InstanceMoved | OtherFacts
 
 # The kinds of cards that this release knows, as they are in the ledger.
 KINDS: dict[str, type[CardFacts]] = {
@@ -151,7 +163,7 @@ TOPIC_KINDS = frozenset({"topic_created", "topic_grown", "topic_deleted"})
 
 def kind_of(facts: CardFacts) -> str:
     """The kind of a card with these facts."""
-    return next(kind for kind, of in KINDS.items() if isinstance(facts, of))
+    return INSTANCE if isinstance(facts, InstanceMoved) else facts.kind
 
 
 def changed_topic(facts: CardFacts) -> TopicChange | None:

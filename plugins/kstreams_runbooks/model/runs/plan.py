@@ -116,6 +116,10 @@ class Plan:
         created = (topic.name for one in self.stages if isinstance(one, CreateTopics) for topic in one.topics)
         return tuple(dict.fromkeys([*(name for name, *_ in self.facts.topics), *created]))
 
+    def application_of(self, stage: Stage) -> str:
+        """The application of the side that a stage concerns."""
+        return {one.role: one.application for one in self.parts}[stage.side]
+
     def of_application(self, application: str) -> "Plan":
         """The part of the side that this application is (`of_side`); KeyError for one that is none of its sides."""
         return self.of_side({one.application: one.role for one in self.parts}[application])

@@ -111,7 +111,8 @@ class StopAll:
 class StartAll:
     """Every instance of a side runs `release` with exactly `settings`.
 
-    With `must_clear` no instance starts before the local state of each has been cleared.
+    `clear_state` and `deletes` are those of a bounce. With `must_clear` no instance starts before the local state of
+    each has been cleared.
     """
 
     number: int
@@ -119,6 +120,8 @@ class StartAll:
     settings: tuple[tuple[str, str], ...]
     library: str = ""
     instances: tuple[str, ...] = ()
+    clear_state: bool = False
+    deletes: TaskDirectories = NO_DIRECTORIES
     must_clear: bool = False
     side: str = ""
     undoes: tuple[int, ...] = ()
@@ -129,12 +132,24 @@ class StartAll:
     @property
     def bounce(self) -> Bounce:
         """The same as a bounce: guards, gates and proofs judge where an instance ends, however it got there."""
-        return Bounce(self.number, self.release, self.settings, self.library, self.instances, side=self.side)
+        return Bounce(
+            self.number,
+            self.release,
+            self.settings,
+            self.library,
+            self.instances,
+            self.clear_state,
+            deletes=self.deletes,
+            side=self.side,
+        )
 
     @property
     def sentence(self) -> str:
         """What it does."""
-        return f"start {_who(self.instances)}{_of(self.side)} on {deployed(self.release, self.settings)}"
+        clears = self.bounce.clears
+        return f"start {_who(self.instances)}{_of(self.side)} on {deployed(self.release, self.settings)}" + (
+            f", {clears.what} cleared first" if clears is not None else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,9 +342,8 @@ class AskPerson:
         return f"ask a person: {self.back}"
 
 
-Stage = (
-    Bounce
-    | StopAll
+OtherStage = (
+    StopAll
     | StartAll
     | CreateTopics
     | GrowTopics
@@ -342,7 +356,17 @@ Stage = (
     | ResumeInputs
     | AskPerson
 )
+Stage = Bounce | OtherStage
 TopicStage = CreateTopics | GrowTopics | DeleteTopics | DeleteRecords
+
+
+def changed_topics(stage: TopicStage) -> tuple[str, ...]:
+    """Names of the topics that a stage changes."""
+    if isinstance(stage, CreateTopics):
+        return tuple(topic.name for topic in stage.topics)
+    if isinstance(stage, GrowTopics):
+        return tuple(name for name, _ in stage.topics)
+    return stage.topics
 
 
 def _who(instances: tuple[str, ...]) -> str:

@@ -9,6 +9,7 @@ from airflow.sdk import Context
 
 from kstreams_runbooks.decide.runs.approval import Asking, approval_body
 from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.steps.approval.asking import AskingOperator, emergency_field, responder
 from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.run.run import Run, described
@@ -33,7 +34,9 @@ class ApprovePlan(AskingOperator, ApprovalOperator):
 
     def nothing_to_ask(self, run: Run) -> str:
         """Why no approval is needed: the plan has no such bounce."""
-        return "" if run.plan().bounce(self.bounce) else f"bounce {self.bounce} is not needed"
+        if self.bounce == 1 or run.plan().bounce(self.bounce):
+            return ""
+        return f"bounce {self.bounce} is not needed"
 
     def asks(self, run: Run) -> str:
         """Names the plan by its title, or its point of no return."""
@@ -47,12 +50,16 @@ class ApprovePlan(AskingOperator, ApprovalOperator):
         """The plan, what runs now, and what a reject leaves."""
         return approval_body(
             asking,
-            plan=run.plan(),
+            plan=run.whole_plan(),
             bounce=self.bounce,
             now="; ".join(described(run.read())),
             fleet_limits=run.application.declared().limits,
             cards=tuple(run.ledger.cards(run.key)),
         )
+
+    def others(self, run: Run) -> tuple[DeclaredApplication, ...]:
+        """The other sides of the plan."""
+        return tuple(run.on(part.application).declared for part in run.whole_plan().sides)
 
     def digest(self, run: Run) -> str:
         """The digest of the stored plan."""

@@ -11,6 +11,7 @@ from airflow.sdk import Context, Param
 from kstreams_runbooks.decide.runs.approval import Asking, may_approve
 from kstreams_runbooks.decide.runs.message import approved_alone, needs_you
 from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Approval
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.model.verdicts import Outcome
@@ -23,6 +24,8 @@ from kstreams_runbooks.steps.run.until import cut_short, waits_until_ms
 from kstreams_runbooks.wording import outside, unmarked
 
 EMERGENCY = "emergency_reason"
+# An answer that was not enough.
+ANSWERED = "answered"
 # A run that is about to end still asks for a moment.
 _SHORTEST_H = 1 / 60
 
@@ -80,6 +83,10 @@ class AskingOperator(HITLOperator):
         """The meaning of an accepted answer, in one sentence; keeps facts that the approval does not have."""
         raise NotImplementedError
 
+    def others(self, run: Run) -> tuple[DeclaredApplication, ...]:  # noqa: ARG002 - for those that concern more
+        """The applications that the run changes apart from its own: each needs an approver."""
+        return ()
+
     def offer(self, run: Run) -> None:
         """Set the options of this run, if the DAG's file cannot know them."""
 
@@ -125,13 +132,23 @@ class AskingOperator(HITLOperator):
                 requested_by=run.record.requested_by,
                 responder=by,
                 emergency_reason=emergency_reason,
+                others=self.others(run),
+                given=self._given(run),
             )
             run.say(verdict.sentence)
             if verdict.outcome is not Outcome.PROCEED:
+                run.keep("note", ANSWERED, {"by": by, "digest": self.digest(run), "chosen": list(chosen)})
                 run.say("asked again")
                 return self.ask(run, context)
             self.accept(run, chosen, by, emergency_reason)
             return {"chosen_options": list(chosen), "by": by}
+
+    def _given(self, run: Run) -> tuple[str, ...]:
+        """Those who answered about the same plan before; an answer counts for as long as an approval."""
+        since_ms = now_ms() - int(run.limit("approval_expiry_h") * HOUR_MS)
+        notes = run.ledger.evidence(run.key, kind="note", name=ANSWERED, task_id=self.task_id)
+        kept = [one.payload for one in notes if one.at_ms >= since_ms]
+        return tuple(dict.fromkeys(one["by"] for one in kept if one["digest"] == self.digest(run)))
 
     def ask(self, run: Run, context: Context) -> Any:
         """Ask in Airflow, in the log and by notification; an earlier answer is void from here on.
@@ -148,7 +165,9 @@ class AskingOperator(HITLOperator):
         asks = self.asks(run)
         self.subject = outside(f"[{run.record.application} @ {run.record.cluster}] {asks}")
         record = run.record
-        asking = Asking(run.declared, record.requested_by, record.reason, now_ms(), deadline_ms, page_of(run))
+        asking = Asking(
+            run.declared, record.requested_by, record.reason, now_ms(), deadline_ms, page_of(run), self.others(run)
+        )
         self.body = self.text(run, asking)
         lines = [line for line in unmarked(self.body).splitlines() if line]
         for line in lines:

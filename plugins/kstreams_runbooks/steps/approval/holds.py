@@ -10,7 +10,8 @@ from kstreams_runbooks.decide.runs import message
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.notifications import HELD_TOO_LONG_H, notification_settings
 from kstreams_runbooks.model.runs.ledger import Hold
-from kstreams_runbooks.model.runs.resources import APPLICATION, HeldResource
+from kstreams_runbooks.model.runs.resources import APPLICATION, TOPIC, HeldResource
+from kstreams_runbooks.model.runs.stages import TopicStage, changed_topics
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.notify import notify
@@ -18,8 +19,17 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 
 
 def resources(run: Run) -> tuple[HeldResource, ...]:
-    """What a run holds: its application."""
-    return (HeldResource(APPLICATION, run.record.cluster, run.record.application),)
+    """What a run holds: its application; once it has a plan, all its sides and every topic that it changes."""
+    found = {HeldResource(APPLICATION, *run.about)}
+    stored = run.ledger.plan(run.key)
+    if stored is not None and "facts" in stored:
+        plan = run.whole_plan()
+        clusters = {part.role: part.cluster for part in plan.parts}
+        found |= {HeldResource(APPLICATION, part.cluster, part.application) for part in plan.parts}
+        for stage in plan.stages:
+            if isinstance(stage, TopicStage):
+                found |= {HeldResource(TOPIC, clusters[stage.side], name) for name in changed_topics(stage)}
+    return tuple(sorted(found))
 
 
 def hold_waits(run: Run) -> None:

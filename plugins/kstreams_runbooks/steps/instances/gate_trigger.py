@@ -177,4 +177,5 @@ def gate_trigger(run: Run, expected: Expectation, patience: Patience, *, last: b
         expected=asdict(expected),
         patience=asdict(patience),
         last=last,
+        application=run.record.application,
     )

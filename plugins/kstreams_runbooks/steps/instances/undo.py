@@ -9,15 +9,15 @@ from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.decide.instances.verification import undo_verified
 from kstreams_runbooks.decide.plans.local_state import STALE
 from kstreams_runbooks.decide.plans.undo import deployed_as, undo_plan
-from kstreams_runbooks.decide.plans.way_back import Move, Undone
-from kstreams_runbooks.decide.releases.downgrade import clears_state
 from kstreams_runbooks.decide.runs.approval import may_request
-from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
-from kstreams_runbooks.model.runs.ledger import Card, RunRecord
-from kstreams_runbooks.model.runs.stages import Bounce
-from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.model.runs.cards import KINDS
+from kstreams_runbooks.model.runs.ledger import Card
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce, OtherStage, StartAll, StopAll
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import authorize, take_hold
 from kstreams_runbooks.steps.approval.code import code_digest
@@ -25,6 +25,7 @@ from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
+from kstreams_runbooks.steps.instances.undone import undone_of, undone_record, undone_sides
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore, instance_cards, instance_facts, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, rehearsed, watch
@@ -34,8 +35,7 @@ from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described
 from kstreams_runbooks.steps.run.step import step
 from kstreams_runbooks.steps.run.until import Until
-
-_UNDONE = "undone run"
+from kstreams_runbooks.steps.stages.perform import guard_stage, perform
 
 
 @step("reads the undo cards of the run, and the application as it is now; changes nothing")
@@ -69,25 +69,36 @@ def plan_undo() -> Any:
             undo_plan,
             reading=reading,
             declared=run.declared,
-            undone=_undone(run),
+            undone=undone_of(run),
             rules=upgrade_path_rules(),
             changelog_bytes=bytes_to_restore(run, reading),
             limits=run.declared.limits,
             code=code_digest(run.record.dag_id),
             local_state=str(run.record.params.get("local_state") or STALE),
+            sides=undone_sides(run),
+            leave_unknown=bool(run.record.params.get("leave_unknown")),
         )
-        for name in made.facts.instances:
-            for bounce in made.bounces:
-                if bounce.takes(name):
-                    run.deployer.check_apply(name, bounce.target)
-                    if bounce.clears is not None:
-                        run.deployer.check_clear_state(name, bounce.clears.names)
-        findings = require_topics(run, reading, made.bounces)
-        if made.at_once:
-            findings += stopped_for_good(run, reading)
+        findings: tuple[Finding, ...] = ()
+        for part in made.parts:
+            findings += _may_go_back(run.on(part.application), made.of_application(part.application))
         store(run, with_undescribed(run, replace(made, findings=(*made.findings, *findings))))
 
     return plan()
+
+
+def _may_go_back(run: Run, made: Plan) -> tuple[Finding, ...]:
+    """What a deployer or the cluster would refuse later is refused before anything is changed; findings of one side."""
+    for name in made.facts.instances:
+        for bounce in made.bounces:
+            if bounce.takes(name):
+                run.deployer.check_apply(name, bounce.target)
+                if bounce.clears is not None:
+                    run.deployer.check_clear_state(name, bounce.clears.names)
+    if not made.bounces:
+        return ()
+    reading = run.observed("read_cards") if run == run.first else run.read()
+    findings = require_topics(run, reading, made.bounces)
+    return findings + (stopped_for_good(run, reading) if made.at_once else ())
 
 
 def undo() -> "UndoOperator":
@@ -110,28 +121,56 @@ class UndoOperator(RollingOperator):
                 self.go(run)
 
     def go(self, run: Run) -> None:
-        """The next instance of the first stage that is not complete; after the last one the proof."""
-        plan = run.plan()
-        for bounce in plan.bounces:
-            if plan.at_once:
-                self._together(run, bounce)
+        """The first stage that is not complete, with its next instance; after the last one the proof."""
+        plan = run.whole_plan()
+        cards = {card.seq: card for card in run.ledger.cards(undone_record(run).run_key)}
+        for stage in plan.stages:
+            side = run.on(plan.application_of(stage))
+            if isinstance(stage, Bounce):
+                if plan.at_once:
+                    self._together(side, stage)
+                else:
+                    self._stage(side, stage)
+            elif isinstance(stage, StopAll):
+                self._stop(side, _start_of(plan, stage).bounce)
+            elif isinstance(stage, StartAll):
+                self._start(side, stage)
             else:
-                self._stage(run, bounce)
-        of = {"plan": plan, "own": own_changes(run)}
-        watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, **of))
-        left = left_unread(run, run.observed("read_cards"))
-        if left.outcome is Outcome.REFUSE:
-            run.say(f"{left.sentence}; they come from what is taken back, and are lost with it")
-        elif left.outcome is not Outcome.PROCEED:
-            group = run.application.application_id
-            run.say(
-                f"not known whether records are left in topics that are no longer read: {left.sentence}; look at the "
-                f"lag of group {group}"
-            )
+                self._other(side, stage, cards)
+        for part in plan.parts:
+            if plan.of_application(part.application).bounces:
+                _proven(run.on(part.application))
         record = undone_record(run)
         for card in reversed(run.ledger.cards(record.run_key)):
-            run.ledger.finish_card(record.run_key, card.seq)
+            if not card.done and card.kind in KINDS:
+                run.ledger.finish_card(record.run_key, card.seq)
         run.say(f"run {record.run_key} is taken back")
+
+    def _other(self, run: Run, stage: OtherStage, cards: Mapping[int, Card]) -> None:
+        """A stage that changes no instance; the cards that it takes back are finished with it."""
+        if all(cards[seq].done for seq in stage.undoes):
+            return
+        authorize(run.first, self.approval, (), going_on=bool(run.ledger.cards(run.key)))
+        guard_stage(run, stage)
+        perform(run, stage, cards)
+        for seq in stage.undoes:
+            run.ledger.finish_card(cards[seq].run_key, seq)
+        run.say(f"stage {stage.number} of {len(run.whole_plan().stages)} is complete: {stage.sentence}")
+
+    def _stop(self, run: Run, bounce: Bounce) -> None:
+        reading = run.read()
+        if all(started_by(run, one, bounce, reading.taken.at_ms) for one in reading.instances):
+            return
+        stopped = any(has_ended(one) for one in reading.instances) and bool(run.ledger.cards(run.key))
+        authorize(run.first, self.approval, (), going_on=stopped)
+        stop_all(run, bounce)
+
+    def _start(self, run: Run, stage: StartAll) -> None:
+        reading = run.read()
+        if not all(started_by(run, one, stage.bounce, reading.taken.at_ms) for one in reading.instances):
+            authorize(run.first, self.approval, (), going_on=True)
+            start_all(run, stage.bounce, must_clear=stage.must_clear)
+        await_gates(self, run, stage.bounce, last=False)
 
     def _together(self, run: Run, bounce: Bounce) -> None:
         reading = run.read()
@@ -159,13 +198,41 @@ class UndoOperator(RollingOperator):
             run.say(f"{bounce.deployed}: {', '.join(names)} in place")
 
 
+def _start_of(plan: Plan, stop: StopAll) -> StartAll:
+    """The start that ends a stop."""
+    return next(one for one in plan.stages if isinstance(one, StartAll) and one.side == stop.side)
+
+
+def _proven(run: Run) -> None:
+    """The application of one side works as the plan leaves it, and what is left unread is named."""
+    of = {"plan": run.plan(), "own": own_changes(run)}
+    watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, **of))
+    if run != run.first:
+        return
+    left = left_unread(run, run.observed("read_cards"))
+    if left.outcome is Outcome.REFUSE:
+        run.say(f"{left.sentence}; they come from what is taken back, and are lost with it")
+    elif left.outcome is not Outcome.PROCEED:
+        group = run.application.application_id
+        run.say(
+            f"not known whether records are left in topics that are no longer read: {left.sentence}; look at the "
+            f"lag of group {group}"
+        )
+
+
 def _rehearse(run: Run) -> None:
-    plan = run.plan()
-    for bounce in plan.bounces:
-        if plan.at_once:
-            rehearse_at_once(run, bounce)
-        else:
-            rehearse(run, bounce, tuple(name for name in plan.facts.instances if bounce.takes(name)))
+    plan = run.whole_plan()
+    cards = {card.seq: card for card in run.ledger.cards(undone_record(run).run_key)}
+    for stage in plan.stages:
+        side = run.on(plan.application_of(stage))
+        if isinstance(stage, StopAll):
+            side.say(f"would {stage.sentence}")
+        elif not isinstance(stage, Bounce | StartAll):
+            perform(side, stage, cards)
+        elif plan.at_once:
+            rehearse_at_once(side, stage if isinstance(stage, Bounce) else stage.bounce)
+        elif isinstance(stage, Bounce):
+            rehearse(side, stage, tuple(name for name in side.plan().facts.instances if stage.takes(name)))
     rehearsed(run)
 
 
@@ -217,47 +284,3 @@ def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
     if verdict.outcome is Outcome.WAIT:
         raise Refused(f"{'; '.join(verdict.reasons)} after {run.plan().limit('gate_ceiling_s'):.0f} s (gate_ceiling_s)")
     run.demand(verdict)
-
-
-def undone_record(run: Run) -> RunRecord:
-    """The run to undo; BadInput if it does not exist, or belongs to another application.
-
-    It stays the run that was found first: its id may be used again while this run continues.
-    """
-    if key := run.ledger.recall(run.key, _UNDONE):
-        return run.ledger.run(key)
-    record = run.ledger.find_run(str(run.record.params["run"]).strip())
-    if record.application != run.record.application:
-        raise BadInput(
-            f"run {record.run_key} is one of {record.application} (asked for: {run.record.application}); give its own "
-            "application"
-        )
-    run.ledger.remember(run.key, _UNDONE, record.run_key)
-    return record
-
-
-def _undone(run: Run) -> Undone:
-    record = undone_record(run)
-    stored, cards = run.ledger.plan(record.run_key), run.ledger.cards(record.run_key)
-    moves = tuple(_move(card) for card in cards if not card.done)
-    since = run.ledger.cards_since(record, min((card.entry for card in cards), default=0))
-    return Undone(
-        record.run_key,
-        record.dag_id,
-        bool(stored and stored.get("at_once")),
-        moves,
-        unguarded=any(card.misreads for card in since),
-        topics=tuple(name for name, *_ in stored["facts"]["topics"]) if stored and "facts" in stored else (),
-    )
-
-
-def _move(card: Card) -> Move:
-    """One card as undo needs it; BadInput if it lacks the release before or after the change."""
-    facts = instance_facts(card)
-    if facts.before is None or facts.after is None:
-        raise BadInput(
-            f"run {card.run_key}: undo card {card.seq} ({card.what}) lacks the release before or after it (expected "
-            f"both); go back manually: {card.undo}"
-        )
-    clears = clears_state(facts.before.version, facts.after.version, upgrade_path_rules())
-    return Move(card.object, facts.bounce, facts.before, facts.after, clears, facts.deletes)

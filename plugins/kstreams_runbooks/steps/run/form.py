@@ -131,6 +131,19 @@ def undone_local_state() -> dict[str, Param]:
     }
 
 
+def unknown_cards() -> dict[str, Param]:
+    """The field for undo cards that a newer release wrote."""
+    return {
+        "leave_unknown": Param(
+            False,
+            type="boolean",
+            title="Leave unknown cards",
+            description="Take back the other cards if some are of a kind that this release does not know. The plan "
+            "has the manual way back of each of them.",
+        )
+    }
+
+
 def compared_release() -> dict[str, Param]:
     """Fields of the side to compare with what runs: a release as its deployer describes it, or a description."""
     return {

@@ -125,6 +125,11 @@ class Run:
         return self.record.run_key
 
     @property
+    def first(self) -> "Run":
+        """The same run for a step about its own application (`on` leads to another)."""
+        return self.on(self.ledger.run(self.key).application)
+
+    @property
     def about(self) -> tuple[str, str]:
         """Cluster and name of its application."""
         return self.record.cluster, self.record.application
@@ -215,10 +220,20 @@ class Run:
         return reading
 
     def plan(self) -> Plan:
-        """The stored plan, or its application's part of it; Refused if there is none.
+        """The stored plan, or its application's part of it if it has more than one side (`whole_plan`).
 
-        Inconclusive if it does not have the format of this release, or no facts about the application.
+        Inconclusive if it has no facts about the application.
         """
+        plan = self.whole_plan()
+        try:
+            return plan.of_application(self.record.application)
+        except KeyError:
+            raise Inconclusive(
+                f"{self.record.application}: plan {plan.digest} has no facts of it (expected some); look at the run"
+            ) from None
+
+    def whole_plan(self) -> Plan:
+        """The stored plan over all sides; Refused if there is none, Inconclusive if another release wrote it."""
         stored = self.ledger.plan(self.key)
         if stored is None:
             raise Refused("this run has no plan: `plan` has not run; clear it and what follows it")
@@ -229,12 +244,7 @@ class Run:
                 f"plan {self.ledger.plan_digest(self.key)} in the ledger does not have the format of this release; "
                 "check the run manually"
             ) from None
-        try:
-            return plan.of_application(self.record.application)
-        except KeyError:
-            raise Inconclusive(
-                f"{self.record.application}: plan {plan.digest} has no facts of it (expected some); look at the run"
-            ) from None
+        return plan
 
 
 def described(reading: ApplicationReading) -> list[str]:

@@ -153,3 +153,42 @@ def test_the_body_shows_every_limit_that_the_form_changed() -> None:
 def test_reject_means_what_stands_then(bounce: int, cards: tuple[Card, ...], sentence: str) -> None:
     """An approval that expired is asked again in the middle of a bounce: what is done is not undone by a reject."""
     assert line_of(body(bounce, cards=cards), "Reject means") == f"**Reject means:** {sentence}"
+
+
+GREEN = declared(name="green", approvers=("green-lead", "admin"))
+
+
+@pytest.mark.parametrize(
+    ("responder", "given", "outcome", "reason"),
+    [
+        (
+            "approver",
+            (),
+            Outcome.WAIT,
+            "approver approved for orders; the run changes other applications too, and an approver of each has to "
+            "answer (green: green-lead, admin)",
+        ),
+        ("green-lead", ("approver",), Outcome.PROCEED, "approved by approver, green-lead"),
+        ("approver", ("green-lead",), Outcome.PROCEED, "approved by green-lead, approver"),
+        ("admin", (), Outcome.PROCEED, "approved by admin"),
+        ("stranger", ("approver",), Outcome.WAIT, "stranger may not approve for orders; one of its approvers has to"),
+        ("approver", ("stranger", "oncall"), Outcome.WAIT, "approver approved for orders; the run changes other"),
+    ],
+)
+def test_another_teams_application_needs_an_approver_of_that_team(
+    responder: str, given: tuple[str, ...], outcome: Outcome, reason: str
+) -> None:
+    """One person may be an approver of both; an answer of somebody who is of neither counts for nothing."""
+    verdict = may_approve(declared(), "oncall", responder, None, (GREEN,), given)
+    assert verdict.outcome is outcome
+    assert verdict.reasons[0].startswith(reason)
+
+
+def test_the_requester_counts_for_no_team_that_needs_four_eyes() -> None:
+    """Neither now nor as an earlier answer."""
+    verdict = may_approve(declared(), "green-lead", "approver", None, (GREEN,), ("green-lead",))
+    assert verdict.outcome is Outcome.WAIT
+    relaxed = may_approve(
+        declared(), "green-lead", "approver", None, (replace(GREEN, four_eyes=False),), ("green-lead",)
+    )
+    assert relaxed.outcome is Outcome.PROCEED

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.steps.instances.undo import undone_record
+from kstreams_runbooks.steps.instances.undone import undone_record
 from kstreams_runbooks.steps.run.run import Run
 
 

@@ -8,7 +8,7 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Start, Taken
 from kstreams_runbooks.model.runs.cards import InstanceMoved
 from kstreams_runbooks.model.runs.plan import DeployedInstance
-from kstreams_runbooks.steps.instances.undo import _move
+from kstreams_runbooks.steps.instances.undone import _move
 from kstreams_runbooks.steps.plan.cards import card_facts, instance_cards, instance_facts, members_in_group
 from kstreams_runbooks.steps.run.run import Run
 from world.imports import FILES, PACKAGE

@@ -1,0 +1,170 @@
+"""Undo cards of other things than instances: whether each still applies, what taking it back costs, and its stage."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.model.readings.lag import PartitionLag
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, TopicReading
+from kstreams_runbooks.model.runs.cards import (
+    InputsPaused,
+    InputsResumed,
+    OffsetsDeleted,
+    OffsetsSet,
+    OtherFacts,
+    PersonAsked,
+    RecordsDeleted,
+    StateCleared,
+    TopicCreated,
+    TopicDeleted,
+    TopicGrown,
+    changed_offsets,
+)
+from kstreams_runbooks.model.runs.stages import (
+    AskPerson,
+    CreateTopics,
+    DeleteTopics,
+    OtherStage,
+    PauseInputs,
+    ResumeInputs,
+    SetOffsets,
+)
+
+_SENT_BACK = "records between the two are read again, or never"
+
+
+@dataclass(frozen=True, slots=True)
+class OtherCard:
+    """A card of another kind than an instance's; `facts` is None if this release does not know its kind.
+
+    `side` is the role of its application in the run, `done` if it has been taken back already.
+    """
+
+    seq: int
+    kind: str
+    what: str
+    undo: str
+    facts: OtherFacts | None
+    side: str = ""
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """The judgement on one card: the stage that takes it back (None: it does not apply), why, and its cost."""
+
+    seq: int
+    what: str
+    stage: OtherStage | None
+    why: str
+    cost: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The judgement, for a person."""
+        if self.stage is None:
+            return f"card {self.seq} ({self.what}) does not apply: {self.why}"
+        return f"card {self.seq} ({self.what}): {self.stage.sentence}; {self.cost}"
+
+
+def unknown_kinds(cards: Sequence[OtherCard]) -> tuple[str, ...]:
+    """One sentence for each card whose kind this release does not know."""
+    return tuple(
+        f"card {other.seq} ({other.what}) is of kind {other.kind}, which this release does not know; take it back "
+        f"manually: {other.undo}"
+        for other in cards
+        if other.facts is None and not other.done
+    )
+
+
+def taken_back(other: OtherCard, reading: ApplicationReading) -> TakenBack:
+    """Whether a card still applies to what `reading` shows of its side, and the stage that takes it back.
+
+    Inconclusive if the topics of the cluster could not be read.
+    """
+    facts, undoes = other.facts, (other.seq,)
+    if other.done:
+        return TakenBack(other.seq, other.what, None, "it has been taken back already")
+    if facts is None:
+        return TakenBack(other.seq, other.what, None, f"its kind {other.kind} is unknown; manually: {other.undo}")
+    if isinstance(facts, TopicCreated | TopicDeleted):
+        why, stage, cost = _topic(facts, reading)
+    elif isinstance(facts, OffsetsSet | OffsetsDeleted):
+        topics = tuple(sorted(changed_offsets(facts)))
+        stage, why, cost = SetOffsets(0, facts.before.group_id, topics, "card"), "", _offsets_cost(facts, reading)
+    else:
+        stage, why, cost = _rest(facts)
+    if stage is not None:
+        stage = replace(stage, side=other.side, undoes=undoes)
+    return TakenBack(other.seq, other.what, stage, why, cost)
+
+
+def _topic(facts: TopicCreated | TopicDeleted, reading: ApplicationReading) -> tuple[str, OtherStage | None, str]:
+    """Why a created or deleted topic is not taken back, or the stage that does it and its cost."""
+    name = facts.topic.name
+    if isinstance(reading.topics, Missing):
+        raise Inconclusive(f"whether topic {name} is there is not known: {reading.topics.missing}")
+    now = next((one for one in reading.topics if one.name == name), None)
+    if isinstance(facts, TopicDeleted):
+        if now is not None:
+            return f"topic {name} is there again (id {now.topic_id})", None, ""
+        return "", CreateTopics(0, (facts.topic,)), "it is empty: its records do not come back"
+    if now is None:
+        return f"topic {name} does not exist", None, ""
+    if why := _not_its_own(facts, now):
+        return why, None, ""
+    return "", DeleteTopics(0, (name,)), _records_cost(name, reading)
+
+
+def _not_its_own(facts: TopicCreated, now: TopicReading) -> str:
+    """Why a topic is not the created one, empty if it is."""
+    if not facts.topic_id:
+        return (
+            f"the run ended before it learned the id of topic {now.name}, which exists (id {now.topic_id}): delete it "
+            "manually if the run created it"
+        )
+    if now.topic_id != facts.topic_id:
+        return f"topic {now.name} is another one (id {now.topic_id}, the run created {facts.topic_id})"
+    return ""
+
+
+def _records_cost(topic: str, reading: ApplicationReading) -> str:
+    """The records that are lost with a topic."""
+    rows = [one for one in _rows(reading) if one.topic == topic]
+    if not rows or any(one.log_end_offset is None or one.log_start_offset is None for one in rows):
+        return "its records are lost (their number is not known)"
+    count = sum((one.log_end_offset or 0) - (one.log_start_offset or 0) for one in rows)
+    return f"its records are lost (up to {count:,})" if count else "it has no record"
+
+
+def _offsets_cost(facts: OffsetsSet | OffsetsDeleted, reading: ApplicationReading) -> str:
+    """What has been read since the run set the offsets is read again, if that is known."""
+    own = {one.place: one.offset for one in facts.after} if isinstance(facts, OffsetsSet) else {}
+    since = sum(
+        one.committed - own[one.topic, one.partition]
+        for one in _rows(reading)
+        if one.committed is not None and one.committed > own.get((one.topic, one.partition), one.committed)
+    )
+    return f"{_SENT_BACK}; {since:,} have been read since" if since else _SENT_BACK
+
+
+def _rest(
+    facts: TopicGrown | RecordsDeleted | StateCleared | InputsPaused | InputsResumed | PersonAsked,
+) -> tuple[OtherStage | None, str, str]:
+    """The stage, or why there is none, and the cost, of the kinds that no reading decides about."""
+    if isinstance(facts, TopicGrown):
+        return None, f"the {facts.after} partitions of topic {facts.name} cannot become {facts.before} again", ""
+    if isinstance(facts, RecordsDeleted):
+        return None, f"deleted records of topic {facts.name} do not come back", ""
+    if isinstance(facts, StateCleared):
+        lost = f"; lost for good: {', '.join(facts.lost)}" if facts.lost else ""
+        return None, f"the next start of {facts.instance} restores it from the changelogs{lost}", ""
+    if isinstance(facts, InputsPaused):
+        return ResumeInputs(0, facts.inputs), "", ResumeInputs.costs
+    if isinstance(facts, InputsResumed):
+        return PauseInputs(0, facts.inputs), "", PauseInputs.costs
+    return AskPerson(0, facts.back, facts.request), "", AskPerson.costs
+
+
+def _rows(reading: ApplicationReading) -> Iterator[PartitionLag]:
+    yield from reading.partitions if not isinstance(reading.partitions, Missing) else ()

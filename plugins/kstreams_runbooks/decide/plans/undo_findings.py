@@ -1,0 +1,124 @@
+"""Findings of an undo: topics that it leaves unread, local state that it deletes, cards that do not apply."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from kstreams_runbooks.decide.drain.marks import GUIDE, read_topics
+from kstreams_runbooks.decide.plans.local_state import ALL, KEEP
+from kstreams_runbooks.decide.plans.undo_cards import TakenBack
+from kstreams_runbooks.decide.plans.way_back import Move, Undone
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.runs.plan import DeployedInstance
+from kstreams_runbooks.model.runs.stages import Bounce
+from kstreams_runbooks.model.verdicts import Finding
+
+_KIP_904 = "KIP-904; Kafka Streams Upgrade Guide, downgrading; tests/long/test_undo.py"
+
+
+def left_behind(moves: Iterable[Move]) -> TaskDirectories:
+    """The task directories that the cards name."""
+    found = NO_DIRECTORIES
+    for move in moves:
+        found = found.joined(move.deletes)
+    return found
+
+
+def card_finding(declared: DeclaredApplication, one: TakenBack) -> Finding:
+    """The finding about one card; a card that does not apply is left as it is."""
+    if one.stage is None:
+        return Finding("undo-leaves-a-card", "warning", declared.name, one.sentence, "ledger")
+    return Finding("undo-of-a-card", "warning", declared.name, one.sentence, "ledger")
+
+
+def undo_findings(
+    declared: DeclaredApplication,
+    undone: Undone,
+    bounces: tuple[Bounce, ...],
+    guards: Mapping[str, DeployedInstance],
+    reading: ApplicationReading,
+    local_state: str,
+) -> Iterator[Finding]:
+    """The findings about instances and their topics."""
+    if isinstance(reading.partitions, Missing):
+        yield Finding(
+            "undo-topics-not-known",
+            "warning",
+            declared.name,
+            f"whether run {undone.run_key} added internal topics that the undo leaves unread is not known: "
+            f"{reading.partitions.missing}",
+            GUIDE,
+        )
+    for topic in sorted(read_topics(reading) - set(undone.topics)):
+        if topic.startswith(f"{declared.application_id}-"):
+            yield Finding(
+                "undo-leaves-a-topic",
+                "warning",
+                topic,
+                f"it came with run {undone.run_key} and may not be read after the undo: what lies in it then is lost "
+                "with the operator that it came with; undo counts it",
+                GUIDE,
+            )
+    if any(bounce.after_drain for bounce in bounces):
+        yield Finding(
+            "undo-past-the-point-of-no-return",
+            "danger",
+            declared.name,
+            "records that an older release misreads may lie in the repartition topics: every instance that goes back "
+            f"runs {' and '.join(dict.fromkeys(guard.deployed for guard in guards.values()))} first, and what lies "
+            "there is read to its end, before the first old release starts",
+            _KIP_904,
+        )
+    yield from _state_findings(declared, undone, bounces, local_state)
+    for instance in dict.fromkeys(move.instance for move in undone.moves):
+        if not any(bounce.takes(instance) for bounce in bounces):
+            yield Finding(
+                "undo-leaves-an-instance",
+                "info",
+                instance,
+                f"{instance} runs as it did before run {undone.run_key}: it is left alone",
+                "ledger",
+            )
+
+
+def _state_findings(
+    declared: DeclaredApplication, undone: Undone, bounces: tuple[Bounce, ...], local_state: str
+) -> Iterator[Finding]:
+    """What becomes of the local state, and who has to delete it."""
+    if local_state == ALL:
+        yield Finding(
+            "undo-deletes-local-state",
+            "warning",
+            declared.name,
+            f"all local state of every instance is deleted between stop and start, as local_state={ALL} chooses, and "
+            "restored from the changelogs; a store without logging loses its content",
+            "tests/long/test_left_directories.py",
+        )
+    elif any(bounce.clear_state for bounce in bounces):
+        yield Finding(
+            "undo-clears-local-state",
+            "warning",
+            declared.name,
+            "local state of 4.3 and later cannot be opened by an older release: it is cleared, and restored from the "
+            "changelogs",
+            "KIP-1035; tests/long/test_undo.py",
+        )
+    for bounce in bounces:
+        if bounce.deletes.names and not bounce.clear_state:
+            yield Finding(
+                "undo-deletes-task-directories",
+                "warning",
+                declared.name,
+                f"{bounce.deletes.what} of every instance fit no task of {bounce.release}, or no store of it: deleted "
+                "between stop and start",
+                "tests/long/test_left_directories.py",
+            )
+    if local_state == KEEP and (left := left_behind(undone.moves)).names:
+        yield Finding(
+            "undo-keeps-task-directories",
+            "warning",
+            declared.name,
+            f"{left.what} of every instance stay, as local_state={KEEP} chooses: {bounces[-1].release} may not "
+            "start on them; delete them manually while the instances are down",
+            "tests/long/test_left_directories.py",
+        )

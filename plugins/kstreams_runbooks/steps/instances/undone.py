@@ -1,0 +1,102 @@
+"""The run that an undo takes back, its cards, and its sides."""
+
+from kstreams_runbooks.decide.plans.undo_cards import OtherCard
+from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide
+from kstreams_runbooks.decide.releases.downgrade import clears_state
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.runs.cards import KINDS, InstanceMoved
+from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, RunRecord
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import StopAll
+from kstreams_runbooks.rules import upgrade_path_rules
+from kstreams_runbooks.steps.plan.cards import bytes_to_restore, card_facts, instance_facts
+from kstreams_runbooks.steps.run.run import Run
+
+_UNDONE = "undone run"
+
+
+def undone_record(run: Run) -> RunRecord:
+    """The run to undo; BadInput if it does not exist, or belongs to another application.
+
+    It stays the run that was found first: its id may be used again while this run continues.
+    """
+    if key := run.ledger.recall(run.key, _UNDONE):
+        return run.ledger.run(key)
+    record = run.ledger.find_run(str(run.record.params["run"]).strip())
+    if record.application != run.record.application:
+        raise BadInput(
+            f"run {record.run_key} is one of {record.application} (asked for: {run.record.application}); give its own "
+            "application"
+        )
+    run.ledger.remember(run.key, _UNDONE, record.run_key)
+    return record
+
+
+def undone_of(run: Run) -> Undone:
+    """The run to undo as the plan needs it: its first side, and its cards about other things over all sides."""
+    record = undone_record(run)
+    stored, cards = run.ledger.plan(record.run_key), run.ledger.cards(record.run_key)
+    plan = _plan(run, record)
+    own = [card for card in cards if _is_move(card, record.cluster, record.application)]
+    since = run.ledger.cards_since(record, min((card.entry for card in cards), default=0))
+    roles = {(part.cluster, part.application): part.role for part in plan.parts} if plan else {}
+    stopped = plan is not None and any(isinstance(stage, StopAll) for stage in plan.stages)
+    return Undone(
+        record.run_key,
+        record.dag_id,
+        bool(stored and stored.get("at_once")) or stopped,
+        tuple(_move(card) for card in own),
+        unguarded=any(card.misreads for card in since),
+        topics=tuple(name for name, *_ in plan.facts.topics) if plan else (),
+        others=tuple(
+            _other(card, roles.get((card.cluster, card.application), "")) for card in cards if card.kind != INSTANCE
+        ),
+        cards=tuple(card.seq for card in own),
+    )
+
+
+def undone_sides(run: Run) -> tuple[UndoneSide, ...]:
+    """The other applications of the run to undo, as they are now."""
+    record = undone_record(run)
+    plan, cards = _plan(run, record), run.ledger.cards(record.run_key)
+    found = []
+    for part in plan.sides if plan else ():
+        side = run.on(part.application)
+        reading = side.read()
+        side.keep("reading", f"application {part.application}", reading)
+        own = [card for card in cards if _is_move(card, part.cluster, part.application)]
+        moves, seqs = tuple(_move(card) for card in own), tuple(card.seq for card in own)
+        found.append(UndoneSide(part.role, reading, side.declared, moves, seqs, bytes_to_restore(side, reading)))
+    return tuple(found)
+
+
+def _plan(run: Run, record: RunRecord) -> Plan | None:
+    """The plan of the run to undo; None if it has none, or not one of stages."""
+    stored = run.ledger.plan(record.run_key)
+    if stored is None or "facts" not in stored:
+        return None
+    plan: Plan = decode(Plan, stored)
+    return plan
+
+
+def _is_move(card: Card, cluster: str, application: str) -> bool:
+    return card.kind == INSTANCE and not card.done and (card.cluster, card.application) == (cluster, application)
+
+
+def _other(card: Card, role: str) -> OtherCard:
+    facts = card_facts(card) if card.kind in KINDS else None
+    known = None if isinstance(facts, InstanceMoved) else facts
+    return OtherCard(card.seq, card.kind, card.what, card.undo, known, role, card.done)
+
+
+def _move(card: Card) -> Move:
+    """One card as undo needs it; BadInput if it lacks the release before or after the change."""
+    facts = instance_facts(card)
+    if facts.before is None or facts.after is None:
+        raise BadInput(
+            f"run {card.run_key}: undo card {card.seq} ({card.what}) lacks the release before or after it (expected "
+            f"both); go back manually: {card.undo}"
+        )
+    clears = clears_state(facts.before.version, facts.after.version, upgrade_path_rules())
+    return Move(card.object, facts.bounce, facts.before, facts.after, clears, facts.deletes)

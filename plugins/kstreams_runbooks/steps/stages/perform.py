@@ -1,0 +1,115 @@
+"""One stage of a plan that changes no instance's release: the step for its kind."""
+
+from collections.abc import Mapping
+
+from kstreams_runbooks.decide.instances.guards import nothing_drifted
+from kstreams_runbooks.decide.runs.message import needs_you
+from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.states import is_down
+from kstreams_runbooks.model.runs.cards import OffsetsDeleted, OffsetsSet, PersonAsked, StateCleared, TopicCreated
+from kstreams_runbooks.model.runs.ledger import Card
+from kstreams_runbooks.model.runs.stages import (
+    AskPerson,
+    ClearState,
+    CreateTopics,
+    DeleteOffsets,
+    DeleteRecords,
+    DeleteTopics,
+    GrowTopics,
+    OtherStage,
+    SetOffsets,
+)
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.steps.plan.cards import card_facts, own_changes
+from kstreams_runbooks.steps.run.notify import notify
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.stages.announce import Announced
+from kstreams_runbooks.steps.stages.offsets import delete_offsets, set_offsets
+from kstreams_runbooks.steps.stages.topics import create_topics, delete_records, delete_topics, grow_topics
+
+
+def perform(run: Run, stage: OtherStage, undone: Mapping[int, Card]) -> None:
+    """Make the change of one stage; safe to run again in any state.
+
+    `undone` are the cards, by number, of the run that is taken back; empty for any other runbook. Refused for a kind
+    that has no step: instances are stopped and started by steps of their own, and inputs have no switch.
+    """
+    if isinstance(stage, CreateTopics):
+        create_topics(run, stage)
+    elif isinstance(stage, GrowTopics):
+        grow_topics(run, stage)
+    elif isinstance(stage, DeleteTopics):
+        delete_topics(run, stage, _ids(run, stage, undone))
+    elif isinstance(stage, DeleteRecords):
+        delete_records(run, stage)
+    elif isinstance(stage, SetOffsets):
+        set_offsets(run, stage, _saved(stage, undone))
+    elif isinstance(stage, DeleteOffsets):
+        delete_offsets(run, stage)
+    elif isinstance(stage, ClearState):
+        _clear_state(run, stage)
+    elif isinstance(stage, AskPerson):
+        _ask(run, stage)
+    else:
+        raise Refused(f"stage {stage.number} ({stage.sentence}) has no step here (kind {stage.kind}); do it manually")
+
+
+def guard_stage(run: Run, stage: OtherStage) -> None:
+    """Drifted or Inconclusive if the application of the stage is not as planned; its own changes are expected."""
+    of = {"plan": run.plan(), "name": "", "number": stage.number, "own": own_changes(run)}
+    guarded = run.decide(nothing_drifted, reading=run.read(), **of)
+    if guarded.outcome is Outcome.INCONCLUSIVE:
+        raise Inconclusive(f"stage {stage.number} is not begun: {'; '.join(guarded.reasons)}")
+    if guarded.outcome is not Outcome.PROCEED:
+        raise Drifted(f"stage {stage.number} is not begun: {'; '.join(guarded.reasons)}")
+
+
+def _ids(run: Run, stage: DeleteTopics, undone: Mapping[int, Card]) -> dict[str, str]:
+    """The ids of the topics that may be deleted: of the plan, of this run, and of the cards that it takes back."""
+    ids = {name: topic_id for name, topic_id, _ in run.plan().facts.topics}
+    ids |= {one.name: one.topic_id for one in own_changes(run).topics if one.created and one.topic_id}
+    for seq in stage.undoes:
+        facts = card_facts(undone[seq])
+        if isinstance(facts, TopicCreated):
+            ids[facts.topic.name] = facts.topic_id
+    return ids
+
+
+def _saved(stage: SetOffsets, undone: Mapping[int, Card]) -> OffsetsSet | OffsetsDeleted | None:
+    found = [card_facts(undone[seq]) for seq in stage.undoes]
+    return next((facts for facts in found if isinstance(facts, OffsetsSet | OffsetsDeleted)), None)
+
+
+def _clear_state(run: Run, stage: ClearState) -> None:
+    """Delete the local state of each instance, all of which are down."""
+    announced = Announced(run, stage)
+    names = stage.instances or tuple(one.name for one in run.application.deployer.instances)
+    for one in run.read().instances:
+        if isinstance(one.deployment, Missing):
+            raise Inconclusive(f"{one.instance} is not cleared: {one.deployment.missing}")
+        if one.instance in names and not is_down(one.deployment.process):
+            raise Refused(f"{one.instance} is {one.deployment.process} (expected: down before it is cleared); stop it")
+    for name in names:
+        run.deployer.check_clear_state(name, stage.deletes.names)
+    for name in names:
+        if not run.dry_run:
+            facts = StateCleared(name, stage.deletes)
+            announced.write(name, facts, f"{name}: {stage.deletes.what} cleared")
+        run.deployer.clear_state(name, stage.deletes.names)
+        run.say(f"{name}: {stage.deletes.what} {'would be ' * run.dry_run}cleared")
+
+
+def _ask(run: Run, stage: AskPerson) -> None:
+    """Ask once; when the task is cleared after that, the person has done it."""
+    announced = Announced(run, stage)
+    if run.dry_run:
+        run.say(f"would {stage.sentence}")
+        return
+    if announced.cards():
+        run.say(f"asked before, and cleared since: {stage.request}")
+        return
+    announced.write(stage.request, PersonAsked(stage.request, stage.back), stage.sentence)
+    run.say(f"PLEASE {stage.request}")
+    notify(run, needs_you, asks=f"{run.task_id}: do it, then clear it", lines=[stage.request])
+    raise Refused(f"{run.task_id} waits for a person: {stage.request}; do it, then clear {run.task_id}")

@@ -1,0 +1,141 @@
+"""Stages that change topics: everything is checked, then announced by undo cards, then written; a rerun goes on."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from kstreams_runbooks.act.kafka_writer import PartlyWritten
+from kstreams_runbooks.act.topic_checks import certain
+from kstreams_runbooks.act.topics import TopicWriter
+from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.readings.readings import TopicReading
+from kstreams_runbooks.model.readings.touched import TopicState
+from kstreams_runbooks.model.runs.cards import RecordsDeleted, TopicCreated, TopicDeleted, TopicGrown
+from kstreams_runbooks.model.runs.stages import CreateTopics, DeleteRecords, DeleteTopics, GrowTopics
+from kstreams_runbooks.model.writes import Growth, ObjectWritten, TopicShape
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
+from kstreams_runbooks.observe.kafka.touched import read_topic_states
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.stages.announce import Announced
+
+
+def create_topics(run: Run, stage: CreateTopics) -> None:
+    """Create the topics; the cards learn their ids from the broker."""
+    announced = Announced(run, stage)
+    kept = announced.facts(TopicCreated)
+    made = {name: facts.topic_id for name, facts in kept.items() if facts.topic_id}
+    begun = kept.keys() - made.keys()
+    checked = TopicWriter(run.kafka)
+    checked.create(stage.topics, made=made, begun=begun)
+    if run.dry_run:
+        _rehearsed(run, checked)
+        return
+    for topic in stage.topics:
+        announced.write(topic.name, TopicCreated(topic), f"topic {topic.name}: created", f"delete topic {topic.name}")
+    unknown = [topic for topic in stage.topics if topic.name not in made]
+    writer = TopicWriter(run.kafka, dry_run=False)
+    try:
+        written = writer.create(stage.topics, made=made, begun=[topic.name for topic in unknown])
+    except PartlyWritten as error:
+        _learn(announced, unknown, error.written)
+        raise
+    _learn(announced, unknown, written)
+    _keep(run, stage.kind, written)
+
+
+def _learn(announced: Announced, topics: Iterable[TopicShape], written: Iterable[ObjectWritten]) -> None:
+    ids = {one.object: one.topic_id for one in written if one.result != "failed" and one.topic_id}
+    for topic in topics:
+        if topic_id := ids.get(f"topic {topic.name}"):
+            announced.learn(topic.name, TopicCreated(topic, topic_id))
+
+
+def grow_topics(run: Run, stage: GrowTopics) -> None:
+    """Add partitions; the number before the first try is on the cards."""
+    announced = Announced(run, stage, no_way_back=True)
+    kept = announced.facts(TopicGrown)
+    now = _topics(run, [name for name, _ in stage.topics])
+    grown = [
+        kept.get(name) or TopicGrown(name, now[name].topic_id, now[name].partitions, to) for name, to in stage.topics
+    ]
+    growths = [Growth(one.name, one.topic_id, one.before, one.after) for one in grown]
+    checked = TopicWriter(run.kafka)
+    checked.grow(growths)
+    if run.dry_run:
+        _rehearsed(run, checked)
+        return
+    for one in grown:
+        announced.write(one.name, one, f"topic {one.name}: {one.before} to {one.after} partitions")
+    _keep(run, stage.kind, TopicWriter(run.kafka, dry_run=False).grow(growths))
+
+
+def delete_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str]) -> None:
+    """Delete the topics with these ids; what they were is on the cards."""
+    announced = Announced(run, stage, no_way_back=True)
+    kept = announced.facts(TopicDeleted)
+    missing = [name for name in stage.topics if name not in kept]
+    if unknown := [name for name in missing if name not in ids]:
+        raise Refused(f"topic {unknown[0]} is not deleted: its id is not in the plan (expected: the id that it had)")
+    with ClusterReader(run.kafka) as reader:
+        states = read_topic_states(reader, missing)
+        shown = {one.name: one for one in reader.topics(missing, configs=True)}
+    wanted = {name: kept[name].topic_id if name in kept else ids[name] for name in stage.topics}
+    checked = TopicWriter(run.kafka)
+    checked.delete(wanted)
+    if run.dry_run:
+        _rehearsed(run, checked)
+        return
+    for name, found in shown.items():
+        state = states[name]
+        copies = state.replication if isinstance(state, TopicState) else -1
+        shape = TopicShape(name, found.partitions, copies, found.configs)
+        announced.write(name, TopicDeleted(shape, found.topic_id), f"topic {name}: deleted")
+    _keep(run, stage.kind, TopicWriter(run.kafka, dry_run=False).delete(wanted))
+
+
+def delete_records(run: Run, stage: DeleteRecords) -> None:
+    """Delete all records up to the ends at the first try."""
+    announced = Announced(run, stage, no_way_back=True)
+    kept = announced.facts(RecordsDeleted)
+    now = _topics(run, stage.topics)
+    with ClusterReader(run.kafka) as reader:
+        places = [(name, part) for name, one in now.items() if name not in kept for part in range(one.partitions)]
+        ends = read_ends(reader.librdkafka, places)
+    before: dict[Place, int] = {
+        (name, part): offset for name, facts in kept.items() for part, offset in facts.first_left
+    }
+    before |= {place: end for place, (_, end) in certain(ends).items()}
+    ids = {name: kept[name].topic_id if name in kept else one.topic_id for name, one in now.items()}
+    checked = TopicWriter(run.kafka)
+    checked.delete_records(before, ids)
+    if run.dry_run:
+        _rehearsed(run, checked)
+        return
+    for name in stage.topics:
+        first = tuple((part, offset) for (topic, part), offset in sorted(before.items()) if topic == name)
+        announced.write(name, RecordsDeleted(name, ids[name], first), f"topic {name}: records deleted")
+    _keep(run, stage.kind, TopicWriter(run.kafka, dry_run=False).delete_records(before, ids))
+
+
+def _topics(run: Run, names: Iterable[str]) -> dict[str, TopicReading]:
+    """The topics as they are now; Refused if one does not exist."""
+    wanted = list(names)
+    with ClusterReader(run.kafka) as reader:
+        found = {one.name: replace(one, configs=()) for one in reader.topics(wanted)}
+    for name in wanted:
+        if name not in found:
+            raise Refused(f"topic {name} does not exist (expected: as in the plan); look at who deleted it")
+    return found
+
+
+def _rehearsed(run: Run, writer: TopicWriter) -> None:
+    for line in writer.would_write:
+        run.say(f"would {line}")
+
+
+def _keep(run: Run, kind: str, written: Iterable[ObjectWritten]) -> None:
+    results = tuple(written)
+    run.keep("write", kind, {"written": encode(results)})
+    for one in results:
+        run.say(f"{one.object}: {one.result}")

@@ -1,0 +1,263 @@
+"""Undo goes by kind of card, last to first, over all sides; for each card whether it applies, why not, and its cost."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from kstreams_runbooks.decide.plans.undo import undo_plan
+from kstreams_runbooks.decide.plans.undo_cards import OtherCard, taken_back
+from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide
+from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, TopicReading
+from kstreams_runbooks.model.runs.cards import (
+    InputsPaused,
+    InputsResumed,
+    OffsetsDeleted,
+    OffsetsSet,
+    OtherFacts,
+    PersonAsked,
+    RecordsDeleted,
+    StateCleared,
+    TopicCreated,
+    TopicDeleted,
+    TopicGrown,
+)
+from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
+from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets, TopicShape
+from kstreams_runbooks.rules import upgrade_path_rules
+from world.samples import NEW, OLD, declared, instance, partition, reading
+
+_SHAPE = TopicShape("control", 4, 1)
+_WAS = SavedOffsets("orders", 1_000, (CommittedOffset("orders", 0, 17, "AgAA", 3),))
+_SET = OffsetsSet(_WAS, (CommittedOffset("orders", 0, 90),))
+
+
+def other(seq: int, facts: OtherFacts | None, **changes: Any) -> OtherCard:
+    """A card of a run about something else than an instance."""
+    kind = facts.kind if facts is not None else "schema_registered"
+    return replace(OtherCard(seq, kind, f"change {seq}", f"go back from {seq}", facts), **changes)
+
+
+def seen(*topics: TopicReading, **changes: Any) -> ApplicationReading:
+    """The application as the run left it, with these topics beside its own."""
+    now = reading(instance("orders-1", release=NEW), instance("orders-2", release=NEW), **changes)
+    assert not isinstance(now.topics, Missing)
+    return replace(now, topics=(*now.topics, *topics))
+
+
+CONTROL = TopicReading("control", "id-7", 4)
+
+
+@pytest.mark.parametrize(
+    ("facts", "now", "why"),
+    [
+        (TopicCreated(_SHAPE, "id-7"), seen(), "topic control does not exist"),
+        (
+            TopicCreated(_SHAPE, "id-6"),
+            seen(CONTROL),
+            "topic control is another one (id id-7, the run created id-6)",
+        ),
+        (TopicCreated(_SHAPE), seen(CONTROL), "the run ended before it learned the id of topic control, which exists"),
+        (TopicDeleted(_SHAPE, "id-1"), seen(CONTROL), "topic control is there again (id id-7)"),
+        (TopicGrown("orders", "id-1", 4, 8), seen(), "the 8 partitions of topic orders cannot become 4 again"),
+        (RecordsDeleted("orders", "id-1", ()), seen(), "deleted records of topic orders do not come back"),
+        (
+            StateCleared("orders-1", lost=("seen",)),
+            seen(),
+            "the next start of orders-1 restores it from the changelogs; lost for good: seen",
+        ),
+    ],
+)
+def test_a_card_that_does_not_apply_has_its_reason(facts: OtherFacts, now: ApplicationReading, why: str) -> None:
+    """Gone, another one, or without a way back."""
+    judged = taken_back(other(3, facts), now)
+    assert judged.stage is None
+    assert judged.sentence.startswith(f"card 3 (change 3) does not apply: {why}")
+
+
+@pytest.mark.parametrize(
+    ("facts", "now", "kind", "sentence", "cost"),
+    [
+        (
+            TopicCreated(_SHAPE, "id-7"),
+            seen(CONTROL),
+            "delete_topics",
+            "delete control",
+            "its records are lost (their number is not known)",
+        ),
+        (
+            TopicCreated(_SHAPE, "id-7"),
+            seen(CONTROL, partitions=(partition(5, 9, topic="control", log_start=2),)),
+            "delete_topics",
+            "delete control",
+            "its records are lost (up to 7)",
+        ),
+        (
+            TopicDeleted(_SHAPE, "id-1"),
+            seen(),
+            "create_topics",
+            "create control (4 partitions)",
+            "it is empty: its records do not come back",
+        ),
+        (
+            _SET,
+            seen(partitions=(partition(96),)),
+            "set_offsets",
+            "set the offsets of group orders on orders back to where they were",
+            "records between the two are read again, or never; 6 have been read since",
+        ),
+        (
+            OffsetsDeleted(_WAS, ("orders",)),
+            seen(),
+            "set_offsets",
+            "set the offsets of group orders on orders back to where they were",
+            "records between the two are read again, or never",
+        ),
+        (InputsPaused(("orders",), "declared"), seen(), "resume_inputs", "resume orders", "nothing"),
+        (
+            InputsResumed(("orders",), "declared"),
+            seen(),
+            "pause_inputs",
+            "pause orders",
+            "no new input until they are resumed",
+        ),
+        (
+            PersonAsked("stop the job", "start the job"),
+            seen(),
+            "ask_person",
+            "ask a person: start the job",
+            "a person's time",
+        ),
+    ],
+)
+def test_a_card_that_applies_has_a_stage_and_its_cost(
+    facts: OtherFacts, now: ApplicationReading, kind: str, sentence: str, cost: str
+) -> None:
+    """Each stage knows the card that it takes back, and its side."""
+    judged = taken_back(other(3, facts, side="green"), now)
+    assert judged.stage is not None
+    assert (judged.stage.kind, judged.stage.side, judged.stage.undoes) == (kind, "green", (3,))
+    assert judged.sentence == f"card 3 (change 3): {sentence}; {cost}"
+
+
+def test_topics_that_cannot_be_read_are_no_reason_to_leave_a_card() -> None:
+    """Missing data is never OK."""
+    with pytest.raises(Inconclusive, match="whether topic control is there is not known: timed out"):
+        taken_back(other(1, TopicCreated(_SHAPE, "id-7")), replace(reading(), topics=Missing("timed out")))
+
+
+def moves(*names: str) -> tuple[Move, ...]:
+    """Instances that a run took to the new release."""
+    return tuple(
+        Move(name, 1, DeployedInstance(name, OLD, (), OLD), DeployedInstance(name, NEW, (), NEW), clears_state=True)
+        for name in names
+    )
+
+
+def undo(
+    *cards: OtherCard,
+    now: ApplicationReading,
+    own: tuple[Move, ...] = (),
+    at_once: bool = True,
+    sides: tuple[UndoneSide, ...] = (),
+    leave_unknown: bool = False,
+) -> Plan:
+    """The plan of an undo of a run with these cards; those of its instances have the numbers from 1."""
+    undone = Undone(
+        "cutover/r",
+        "stop_and_restart",
+        at_once,
+        own,
+        unguarded=False,
+        topics=("orders",),
+        others=cards,
+        cards=tuple(range(1, len(own) + 1)),
+    )
+    return undo_plan(
+        now, declared(), undone, upgrade_path_rules(), 0, (), "c0de", sides=sides, leave_unknown=leave_unknown
+    )
+
+
+def test_everything_between_stop_and_start_goes_back_while_all_are_down() -> None:
+    """Last to first: offsets before the topic that was created before them."""
+    cards = (other(3, TopicCreated(_SHAPE, "id-7")), other(4, _SET), other(5, StateCleared("orders-1")))
+    made = undo(*cards, now=seen(CONTROL), own=moves("orders-1", "orders-2"))
+    assert [(one.number, one.kind) for one in made.stages] == [
+        (1, "stop_all"),
+        (2, "set_offsets"),
+        (3, "delete_topics"),
+        (4, "start_all"),
+    ]
+    assert [(bounce.number, bounce.release, bounce.clear_state) for bounce in made.bounces] == [(4, OLD, True)]
+    assert [one.id for one in made.findings if one.id.startswith("undo-") and "card" in one.id] == [
+        "undo-leaves-a-card",
+        "undo-of-a-card",
+        "undo-of-a-card",
+    ]
+    assert made.digest != undo(*cards[1:], now=seen(CONTROL), own=moves("orders-1", "orders-2")).digest
+
+
+def test_a_run_that_rolled_goes_back_in_the_order_of_its_cards() -> None:
+    """What came after the last instance first, what came before the first one last."""
+    own = moves("orders-1", "orders-2")
+    late, early = other(9, InputsResumed(("orders",), "declared")), other(0, TopicCreated(_SHAPE, "id-7"))
+    made = undo(early, late, now=seen(CONTROL), own=own, at_once=False)
+    assert [one.kind for one in made.stages][:1] == ["pause_inputs"]
+    assert [one.kind for one in made.stages][-1:] == ["delete_topics"]
+    assert {one.kind for one in made.stages[1:-1]} == {"bounce"}
+    assert [one.number for one in made.stages] == list(range(1, len(made.stages) + 1))
+
+
+def test_every_side_is_stopped_before_anything_goes_back() -> None:
+    """Each side has its instances, facts and costs; its stages carry its role."""
+    green = declared(name="green", application_id="green", instances=("green-1",))
+    there = replace(reading(instance("green-1", release=NEW)), application="green")
+    side = UndoneSide("green", there, green, moves("green-1"), (4,), 0)
+    made = undo(
+        other(3, _SET),
+        other(5, TopicCreated(_SHAPE, "id-7"), side="green"),
+        now=seen(),
+        own=moves("orders-1", "orders-2"),
+        sides=(replace(side, reading=replace(there, topics=(CONTROL,))),),
+    )
+    assert [(one.kind, one.side) for one in made.stages] == [
+        ("stop_all", ""),
+        ("stop_all", "green"),
+        ("delete_topics", "green"),
+        ("start_all", "green"),
+        ("set_offsets", ""),
+        ("start_all", ""),
+    ]
+    part = made.of_application("green")
+    assert ([one.release for one in part.bounces], part.digest, part.facts.instances) == (
+        [OLD],
+        made.digest,
+        ("green-1",),
+    )
+    assert [one.kind for one in made.of_application("orders").stages] == [
+        "stop_all",
+        "delete_topics",
+        "set_offsets",
+        "start_all",
+    ]
+    with pytest.raises(KeyError):
+        made.of_application("payments")
+
+
+def test_a_card_of_an_unknown_kind_refuses_unless_the_others_are_chosen() -> None:
+    """One sentence, with the way back by hand."""
+    cards = (other(3, None), other(4, _SET))
+    with pytest.raises(Refused, match=r"card 3 \(change 3\) is of kind schema_registered, which .* go back from 3"):
+        undo(*cards, now=seen())
+    made = undo(*cards, now=seen(), leave_unknown=True)
+    assert [one.kind for one in made.stages] == ["set_offsets"]
+    assert "does not apply: its kind schema_registered is unknown; manually: go back from 3" in "".join(
+        one.message for one in made.findings
+    )
+
+
+def test_nothing_left_is_refused_with_every_reason() -> None:
+    """Done, or without a way back."""
+    cards = (other(3, TopicGrown("orders", "id-1", 4, 8)), other(4, _SET, done=True))
+    with pytest.raises(Refused, match=r"nothing to undo; card 4 .* taken back already; card 3 .* cannot become 4"):
+        undo(*cards, now=seen())
