@@ -31,7 +31,7 @@ def _field(subjects: dict[str, Any], field: str) -> dict[str, Any]:
 
 
 def test_each_store_is_timestamped_or_not(programs: str) -> None:
-    """By the builder that the program chose, which a session store has none of; one store is global."""
+    """By the builder that the program chose, and by a supplier of plain files; one store is global."""
     stores = facts_of(programs, "Everywhere::stores")["stores"]
     assert _field(stores, "timestamped") == {
         "countries-store": True,
@@ -39,7 +39,10 @@ def test_each_store_is_timestamped_or_not(programs: str) -> None:
         "each-event": False,
         "latest": False,
         "plain": False,
+        "plain-files": False,
         "plain-window": False,
+        "plain-window-files": False,
+        "products-store": False,
         "sessions": False,
         "timestamped": True,
         "timestamped-window": True,
@@ -54,7 +57,8 @@ def test_a_window_store_keeps_duplicates_or_not(programs: str) -> None:
     """A program chooses that for a store of its own; the library keeps them in the stores of a join."""
     stores = facts_of(programs, "Everywhere::stores")["stores"]
     kept = {name: one for name, one in _field(stores, "retain_duplicates").items() if one != "not read"}
-    assert kept == {"each-event": True, "plain-window": False, "timestamped-window": False}
+    plain = dict.fromkeys(("plain-window", "plain-window-files", "timestamped-window"), False)
+    assert kept == {"each-event": True, **plain}
     joins = facts_of(programs, "Everywhere::joins")["stores"]
     assert joins["inner-this-join-store"]["retain_duplicates"] is True
 

@@ -38,6 +38,12 @@ public final class Everywhere {
                 Stores.inMemoryKeyValueStore("plain"), Serdes.String(), Serdes.Long()));
         builder.addStateStore(Stores.timestampedKeyValueStoreBuilder(
                 Stores.persistentTimestampedKeyValueStore("timestamped"), Serdes.String(), Serdes.Long()));
+        builder.addStateStore(Stores.timestampedKeyValueStoreBuilder(
+                Stores.persistentKeyValueStore("plain-files"), Serdes.String(), Serdes.Long()));
+        builder.addStateStore(Stores.timestampedWindowStoreBuilder(
+                Stores.persistentWindowStore("plain-window-files", MINUTE, MINUTE, false),
+                Serdes.String(),
+                Serdes.Long()));
         builder.addStateStore(Stores.windowStoreBuilder(
                 Stores.persistentWindowStore("plain-window", MINUTE, MINUTE, false), Serdes.String(), Serdes.Long()));
         builder.addStateStore(Stores.windowStoreBuilder(
@@ -52,6 +58,7 @@ public final class Everywhere {
                 Stores.lruMap("latest", 100), Serdes.String(), Serdes.Long()));
         builder.globalTable("countries", Materialized.as("countries-store"));
         builder.table("customers", Materialized.as("customers-store"));
+        builder.table("products", Materialized.as(Stores.persistentKeyValueStore("products-store")));
         return builder.build();
     }
 

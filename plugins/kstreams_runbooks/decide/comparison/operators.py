@@ -1,10 +1,12 @@
 """The fate of the operators of the program itself."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, target_of, topics_of
 from kstreams_runbooks.decide.comparison.facts import duration
-from kstreams_runbooks.decide.topology.names import is_generated, is_join_window
+from kstreams_runbooks.decide.topology.graph import operator_roles
+from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_join_window, stem
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT
 from kstreams_runbooks.model.topology.topology import Node, Processor, Source
@@ -18,17 +20,22 @@ _ASKED_FOR = {_PARTITIONER, _JOIN}
 # Of an operator that a reader knows, and that joins nothing.
 _NO_JOIN = "no join"
 _USUAL = {DEFAULT, _NO_JOIN}
+# The library names a lookup of a stream in a table by its kind, if the program gives it no name.
+_LOOKUPS = {"KSTREAM-JOIN-N": "inner", "KSTREAM-LEFTJOIN-N": "left"}
 
 
 def operators(compared: Compared) -> Iterator[Subject]:
     """Operators, without those that come and go with an internal topic."""
     found = compared.program
+    lookups = _lookups_of_another_kind(compared)
+    for was, name in lookups.items():
+        yield _lookup(compared, was, name)
     for name in (*found.removed, *(name for tie in found.ties for name in tie.before[len(tie.after) :])):
         # A key-select that two topics shared belongs to one of them once they are merged, and the reverse.
-        if name not in compared.after.around:
+        if name not in compared.after.around and name not in lookups:
             yield _operator(compared, name, name, removed=True)
     for name in (*found.added, *(name for tie in found.ties for name in tie.after[len(tie.before) :])):
-        if name not in compared.before.around:
+        if name not in compared.before.around and name not in lookups.values():
             yield _operator(compared, name, name, added=True)
     for was, name in found.pairs:
         held = _held(compared.after.nodes[name]) & compared.renamed
@@ -50,6 +57,42 @@ def _operator(compared: Compared, was: str, name: str, **true: bool) -> Subject:
     if _has_row_of_its_store(compared.after, name):
         facts["join_changed"] = False
     return Subject("operator", name, facts, said, asked)
+
+
+def _lookup(compared: Compared, was: str, name: str) -> Subject:
+    """A join of a stream with a table whose generated name shows its kind."""
+    found = _operator(compared, was, name)
+    facts: dict[str, Fact] = {**found.facts, "join_changed": True}
+    said = {**found.said, "join_before": _LOOKUPS[stem(was)], "join_after": _LOOKUPS[stem(name)]}
+    return replace(found, facts=facts, said=said)
+
+
+def _lookups_of_another_kind(compared: Compared) -> dict[str, str]:
+    """Generated names of lookups in one table and between the same topics that were inner and are left now.
+
+    Or the reverse. Only the lookup in a table has them and a store: that in a global table has none in the text.
+    """
+    pairs = dict(compared.stores.pairs)
+    was = _lookups(compared.before, compared.program.removed, pairs)
+    now = _lookups(compared.after, compared.program.added, {store: store for store in pairs.values()})
+    return {
+        old: new
+        for place in was.keys() & now.keys()
+        if len(was[place]) == len(now[place])
+        for old, new in zip(was[place], now[place], strict=True)
+        if stem(old) != stem(new)
+    }
+
+
+def _lookups(side: Side, names: Iterable[str], stores: Mapping[str, str]) -> dict[Hashable, list[str]]:
+    """Those among `names` in the order of the program, by the new names of their tables and the topics at both ends."""
+    found: dict[Hashable, list[str]] = {}
+    for name in sorted((one for one in names if stem(one) in _LOOKUPS), key=lambda one: index_of(one) or 0):
+        tables = frozenset(stores.get(store) for store in _held(side.nodes[name]))
+        if tables and None not in tables:
+            role = operator_roles(side.topology)[name]
+            found.setdefault((tables, role.inputs, role.outputs), []).append(name)
+    return found
 
 
 def operator_changed(compared: Compared, was: list[str], now: list[str], field: str) -> _Known:
@@ -99,13 +142,16 @@ def _value(side: Side, names: list[str], field: str) -> str:
 def _has_row_of_its_store(side: Side, name: str) -> bool:
     """Whether the store of a join shows its kind: one of its windows, or that of its result.
 
-    A join of a stream with a table has one operator before it, and the store of that table.
+    A join of a stream with a table has one operator before it, and the store of that table, which another one fills.
     """
     node = side.nodes.get(name)
     if not isinstance(node, Processor) or not node.stores:
         return False
-    declared = [side.declared.stores.get(store) for store in node.stores]
-    of_join = any(one is not None and (one.kind == "join" or one.join is not None) for one in declared)
+    declared = {store: side.declared.stores.get(store) for store in node.stores}
+    of_join = any(
+        one is not None and (one.kind == "join" or (one.join is not None and len(side.keepers[store]) == 1))
+        for store, one in declared.items()
+    )
     return of_join or any(map(is_join_window, node.stores)) or len(side.predecessors.get(name, ())) > 1
 
 

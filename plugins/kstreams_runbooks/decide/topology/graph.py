@@ -120,7 +120,7 @@ class Marked:
 
 @lru_cache(maxsize=4)
 def marked(topology: Topology, names: tuple[str, ...]) -> Marked:
-    """Where each of `names` is before and behind in a topology."""
+    """The bits of `names` for each operator: its own, those that lead to it, and those that follow it."""
     place = {name: 1 << number for number, name in enumerate(names)}
     own = {key: place.get(name, 0) for name, keys in keys_by_name(topology).items() for key in keys}
     return Marked(own, *reach_of(topology).led_and_followed(own))

@@ -54,11 +54,11 @@ def test_a_default_is_a_value(before: str, after: str, changes: bool) -> None:
         (DeclaredStore("versioned"), True),
         (DeclaredStore(), True),
         (DeclaredStore("join"), False),
-        (DeclaredStore("key_value", join="left"), False),
+        (DeclaredStore("key_value", join="left"), True),
     ],
 )
 def test_the_store_of_a_joined_table_does_not_show_the_join(table: DeclaredStore, changes: bool) -> None:
-    """A join that keeps its result, or its records, has a finding of its store."""
+    """A join that keeps its records has a finding of its store; the table that it looks into may be a join's result."""
     text = (PAIRS / "grace-of-join-with-table-removed" / "after.txt").read_text("utf-8")
     both = (
         Side(
@@ -69,6 +69,43 @@ def test_the_store_of_a_joined_table_does_not_show_the_join(table: DeclaredStore
     )
     [found] = [one for one in operators(Compared(*both)) if one.name == "with-price"]
     assert found.facts["join_changed"] is changes
+
+
+def _looking(operator: str, table: str = "prices", into: str = "priced") -> Side:
+    text = f"""Topologies:
+   Sub-topology: 0
+    Source: KSTREAM-SOURCE-0000000000 (topics: [sales])
+      --> {operator}
+    Source: KSTREAM-SOURCE-0000000001 (topics: [prices])
+      --> KTABLE-SOURCE-0000000002
+    Processor: {operator} (stores: [{table}])
+      --> KSTREAM-SINK-0000000005
+      <-- KSTREAM-SOURCE-0000000000
+    Sink: KSTREAM-SINK-0000000005 (topic: {into})
+      <-- {operator}
+    Processor: KTABLE-SOURCE-0000000002 (stores: [{table}])
+      --> none
+      <-- KSTREAM-SOURCE-0000000001
+"""
+    return Side(parse_topology(text), Declaration())
+
+
+@pytest.mark.parametrize("number", [3, 4])
+def test_the_generated_name_of_a_lookup_shows_its_kind(number: int) -> None:
+    """The library names a left one otherwise: it is the same join, also under another number."""
+    left = f"KSTREAM-LEFTJOIN-000000000{number}"
+    was, now = _looking("KSTREAM-JOIN-0000000003"), _looking(left)
+    found = {one.name: one for one in operators(Compared(was, now))}
+    assert (found[left].facts["join_changed"], found[left].facts["added"]) == (True, False)
+    assert (found[left].said["join_before"], found[left].said["join_after"]) == ("inner", "left")
+    assert "KSTREAM-JOIN-0000000003" not in found
+
+
+def test_a_lookup_between_other_topics_is_another_one() -> None:
+    """The same name, and a lookup whose results go elsewhere, are no changed kind."""
+    was = _looking("KSTREAM-JOIN-0000000003")
+    for now in (was, _looking("KSTREAM-LEFTJOIN-0000000003", into="other"), _looking("KSTREAM-JOIN-0000000004")):
+        assert not any(one.facts["join_changed"] for one in operators(Compared(was, now)))
 
 
 def test_an_offset_reset_of_one_side_alone_is_not_part_of_the_change() -> None:

@@ -28,6 +28,15 @@ final class FormatReader {
         return true;
     }
 
+    /** Whether a supplier of the library makes files without timestamps, also under a builder that keeps them. */
+    static boolean isPlain(Object supplier) throws NotRead {
+        if (Peek.has(supplier, "returnTimestampedStore")) {
+            return !Peek.flag(supplier, "returnTimestampedStore");
+        }
+        return Peek.nameOf(supplier).endsWith(".RocksDbWindowBytesStoreSupplier")
+                && "DEFAULT_WINDOW_STORE".equals(String.valueOf(Peek.field(supplier, "windowStoreType")));
+    }
+
     /** Whether a window keeps each record of a key and a time; {@code byLibrary} without a supplier of the program. */
     static void readDuplicates(Facts store, Facts.Reading supplier, boolean byLibrary) {
         store.read("retain_duplicates", () -> {

@@ -201,7 +201,12 @@ final class StoreReader {
             throw new NotRead("each release of the library chooses the format of the store of a stream-stream join; the "
                     + "program has no say in it");
         }
-        return row.timestamped && !kind(row, builder).equals("versioned");
+        if (!row.timestamped || kind(row, builder).equals("versioned")) {
+            return false;
+        }
+        return row.shape == Shape.BUILDER
+                ? !FormatReader.isPlain(Peek.field(builder, "storeSupplier"))
+                : row.shape != Shape.MATERIALIZED || !FormatReader.isPlain(materialized(builder, "storeSupplier"));
     }
 
     /** The optimization that reuses the topic of a table switches the changelog of its own off. */
