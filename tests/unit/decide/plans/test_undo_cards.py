@@ -1,4 +1,7 @@
-"""Undo goes by kind of card, last to first, over all sides; for each card whether it applies, why not, and its cost."""
+"""Undo goes by kind of card, last to first, over all sides; for each card whether it applies, why not, and its cost.
+
+Covers decide/plans/undo_order
+"""
 
 from dataclasses import replace
 from typing import Any
