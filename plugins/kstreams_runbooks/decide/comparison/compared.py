@@ -207,10 +207,13 @@ class Compared:
         """Stores and internal topics of both versions behind other operators or topics, which both versions have.
 
         An operator that is only added in front, or only removed, changes the processing of records, not their origin.
+        What else uses the store of a table looks into it: the table alone fills it.
         """
         # A grouping is named after its topic, which has a subject of its own.
         was, now = (neighbours(side.topology, self.names) for side in (self.before, self.after))
-        return frozenset(name for name in was.keys() & now.keys() if was[name] & ~now[name] and now[name] & ~was[name])
+        tables = dict(_filled_by_tables(self.before).items() & _filled_by_tables(self.after).items())
+        both = was.keys() & now.keys() - tables.keys()
+        return frozenset(name for name in both if was[name] & ~now[name] and now[name] & ~was[name])
 
     @cached_property
     def written_by_other(self) -> frozenset[str]:
@@ -269,6 +272,18 @@ def source_tables(side: Side) -> dict[str, bool | None]:
                 if isinstance(node, Processor) and node.stores:
                     for topic in source.topics - side.internal:
                         found[topic] = either(found.get(topic, False), _is_table(side, node))
+    return found
+
+
+def _filled_by_tables(side: Side) -> dict[str, frozenset[str]]:
+    """The stores of tables whose names show that, each with the external topics that its table reads."""
+    found: dict[str, frozenset[str]] = {}
+    for store, keepers in side.keepers.items():
+        tables = [one.name for one in keepers if one.name.startswith(_GENERATED)]
+        sources = [side.nodes[source] for name in tables for source in side.predecessors.get(name, ())]
+        topics = frozenset(topic for source in sources if isinstance(source, Source) for topic in source.topics)
+        if topics and not topics & side.internal:
+            found[store] = topics
     return found
 
 
