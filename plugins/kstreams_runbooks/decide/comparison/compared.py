@@ -1,7 +1,7 @@
 """An old and a new version of an application side by side, with the counterparts of each in the other."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts, counterparts
@@ -171,8 +171,13 @@ class Compared:
 
     @cached_property
     def stores(self) -> Counterparts:
-        """Stores by their role."""
-        return counterparts(store_roles(self.before.topology), store_roles(self.after.topology))
+        """Stores by their role; a kept table is its own, whichever side of a join it is on."""
+        roles = [
+            {name: role for name, role in store_roles(side.topology).items() if name not in self.kept_tables}
+            for side in (self.before, self.after)
+        ]
+        found = counterparts(*roles)
+        return replace(found, pairs=tuple(sorted((*found.pairs, *((name, name) for name in self.kept_tables)))))
 
     @cached_property
     def topics(self) -> Counterparts:
@@ -203,6 +208,12 @@ class Compared:
         return tuple(sorted(self.shared_names))
 
     @cached_property
+    def kept_tables(self) -> frozenset[str]:
+        """Stores that a table fills from the same external topics in both versions: no other one has their records."""
+        both = _filled_by_tables(self.before).items() & _filled_by_tables(self.after).items()
+        return frozenset(store for store, _ in both)
+
+    @cached_property
     def fed_by_other(self) -> frozenset[str]:
         """Stores and internal topics of both versions behind other operators or topics, which both versions have.
 
@@ -211,8 +222,7 @@ class Compared:
         """
         # A grouping is named after its topic, which has a subject of its own.
         was, now = (neighbours(side.topology, self.names) for side in (self.before, self.after))
-        tables = dict(_filled_by_tables(self.before).items() & _filled_by_tables(self.after).items())
-        both = was.keys() & now.keys() - tables.keys()
+        both = was.keys() & now.keys() - self.kept_tables
         return frozenset(name for name in both if was[name] & ~now[name] and now[name] & ~was[name])
 
     @cached_property

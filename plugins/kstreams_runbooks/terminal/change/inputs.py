@@ -140,7 +140,7 @@ def read_both(given: Mapping[str, Any]) -> BothSides:
     ]
     old, new = (read_given(one.topology) for one in files)
     before, after = side_of(old, files[0]), side_of(new, files[1])
-    named = unchanged_fields(given.get("unchanged") or (), "--unchanged")
+    named = unchanged_fields(",".join(given.get("unchanged") or ()), "--unchanged")
     after = replace(after, declared=with_unchanged(after.declared, named, "with --unchanged"))
     catalogue = SettingCatalogue()
     if before.declared.config is not None or after.declared.config is not None:

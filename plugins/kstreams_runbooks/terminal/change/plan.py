@@ -75,6 +75,7 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
 @side_options
 @click.option(
     "--unchanged",
+    multiple=True,
     metavar="FIELDS",
     help="What the new version does not change, and code cannot show: key,value_serde (docs/declaration.md). It counts "
     "as the line `unchanged` of its declaration.",

@@ -91,6 +91,16 @@ def test_what_a_person_reads_begins_with_the_verdict_and_ends_with_what_to_do() 
     assert "manual procedure" not in roll
 
 
+def test_fields_may_be_named_one_by_one_as_unchanged() -> None:
+    """The option counts as often as it is given, and a wrong word is one sentence."""
+    pair = "branch-condition-changed"
+    together = document(plan(pair, "--unchanged", "key,key_serde,value_serde", declared=False))
+    apart = document(plan(pair, "--unchanged", "key", "--unchanged", "key_serde,value_serde", declared=False))
+    assert apart == together
+    assert "with --unchanged: key, key_serde, value_serde unchanged" in str(apart)
+    assert "'keys' is not a field" in plan(pair, "--unchanged", "keys", declared=False).exception.args[0]
+
+
 def test_markdown_is_for_a_review() -> None:
     """A table of findings whose cells do not break it."""
     text = plan(DAILY, form="markdown").stdout

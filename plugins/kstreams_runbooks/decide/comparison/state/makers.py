@@ -4,7 +4,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, ToDeclare, sides
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
-from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
+from kstreams_runbooks.model.topology.declaration import DeclaredStore
 
 # From this release on a program that sets no supplier has none; before it, the class that the library chose.
 _CHOOSES = Release("3.9")
@@ -66,8 +66,14 @@ def maker_words(before: DeclaredStore | None, after: DeclaredStore | None) -> di
     return {
         "supplier_before": old.supplier or "not declared",
         "supplier_after": new.supplier or "not declared",
+        "medium_before": _medium(old),
+        "medium_after": _medium(new),
         "duplicates": "kept from now on" if new.retain_duplicates else "no longer kept",
     }
+
+
+def _medium(store: DeclaredStore) -> str:
+    return "in memory" if store.in_memory else "on the disk"
 
 
 def loses_files(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> bool:
@@ -114,14 +120,11 @@ def _other_settings(old: DeclaredStore, new: DeclaredStore) -> bool:
 def _becomes_plain(old: DeclaredStore, new: DeclaredStore) -> bool | None:
     """Whether a store on the disk keeps no timestamps any more, in a directory that has a column family of them.
 
-    A class of the library in place of its default may write plain files under an operator that keeps timestamps. None
-    if one side alone shows that it keeps them, or that it keeps none. The other way a store upgrades its files in
+    None if one side alone shows that it keeps them, or that it keeps none. The other way a store upgrades its files in
     place. Source: Apache Kafka, RocksDBTimestampedStore#openRocksDB (column family keyValueWithTimestamp); RocksDB
     refuses to open a database without one of its column families; tests/long/test_store_formats.py.
     """
     kinds = {old.kind, new.kind} - {None}
-    if kinds <= _WITH_TIMESTAMPS and _may_be_made_plain(old, new):
-        return True
     on_disk = old.on_disk and new.on_disk
     if not on_disk or len(kinds) > 1 or old.timestamped is False or new.timestamped is True:
         return False
@@ -129,15 +132,6 @@ def _becomes_plain(old: DeclaredStore, new: DeclaredStore) -> bool | None:
         return True
     # Stores of other kinds keep none, or the library chooses whether they do.
     return None if kinds and kinds <= _WITH_TIMESTAMPS and {old.timestamped, new.timestamped} != {None} else False
-
-
-def _may_be_made_plain(old: DeclaredStore, new: DeclaredStore) -> bool:
-    """Whether Stores.persistentKeyValueStore, or its like, replaces the default: its class hides which format it is.
-
-    Source: Stores, RocksDbKeyValueBytesStoreSupplier#returnTimestampedStore, PlainToTimestampedAdapter (Apache Kafka).
-    """
-    replaced = old.supplier == DEFAULT and new.supplier not in {None, DEFAULT} and new.in_memory is False
-    return replaced and old.timestamped is True and old.kind == new.kind
 
 
 def _stays_timestamped(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> bool:

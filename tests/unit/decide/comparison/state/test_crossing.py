@@ -6,6 +6,7 @@ from kstreams_runbooks.decide.comparison.boundary import sources
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.crossing import crossed_sides, in_exchanged_places, moved_suppressions
 from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
+from kstreams_runbooks.decide.comparison.state.persistent import stores
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredSuppression, DeclaredTopic
 
@@ -310,3 +311,41 @@ def test_stores_that_stay_or_move_alone_are_not_crossed() -> None:
     assert in_exchanged_places(Compared(before, before), ()) == {}
     assert in_exchanged_places(Compared(before, _two_tables("a", "b", kind="FILTER")), ()) == {}
     assert in_exchanged_places(Compared(before, _two_tables("b", "a", out="table")), ()) == {}
+
+
+def _joined_tables(this: str, other: str) -> Side:
+    """Two tables with stores of their own; `this` is the one that joins, `other` the one that it is joined with."""
+    sides = {this: "this", other: "other"}
+    return Side(
+        parse_topology(f"""Topologies:
+   Sub-topology: 0
+    Source: KSTREAM-SOURCE-0000000000 (topics: [pupils])
+      --> KTABLE-SOURCE-0000000001
+    Source: KSTREAM-SOURCE-0000000002 (topics: [classes])
+      --> KTABLE-SOURCE-0000000003
+    Processor: KTABLE-SOURCE-0000000001 (stores: [pupils-store])
+      --> j-join-{sides["pupils"]}
+      <-- KSTREAM-SOURCE-0000000000
+    Processor: KTABLE-SOURCE-0000000003 (stores: [classes-store])
+      --> j-join-{sides["classes"]}
+      <-- KSTREAM-SOURCE-0000000002
+    Processor: j-join-{sides["classes"]} (stores: [pupils-store])
+      --> j
+      <-- KTABLE-SOURCE-0000000003
+    Processor: j-join-{sides["pupils"]} (stores: [classes-store])
+      --> j
+      <-- KTABLE-SOURCE-0000000001
+    Processor: j (stores: [joined])
+      --> none
+      <-- j-join-this, j-join-other
+"""),
+        Declaration(),
+    )
+
+
+def test_tables_that_change_sides_of_a_join_keep_their_stores() -> None:
+    """Each is filled from its own topic; only the result of a left join is another one."""
+    compared = Compared(_joined_tables("pupils", "classes"), _joined_tables("classes", "pupils"))
+    assert compared.kept_tables == {"pupils-store", "classes-store"}
+    assert dict(compared.stores.pairs) == {name: name for name in ("classes-store", "joined", "pupils-store")}
+    assert not [one for one in stores(compared) if one.facts["swapped"] or one.facts["renamed"]]
