@@ -44,6 +44,9 @@ class WindowEntry(FleetModel):
     size_ms: Milliseconds = Field(
         description="length; the gap of a session, the difference of a join or sliding window"
     )
+    after_ms: Milliseconds | None = Field(
+        default=None, description="how far a join looks ahead, if not as far as back (size_ms)"
+    )
     grace_ms: Milliseconds = Field(description="how long late records are accepted")
     advance_ms: Positive | None = Field(default=None, description="how often a hopping window begins")
     grace_given: bool = Field(default=True, description="false if the program leaves the grace to the default")
@@ -57,6 +60,8 @@ class WindowEntry(FleetModel):
             raise ValueError("is hopping and has no advance_ms; give it, or set kind: tumbling")
         if self.kind != "hopping" and self.advance_ms not in {None, self.size_ms}:
             raise ValueError(f"has an advance_ms, which contradicts kind: {self.kind}; remove it, or set kind: hopping")
+        if self.kind != "join" and self.after_ms is not None:
+            raise ValueError(f"has an after_ms, which contradicts kind: {self.kind}; remove it, or set kind: join")
         if self.advance_ms is not None and self.advance_ms > self.size_ms:
             raise ValueError("has an advance_ms longer than its size_ms; windows would leave gaps, which is refused")
         return self

@@ -46,18 +46,32 @@ class _Serde(_Part):
 
 
 class _Window(_Part):
+    """A join with two differences has no size: that is not a fact which is missing."""
+
     kind: model.WindowKind
-    size_ms: int = Field(ge=0)
+    size_ms: int | None = Field(None, ge=0)
+    before_ms: int | None = None
+    after_ms: int | None = None
     grace_ms: int = Field(ge=0)
     advance_ms: int | None = None
     grace_given: bool = True
     emit: model.Emit = "on_window_update"
 
+    def read(self) -> model.Window:
+        """The size, or both differences of a join."""
+        plain = self.model_dump(exclude={"size_ms", "before_ms", "after_ms"})
+        # One of them was read: without both there is no window (_whole).
+        back, ahead = (self.before_ms or 0, self.after_ms) if self.size_ms is None else (self.size_ms, None)
+        return model.Window(**plain, size_ms=back, after_ms=ahead)
+
 
 def _whole(value: Any) -> Any:
-    """A window, None unless its kind, size and grace were read."""
-    whole = isinstance(value, Mapping) and {"kind", "size_ms", "grace_ms"} <= value.keys()
-    return value if whole or not isinstance(value, Mapping) else None
+    """A window, None unless its kind, grace and size, or both differences of a join, were read."""
+    if not isinstance(value, Mapping):
+        return value
+    read = {name for name, one in value.items() if one is not None}
+    sized = "size_ms" in value or {"before_ms", "after_ms"} <= read
+    return value if sized and {"kind", "grace_ms"} <= value.keys() else None
 
 
 class _Store(_Part):
@@ -182,8 +196,12 @@ def _written(text: str) -> dict[str, Any]:
 
 
 def _read(document: _Document) -> model.TopologyFacts:
-    not_read = {".".join(entry.fact): entry.reason for entry in document.not_read}
-    unread = {entry.fact for entry in document.not_read}
+    two_sided = {name for name, one in document.stores.items() if one.window and one.window.size_ms is None}
+    # The document has it as not read: no single number is its size.
+    sizes = {("stores", name, "window", "size_ms") for name in two_sided}
+    entries = [entry for entry in document.not_read if entry.fact not in sizes]
+    not_read = {".".join(entry.fact): entry.reason for entry in entries}
+    unread = {entry.fact for entry in entries}
     library = document.library
     if library is not None and not _VERSION.match(library):
         raise BadInput(
@@ -243,7 +261,7 @@ def _store(name: str, store: _Store, unread: set[tuple[str, ...]], by_serializer
         plain["logging_config"] = {name: one for name, one in store.logging_config.items() if name != _POLICY}
     return model.DeclaredStore(
         **plain,
-        window=model.Window(**store.window.model_dump()) if whole and store.window else None,
+        window=store.window.read() if whole and store.window else None,
         key_serde=_serde(store.key_serde),
         value_serde=None
         if store.value_serde is None

@@ -70,6 +70,10 @@ def test_nothing_is_taken_for_declared(tmp_path: Path) -> None:
         ),
         ("stores: {a: {kind: key_value, retention_ms: 2}}\n", "which has no retention"),
         (
+            "stores: {a: {kind: window, window: {kind: tumbling, size_ms: 5, grace_ms: 1, after_ms: 6}}}\n",
+            "has an after_ms, which contradicts kind: tumbling",
+        ),
+        (
             "stores: {a: {kind: window, window: {kind: hopping, size_ms: 5, grace_ms: 1, advance_ms: 6}}}\n",
             "has an advance_ms longer than its size_ms",
         ),

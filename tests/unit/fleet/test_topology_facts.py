@@ -115,6 +115,27 @@ def test_a_window_with_a_part_that_was_not_read_is_unknown(old: str, new: str) -
     assert _facts((old, new)).read.stores["readings-store"].window is None
 
 
+_JOIN = """facts: 1
+library: "4.3.1"
+stores:
+  joined:
+    kind: "join"
+    retention_ms: 1260000
+    window: {kind: "join", before_ms: 300000, after_ms: 900000, grace_ms: 60000}
+not_read:
+  - {fact: ["stores", "joined", "window", "size_ms"], reason: "a declaration has one difference"}
+"""
+
+
+def test_a_join_with_two_differences_has_no_size_that_is_missing() -> None:
+    """Without one of the differences its window is unknown."""
+    read = read_facts(_JOIN, "new.yaml").read
+    assert read.stores["joined"].window == Window("join", 300_000, 60_000, after_ms=900_000)
+    assert read.not_read == {}
+    half = read_facts(_JOIN.replace("after_ms: 900000, ", ""), "new.yaml").read
+    assert (half.stores["joined"].window, list(half.not_read)) == (None, ["stores.joined.window.size_ms"])
+
+
 def test_a_suppression_with_a_limit_that_was_not_read_is_unknown() -> None:
     """A limit that is absent is not the same as no limit."""
     assert _facts(("    max_bytes: null\n", "")).read.suppressions == {}

@@ -39,6 +39,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
     own, together = compared.before.written(), _read_together(compared.after)
     joined = _joined_now(compared)
     timed, untimed = timed_by(compared.after)
+    patterns = _patterns(compared.before), _patterns(compared.after)
     for is_global in (False, True):
         old, new = (side.read(is_global=is_global) for side in (compared.before, compared.after))
         for topic in sorted(old | new):
@@ -63,6 +64,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 if is_global
                 else _uneven(compared, topic, together.get(topic, ()), joined.get(topic, set())),
                 "merged_unevenly": merged.get(topic, _ALONE)[0],
+                "is_pattern": topic in patterns[0] | patterns[1],
                 "timed": timed,
                 **declared,
             }
@@ -76,6 +78,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 facts,
                 {
                     **_said(compared, topic, topic),
+                    **_pattern_words(topic, *patterns),
                     "global_fate": left.get(topic, ""),
                     "merged_with": ", ".join(merged[topic][1] if topic in merged else ()),
                     "uneven_with": _uneven_with(compared, topic),
@@ -88,6 +91,21 @@ def sources(compared: Compared) -> Iterator[Subject]:
                     "merged_unevenly": (Undeclared(f"topics.{topic}", "partitions", "new"),),
                 },
             )
+
+
+def _patterns(side: Side) -> frozenset[str]:
+    return frozenset(source.pattern for sub in side.topology.subtopologies for source in sub.sources if source.pattern)
+
+
+def _pattern_words(name: str, old: frozenset[str], new: frozenset[str]) -> dict[str, str]:
+    """What is read and what is not: one pattern that takes the place of another may match the same topics."""
+    gone, added = sorted(old - new), sorted(new - old)
+    if len(gone) == len(added) == 1 and name in {*gone, *added}:
+        return {
+            "now_read": f"pattern {gone[0]} → {added[0]}",
+            "not_read": f"each topic that pattern {gone[0]} matches and {added[0]} does not",
+        }
+    return {"now_read": f"pattern {name} is new", "not_read": f"{'pattern' if name in old else 'topic'} {name}"}
 
 
 def _loss_acceptable(side: Side, topic: str) -> bool:

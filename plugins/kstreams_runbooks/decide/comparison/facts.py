@@ -187,8 +187,9 @@ def window_of(store: DeclaredStore | None) -> Window | None:
         return None if store is None else store.window
     if store.window is not None:
         return store.window
-    # A window store of a custom processor has a retention, and no window that a library would apply.
-    return NO_WINDOW if store.kind in {"key_value", "versioned", "buffer"} or store.retention_ms is not None else None
+    # A window store of a custom processor has a retention, and no window that a library would apply. A join has one.
+    without = store.retention_ms is not None and store.kind != "join"
+    return NO_WINDOW if without or store.kind in {"key_value", "versioned", "buffer"} else None
 
 
 def _compared(where: str, field: str, old: object, new: object) -> tuple[bool | None, tuple[Undeclared, ...]]:
@@ -212,7 +213,7 @@ def _follows_window(store: DeclaredStore) -> bool:
     window = store.window
     if store.retention_ms is None or window is None:
         return store.retention_ms is None
-    return store.retention_ms in {window.size_ms + window.grace_ms, 2 * window.size_ms + window.grace_ms}
+    return store.retention_ms in {window.lasts_ms, window.both_ways_ms}
 
 
 def kept_ms(store: DeclaredStore) -> int | None:
@@ -223,7 +224,7 @@ def kept_ms(store: DeclaredStore) -> int | None:
     if window is NO_WINDOW:
         return 0
     # The library keeps a window's results for its size and grace unless declared otherwise.
-    return None if window is None else window.size_ms + window.grace_ms
+    return None if window is None else window.lasts_ms
 
 
 def _segments_asked(where: str, old: DeclaredStore, new: DeclaredStore) -> tuple[Undeclared, ...]:
@@ -239,7 +240,7 @@ def _ends(store: DeclaredStore) -> int | None:
         return store.ttl_ms
     kept = kept_ms(store)
     window = store.window
-    lasts = 0 if window is None else window.size_ms + window.grace_ms
+    lasts = 0 if window is None else window.lasts_ms
     return max(kept or 0, lasts) or None
 
 
@@ -248,6 +249,8 @@ def _of_window(store: DeclaredStore, of: Callable[[Window], _T]) -> _T | None:
     return None if window is None else of(window)
 
 
-def shape_of(store: DeclaredStore) -> tuple[str, int, int] | None:
-    """Kind, size and advance; a tumbling window advances by its size."""
-    return _of_window(store, lambda window: (window.kind, window.size_ms, window.advance_ms or window.size_ms))
+def shape_of(store: DeclaredStore) -> tuple[str, int, int, int] | None:
+    """Kind, size, advance and how far it looks ahead; a tumbling window advances by its size."""
+    return _of_window(
+        store, lambda window: (window.kind, window.size_ms, window.advance_ms or window.size_ms, window.ahead_ms)
+    )

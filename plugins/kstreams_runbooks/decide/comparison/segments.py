@@ -57,8 +57,7 @@ def _default_ms(window: Window | None) -> int | None:
     """The retention that the library gives a window; a join and a sliding window look back and ahead."""
     if window is None:
         return None
-    spans = 2 if window.kind in {"join", "sliding"} else 1
-    return spans * window.size_ms + window.grace_ms
+    return window.both_ways_ms if window.kind in {"join", "sliding"} else window.lasts_ms
 
 
 def _of_history(history_ms: int) -> int:

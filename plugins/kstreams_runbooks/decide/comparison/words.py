@@ -90,7 +90,19 @@ def _window(window: Window | None) -> str | None:
     if window is NO_WINDOW:
         return "no window"
     advance = "" if window.advance_ms in {None, window.size_ms} else f" every {duration(window.advance_ms or 0)}"
-    return f"{window.kind} {duration(window.size_ms)}{advance}"
+    return f"{window.kind} {_span(window)}{advance}"
+
+
+def _span(window: Window) -> str:
+    """`10 min`, or `5 min back and 15 min ahead` of a join with two differences; one may be negative."""
+    back, ahead = window.size_ms, window.ahead_ms
+    if back == ahead:
+        return duration(back)
+    if back < 0:
+        return f"{duration(-back)} to {duration(ahead)} ahead"
+    if ahead < 0:
+        return f"{duration(-ahead)} to {duration(back)} back"
+    return f"{duration(back)} back and {duration(ahead)} ahead"
 
 
 def _grace(window: Window) -> str:

@@ -65,4 +65,4 @@ def _closes(window: Window, now_ms: int) -> int:
     if window.kind in {"tumbling", "hopping"}:
         advance = window.advance_ms or window.size_ms
         return now_ms // advance * advance + window.size_ms + window.grace_ms
-    return now_ms + window.size_ms + window.grace_ms
+    return now_ms + window.lasts_ms

@@ -163,8 +163,8 @@ def _compared(where: str, declared: Any, read: Any) -> tuple[Any, list[Contradic
 def _of_windows(where: str, declared: Window, read: Window) -> Iterator[Contradiction]:
     for part in fields(Window):
         was, now = getattr(declared, part.name), getattr(read, part.name)
-        if part.name == "advance_ms":
-            was, now = (None if one.advance_ms == one.size_ms else one.advance_ms for one in (declared, read))
+        if part.name in {"advance_ms", "after_ms"}:
+            was, now = (None if value == one.size_ms else value for one, value in ((declared, was), (read, now)))
         if part.name == "grace_given" and was:
             continue  # a declaration without it does not declare it
         if was != now:

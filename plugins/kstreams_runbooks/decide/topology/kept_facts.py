@@ -16,6 +16,8 @@ _LIBRARY = "library"
 _LEFT_OUT = ("retention_ms", "history_retention_ms")
 # What each store of a join shows from release 3.9 on: the two parts of the difference, and how long it keeps records.
 _OF_A_JOIN = ("window.before_ms", "window.after_ms", "retention_ms")
+# How far a window looks: one difference, or from release 3.9 on both.
+_SPAN = ("window.size_ms", "window.before_ms", "window.after_ms")
 # The changelog of a store with duplicates is never compacted; from some release on the library sets that itself.
 _POLICY = ("logging_config", "logging_config.cleanup.policy")
 # Until then the windows of some programs are kept for a day at least (Windows#maintainMs).
@@ -60,6 +62,7 @@ def _by_release(path: str, before: _Values, after: _Values, old: Declaration, ne
     values = {before.get(path), after.get(path)}
     name, field = _of(path, "stores", old, new)
     joins = any(side.stores[name].kind == "join" for side in (old, new) if name in side.stores)
+    joins = joins and not (field in _SPAN and _spans(name, old, new))
     if one_alone and ((joins and field in _OF_A_JOIN) or any(value and "(lambda)" in value for value in values)):
         return True
     return _means_the_same(path, before, after, old, new) or _is_of_classes(path, old, new)
@@ -72,6 +75,8 @@ def _means_the_same(path: str, before: _Values, after: _Values, old: Declaration
         return True
     name, field = _of(path, "stores", old, new)
     both = old.stores.get(name, DeclaredStore()), new.stores.get(name, DeclaredStore())
+    if field in _SPAN:
+        return len(set(_spans(name, old, new))) == 1
     if field in _POLICY and all(one.retain_duplicates for one in both):
         return values <= {None, "{}", '"delete"'}
     if field == "supplier":
@@ -81,6 +86,13 @@ def _means_the_same(path: str, before: _Values, after: _Values, old: Declaration
     name, field = _of(path, "operators", old, new)
     operators = [side.operators.get(name) for side in (old, new)]
     return field == "partitioner" and all(one is not None and one.partitioner == DEFAULT for one in operators)
+
+
+def _spans(name: str, old: Declaration, new: Declaration) -> list[tuple[int, int]]:
+    """How far the windows of a store look back and ahead; empty unless both are known."""
+    windows = [side.stores[name].window for side in (old, new) if name in side.stores]
+    known = [(one.size_ms, one.ahead_ms) for one in windows if one is not None]
+    return known if len(known) > 1 else []
 
 
 def _is_of_classes(path: str, old: Declaration, new: Declaration) -> bool:
@@ -117,6 +129,6 @@ def _keeps_its_window(store: DeclaredStore, library: Release | None) -> bool:
     window = store.window
     if store.retention_ms is None or window is None:
         return False
-    own = {window.size_ms + window.grace_ms, 2 * window.size_ms + window.grace_ms}
+    own = {window.lasts_ms, window.both_ways_ms}
     keeps_a_day = library is None or library < _KEEPS_NO_DAY
     return store.retention_ms in own or (keeps_a_day and store.retention_ms == DAY_MS)

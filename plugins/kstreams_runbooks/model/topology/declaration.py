@@ -32,8 +32,9 @@ Unchanged = Literal["key", "key_serde", "value_serde", "aggregate", "join", "log
 class Window:
     """One window, in ms: `size_ms` is the gap of a session and the difference of a join or a sliding window.
 
-    `grace_given` is False if the program leaves it to the default (24 h less the size, for old factories), `emit`
-    the strategy of KIP-825, which is on_window_update unless a program sets another.
+    A join that looks ahead farther than back, or less far, has `after_ms`, and `size_ms` is how far it looks back: one
+    may be negative. `grace_given` is False if the program leaves it to the default (24 h less the size, for old
+    factories), `emit` the strategy of KIP-825, which is on_window_update unless a program sets another.
     """
 
     kind: WindowKind
@@ -42,6 +43,22 @@ class Window:
     advance_ms: int | None = None
     grace_given: bool = True
     emit: Emit = "on_window_update"
+    after_ms: int | None = None
+
+    @property
+    def ahead_ms(self) -> int:
+        """How far it looks ahead."""
+        return self.size_ms if self.after_ms is None else self.after_ms
+
+    @property
+    def lasts_ms(self) -> int:
+        """How long a record counts after its own time, late records included."""
+        return max(self.size_ms, self.ahead_ms) + self.grace_ms
+
+    @property
+    def both_ways_ms(self) -> int:
+        """How long the library keeps the records of a window that looks back and ahead."""
+        return self.size_ms + self.ahead_ms + self.grace_ms
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,3 +168,21 @@ def test_a_choice_of_one_version_is_asked_for_in_the_other(
     assert found["extractor_changed"] is changes
     if changes is None:
         assert asked["extractor_changed"] == (Undeclared("topics.t", "timestamp_extractor", "new"),)
+
+
+def test_a_join_with_two_differences_has_a_window_of_its_own() -> None:
+    """The grace and the retention that follows the window stay; a window that was not read is unknown, never none."""
+
+    def joined(window: Window | None) -> DeclaredStore:
+        return DeclaredStore("join", window, retention_ms=21 * MINUTE)
+
+    both, shifted = Window("join", 10 * MINUTE, MINUTE), Window("join", 5 * MINUTE, MINUTE, after_ms=15 * MINUTE)
+    facts = ("window_changed", "grace_changed", "retention_changed", "segments_changed")
+    for was, now, changed in (
+        (both, shifted, (True, False, False, False)),
+        (shifted, Window("join", 3 * MINUTE, MINUTE, after_ms=15 * MINUTE), (True, False, False, False)),
+        (both, Window("join", 10 * MINUTE, MINUTE, after_ms=10 * MINUTE), (False, False, False, False)),
+        (both, None, (None, None, False, False)),
+    ):
+        found, _ = store_facts("s", joined(was), joined(now))
+        assert tuple(found[fact] for fact in facts) == changed

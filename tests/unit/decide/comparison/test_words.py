@@ -68,3 +68,32 @@ def test_a_roll_that_would_mix_two_topologies_names_where_they_differ() -> None:
         "subtopology 1 is new and reads GroupOrders-repartition"
     )
     assert disagreement(compared("filter-before-named-count")) == ""
+
+
+def test_a_pattern_is_not_a_topic_to_create() -> None:
+    """One in place of another is shown with both: topics that both match stay."""
+    widened = messages("source-pattern-widened")
+    assert widened["source-topic-added"].startswith(
+        "pattern payments-(eu|us) → payments-.*: each topic that it matches"
+    )
+    assert widened["source-topic-removed"].startswith(
+        "each topic that pattern payments-(eu|us) matches and payments-.* does not is no longer read"
+    )
+    of_topics = messages("source-topics-to-pattern")
+    assert of_topics["source-topic-added"].startswith("pattern payments-(eu|us) is new: each topic that it matches")
+    assert of_topics["source-topic-removed"].startswith("topic payments-")
+    assert not any("create it" in one for one in (*widened.values(), *of_topics.values()))
+
+
+def test_a_join_with_two_differences_shows_both() -> None:
+    """Also one that looks only back or only ahead."""
+    minute = HOUR // 60
+
+    def words(back: int, ahead: int) -> str:
+        now = DeclaredStore("join", Window("join", back * minute, minute, after_ms=ahead * minute))
+        return store_words(DeclaredStore("join", Window("join", 10 * minute, minute)), now)["windows"]
+
+    assert words(5, 15) == " (join 10 min → join 5 min back and 15 min ahead)"
+    assert words(-5, 15) == " (join 10 min → join 5 min to 15 min ahead)"
+    assert words(15, -5) == " (join 10 min → join 5 min to 15 min back)"
+    assert not words(10, 10)

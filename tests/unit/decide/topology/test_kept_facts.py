@@ -64,3 +64,26 @@ def test_a_window_that_was_kept_for_a_day_is_kept_for_itself() -> None:
     day = OLD.replace("retention_ms: 3900000", "retention_ms: 86400000")
     assert _differences(day.replace("3.4.1", "2.8.2"), COUNTED)[0] == set()
     assert "stores.readings-store.retention_ms: 86400000" in _differences(day, COUNTED)[0]
+
+
+_SYMMETRIC = 'window: {kind: "join", size_ms: 600000, grace_ms: 60000}'
+_ASYMMETRIC = 'window: {kind: "join", before_ms: 300000, after_ms: 900000, grace_ms: 60000}'
+
+
+def _joined(release: str, window: str) -> str:
+    unread = [] if "size_ms" in window else ["the join looks 300000 ms back and 900000 ms ahead"]
+    entries = [f'  - {{fact: ["stores", "joined", "window", "size_ms"], reason: "{why}"}}' for why in unread]
+    store = ["stores:", "  joined:", '    kind: "join"', f"    {window}"]
+    return "\n".join(["facts: 1", f'library: "{release}"', *store, "not_read:" if unread else "not_read: []", *entries])
+
+
+def test_another_reach_of_a_join_is_a_difference_across_releases() -> None:
+    """An older release shows one difference, and none of a join that looks ahead farther than back."""
+    was, now = _joined("3.4.1", _SYMMETRIC), _joined("4.3.1", _ASYMMETRIC)
+    changed = {f"stores.joined.window.{one}" for one in ("size_ms: 600000", "before_ms: 300000", "after_ms: 900000")}
+    assert _differences(was, now) == (changed, ("library",))
+    parts = _SYMMETRIC.replace("size_ms: 600000", "size_ms: 600000, before_ms: 600000, after_ms: 600000")
+    assert _differences(was, _joined("4.3.1", parts)) == (set(), ("library",))
+    spans = ("stores.*.window.after_ms", "stores.*.window.before_ms")
+    unread = _joined("3.4.1", 'window: {kind: "join", grace_ms: 60000}')
+    assert _differences(unread, now) == (set(), ("library", *spans))
