@@ -157,8 +157,8 @@ def test_a_word_that_is_no_field_is_one_sentence(shown: Stack) -> None:
     document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
     assert document["readings"] == []
     assert document["run"]["outcome_sentence"] == (
-        "unchanged: 'values' is not a field that it can name (expected key, key_serde, value_serde, aggregate, join or "
-        "logging); correct it"
+        "unchanged: 'values' is not a field that it can name (expected key, key_serde, value_serde, aggregate, join, "
+        "logging or timestamped); correct it"
     )
 
 

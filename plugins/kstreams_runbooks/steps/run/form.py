@@ -31,6 +31,7 @@ _UNCHANGED: dict[Unchanged, str] = {
     "aggregate": "aggregate: how records become the values of a store",
     "join": "join: inner, left or outer",
     "logging": "logging: which stores have a changelog",
+    "timestamped": "timestamped: which stores keep a timestamp with each value",
 }
 ROLLING = ("max_lag", "gate_good_readings", "gate_interval_s", "gate_ceiling_s", "bake_s")
 DRAIN = ("gate_good_readings", "gate_interval_s", "drain_ceiling_s")
