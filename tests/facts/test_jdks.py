@@ -3,13 +3,12 @@
 import time
 from functools import cache
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, Popen
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
 from kstreams_runbooks.errors import BadInput
-from lab.facts_agent import attach, build_orders, orders
+from lab.facts_agent import attach, build_orders, orders, two_streams
 from lab.jdks import launcher
 from lab.settings import CHECKOUT
 from lab.topology_facts import COMMAND, compiled, document, facts_of, jar, java
@@ -20,7 +19,6 @@ _CLASS_FILE_OF_JDK_8 = 52
 # The classes of the pairs are those of JDK 17: an older one runs them from source.
 _WINDOWS = CHECKOUT / "tests" / "apps" / "topologies" / "src" / "since-3.4"
 _ONE_MORE_LOOK_S = 1.5
-_ENDED_S = 60
 
 
 def _on_old_jdks(release: str, folder: Path, source: str) -> str:
@@ -116,17 +114,7 @@ def test_the_agent_finds_two_applications(
     classes = _on_old_jdks(release, folder, "TwoStreams.java")
     agent = [] if is_attached else [f"-javaagent:{jar()}"]
     command = [launcher(jdk), *agent, "-cp", classes, "TwoStreams", str(tmp_path), "30000"]
-    with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "started\n"
-        if is_attached:
-            assert "return code: 0" in attach(process.pid, jar()).stdout
-        out, err = process.communicate(timeout=_ENDED_S)
-    assert process.returncode == 0, err
-    *parts, left = out.split("# ")[1:]
-    assert left.strip() == "left 1"
-    found = [document(part.partition("\n")[2]) for part in parts]
-    assert {facts["config"]["application.id"] for facts in found} == {"one", "other"}
+    _, err = two_streams(command, attached=is_attached)
     assert "topology-facts:" not in err
 
 

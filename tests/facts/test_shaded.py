@@ -3,18 +3,17 @@
 import subprocess
 from functools import cache
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, Popen
+from subprocess import DEVNULL
 
 import pytest
-from lab.facts_agent import attach
+from lab.facts_agent import two_streams
 from lab.settings import CHECKOUT
-from lab.topology_facts import document, jar
+from lab.topology_facts import jar
 
 pytestmark = pytest.mark.long
 
 _PROJECT = CHECKOUT / "tests" / "facts" / "shaded"
 _BUILD_S = 300
-_ENDED_S = 60
 
 
 @cache
@@ -34,16 +33,6 @@ def test_the_agent_reads_a_shaded_application(release: str, is_attached: bool, t
     """Each KafkaStreams has its MBean with the facts; the agent prints nothing, and the application goes on."""
     agent = [] if is_attached else [f"-javaagent:{jar()}"]
     command = ["java", *agent, "-cp", str(shaded(release)), "TwoStreams", str(tmp_path), "30000"]
-    with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "started\n"
-        if is_attached:
-            assert "return code: 0" in attach(process.pid, jar()).stdout
-        out, err = process.communicate(timeout=_ENDED_S)
-    assert process.returncode == 0, err
-    *parts, left = out.split("# ")[1:]
-    assert left.strip() == "left 1"
-    found = [document(part.partition("\n")[2]) for part in parts]
-    assert {facts["config"]["application.id"] for facts in found} == {"one", "other"}
+    found, err = two_streams(command, attached=is_attached)
     assert {facts["library"] for facts in found} == {release}
     assert "topology-facts:" not in err

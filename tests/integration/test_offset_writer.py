@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.act.kafka_writer import PartlyWritten, demand_written
 from kstreams_runbooks.act.offsets import OffsetWriter
@@ -22,6 +22,7 @@ from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import read_ends
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from lab.beside import beside
+from lab.kafka import topic_of_ten
 from lab.kafka_tools import consumer_groups, share_consumer
 from lab.supervise import until
 from world.given import Kafka
@@ -41,13 +42,9 @@ def config(kafka: Kafka) -> dict[str, Any]:
 def name(config: dict[str, Any]) -> Iterator[str]:
     """A topic of two partitions with ten records in its first one."""
     given = f"offsets-{uuid.uuid4().hex[:8]}"
-    admin = AdminClient(config)
-    admin.create_topics([NewTopic(given, 2, 1)])[given].result()
-    producer = Producer(config)
-    for number in range(10):
-        producer.produce(given, str(number), partition=0)
-    assert producer.flush(10) == 0
+    topic_of_ten(config, given)
     yield given
+    admin = AdminClient(config)
     admin.delete_topics([given])[given].result()
 
 

@@ -34,6 +34,7 @@ from kstreams_runbooks.steps.plan.cards import card_facts, own_changes
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.perform import perform
+from lab.kafka import topic_of_ten
 from world.given import Kafka
 from world.new_ledger import new_ledger
 from world.samples import reading
@@ -49,13 +50,9 @@ def config(kafka: Kafka) -> dict[str, Any]:
 def name(config: dict[str, Any]) -> Iterator[str]:
     """A topic of two partitions with ten records in its first one, and names for others that begin like it."""
     given = f"stage-{uuid.uuid4().hex[:8]}"
-    admin = AdminClient(config)
-    admin.create_topics([NewTopic(given, 2, 1)])[given].result()
-    producer = Producer(config)
-    for number in range(10):
-        producer.produce(given, str(number), partition=0)
-    assert producer.flush(10) == 0
+    topic_of_ten(config, given)
     yield given
+    admin = AdminClient(config)
     for topic in admin.list_topics().topics:
         if topic.startswith(given):
             admin.delete_topics([topic])[topic].result()

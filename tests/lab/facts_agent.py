@@ -12,18 +12,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import environ
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
 from typing import Any
 
 from kstreams_runbooks.properties import dump
 
 from lab.application import build
 from lab.settings import CHECKOUT, DEFAULT_PORT_BASE, Lab, Ports
+from lab.topology_facts import document, jar
 
 RELEASES = CHECKOUT / "tests" / "apps" / "orders" / "target" / "releases"
 FACTS = "kstreams.runbooks:type=topology-facts,*"
 _READY_S = 60
 _STOPPED_S = 30
 _ATTACH_S = 30
+_ENDED_S = 60
 
 
 @dataclass(frozen=True)
@@ -104,3 +107,19 @@ def attach(pid: int, jar: Path) -> "subprocess.CompletedProcess[str]":
     """Load an agent into a running JVM, as docs/facts.md has it."""
     command = ["jcmd", str(pid), "JVMTI.agent_load", str(jar)]
     return subprocess.run(command, capture_output=True, text=True, timeout=_ATTACH_S, check=False)
+
+
+def two_streams(command: Sequence[str], *, attached: bool) -> tuple[list[dict[str, Any]], str]:
+    """The documents of the two applications in TwoStreams, and its stderr; with `attached` the agent comes later."""
+    with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "started\n"
+        if attached:
+            assert "return code: 0" in attach(process.pid, jar()).stdout
+        out, err = process.communicate(timeout=_ENDED_S)
+    assert process.returncode == 0, err
+    *parts, left = out.split("# ")[1:]
+    assert left.strip() == "left 1"
+    found = [document(part.partition("\n")[2]) for part in parts]
+    assert {facts["config"]["application.id"] for facts in found} == {"one", "other"}
+    return found, err

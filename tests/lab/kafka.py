@@ -2,11 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.errors import Unreachable
 
@@ -74,6 +74,16 @@ def create_topics(
         future.result()
     wanted = {topic.topic for topic in topics}
     until(lambda: wanted <= set(admin.list_topics(timeout=_CALL_S).topics), _CALL_S, "the topics are there")
+
+
+def topic_of_ten(config: Mapping[str, Any], name: str) -> None:
+    """Create a topic of two partitions, with ten records in its first one."""
+    admin = AdminClient(dict(config))
+    admin.create_topics([NewTopic(name, 2, 1)])[name].result()
+    producer = Producer(dict(config))
+    for number in range(10):
+        producer.produce(name, str(number), partition=0)
+    assert producer.flush(10) == 0
 
 
 def records(bootstrap: str, topic: str, *, isolation: str = "read_committed") -> Iterator[Message]:

@@ -221,14 +221,15 @@ def _done(ids: Mapping[str, str], late: Collection[str], what: str) -> list[Obje
 def _late(client: Any, names: Collection[str], seen: Callable[[str, dict[str, Any] | None], bool]) -> set[str]:
     """The topics that a broker does not list as `seen` within the limit; a topic that it does not list is None."""
     until, left = time.monotonic() + _SEEN_WITHIN_S, set(names)
-    while left:
+    if not left:
+        return left
+    while True:
         found = {topic["name"]: topic for topic in client.describe_topics(sorted(left))}
         listed = {name: topic for name, topic in found.items() if topic["error_code"] != _UNKNOWN_TOPIC}
         left = {name for name in left if not seen(name, listed.get(name))}
-        if time.monotonic() > until:
-            break
-        time.sleep(_LOOK_EVERY_S if left else 0)
-    return left
+        if not left or time.monotonic() > until:
+            return left
+        time.sleep(_LOOK_EVERY_S)
 
 
 def _is_up(topic: dict[str, Any] | None, topic_id: str, partitions: int) -> bool:

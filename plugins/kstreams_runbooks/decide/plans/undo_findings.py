@@ -55,8 +55,8 @@ def undo_findings(
                 "undo-leaves-a-topic",
                 "warning",
                 topic,
-                f"it came with run {undone.run_key} and may not be read after the undo: what lies in it then is lost "
-                "with the operator that it came with; undo counts it",
+                f"it came with run {undone.run_key} and may not be read after the undo: its records are then lost with "
+                "the operator that it came with; undo counts them",
                 GUIDE,
             )
     if any(bounce.after_drain for bounce in bounces):

@@ -31,11 +31,13 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetsSet | OffsetsDeleted |
     empty = sorted(set(stage.topics) - {one.topic for one in after})
     checked = OffsetWriter(run.kafka)
     checked.set(stage.group, after, ids=ids, before=before)
+    if empty:
+        checked.delete(stage.group, empty, before=before)
     if run.dry_run:
         for line in checked.would_write:
             run.say(f"would {line}")
         return
-    facts = OffsetsSet(before, after, _file(run, before))
+    facts = kept or OffsetsSet(before, after, _file(run, before))
     announced.write(stage.group, facts, f"offsets of group {stage.group} on {', '.join(stage.topics)}: set")
     writer = OffsetWriter(run.kafka, dry_run=False)
     written = [*writer.set(stage.group, after, ids=ids, before=before)] if after else []
@@ -67,7 +69,7 @@ def delete_offsets(run: Run, stage: DeleteOffsets) -> None:
         for line in checked.would_write:
             run.say(f"would {line}")
         return
-    facts = OffsetsDeleted(before, stage.topics, _file(run, before))
+    facts = kept or OffsetsDeleted(before, stage.topics, _file(run, before))
     announced.write(stage.group, facts, f"offsets of group {stage.group} on {', '.join(stage.topics)}: deleted")
     _keep(run, stage.kind, OffsetWriter(run.kafka, dry_run=False).delete(stage.group, stage.topics, before=before))
 

@@ -88,7 +88,8 @@ def _clear_state(run: Run, stage: ClearState) -> None:
     for one in run.read().instances:
         if isinstance(one.deployment, Missing):
             raise Inconclusive(f"{one.instance} is not cleared: {one.deployment.missing}")
-        if one.instance in names and not is_down(one.deployment.process):
+        # A dry run has stopped none.
+        if one.instance in names and not is_down(one.deployment.process) and not run.dry_run:
             raise Refused(f"{one.instance} is {one.deployment.process} (expected: down before it is cleared); stop it")
     for name in names:
         run.deployer.check_clear_state(name, stage.deletes.names)

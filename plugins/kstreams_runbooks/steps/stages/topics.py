@@ -4,12 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.act.kafka_writer import PartlyWritten
-from kstreams_runbooks.act.topic_checks import certain
+from kstreams_runbooks.act.topic_checks import certain, known
 from kstreams_runbooks.act.topics import TopicWriter
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import TopicReading
-from kstreams_runbooks.model.readings.touched import TopicState
 from kstreams_runbooks.model.runs.cards import RecordsDeleted, TopicCreated, TopicDeleted, TopicGrown
 from kstreams_runbooks.model.runs.stages import CreateTopics, DeleteRecords, DeleteTopics, GrowTopics
 from kstreams_runbooks.model.writes import Growth, ObjectWritten, TopicShape
@@ -78,7 +77,7 @@ def delete_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str]) -> None
     if unknown := [name for name in missing if name not in ids]:
         raise Refused(f"topic {unknown[0]} is not deleted: its id is not in the plan (expected: the id that it had)")
     with ClusterReader(run.kafka) as reader:
-        states = read_topic_states(reader, missing)
+        states = known(read_topic_states(reader, missing))
         shown = {one.name: one for one in reader.topics(missing, configs=True)}
     wanted = {name: kept[name].topic_id if name in kept else ids[name] for name in stage.topics}
     checked = TopicWriter(run.kafka)
@@ -87,9 +86,7 @@ def delete_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str]) -> None
         _rehearsed(run, checked)
         return
     for name, found in shown.items():
-        state = states[name]
-        copies = state.replication if isinstance(state, TopicState) else -1
-        shape = TopicShape(name, found.partitions, copies, found.configs)
+        shape = TopicShape(name, found.partitions, states[name].replication, found.configs)
         announced.write(name, TopicDeleted(shape, found.topic_id), f"topic {name}: deleted")
     _keep(run, stage.kind, TopicWriter(run.kafka, dry_run=False).delete(wanted))
 

@@ -99,8 +99,8 @@ def _duplicates_changed(
 ) -> tuple[bool | None, str]:
     """Whether a window store begins to keep duplicates, or keeps none any more; else the versions that lack the fact.
 
-    Few programs keep any: next to a version that keeps none, one of which nothing is known keeps none. The library
-    keeps those of a join's records.
+    Few programs keep any. If one version keeps none and nothing is known of the other, both count as keeping none. The
+    library keeps those of a join's records.
     """
     values = old.retain_duplicates, new.retain_duplicates
     if unread := _unread(compared, was, name, old, new, "retain_duplicates"):

@@ -1,6 +1,6 @@
 package kstreams.runbooks.facts;
 
-/** Reads what a supplier decides of its store: headers, the duplicates of a window, what it keeps. */
+/** Reads what a supplier decides of its store, or the library without one: headers, timestamps, duplicates. */
 final class FormatReader {
     private static final String HEADERS = "HEADERS";
     private final Library library;
@@ -35,6 +35,14 @@ final class FormatReader {
         }
         return Peek.nameOf(supplier).endsWith(".RocksDbWindowBytesStoreSupplier")
                 && "DEFAULT_WINDOW_STORE".equals(String.valueOf(Peek.field(supplier, "windowStoreType")));
+    }
+
+    /** What the program may set of a store that has no supplier and no cache. */
+    static void readMadeByLibrary(Facts store, Object builder) {
+        store.read("logging", () -> Peek.flag(builder, "loggingEnabled"));
+        store.read("logging_config", () -> Peek.map(builder, "logConfig"));
+        store.read("caching", () -> false);
+        store.read("supplier", () -> null);
     }
 
     /** Whether a window keeps each record of a key and a time; {@code byLibrary} without a supplier of the program. */

@@ -164,14 +164,14 @@ final class StoreReader {
             case HELD_STREAM:
                 serdes.key(store, () -> Peek.field(builder, "keySerde"));
                 serdes.value(store, () -> Peek.field(builder, "valueSerde"));
-                readMadeByLibrary(store, builder);
+                FormatReader.readMadeByLibrary(store, builder);
                 store.read("headers", () -> false);
                 break;
             default:
                 // The factory builds the store with these two; those of both tables are in its topics.
                 serdes.key(store, () -> bytes());
                 serdes.value(store, () -> Peek.call(Peek.field(builder, "subscriptionWrapperSerde"), "serializer"));
-                readMadeByLibrary(store, builder);
+                FormatReader.readMadeByLibrary(store, builder);
                 store.read("headers", () -> formats.hasHeaders(builder, null));
         }
         if (!global) {
@@ -186,14 +186,6 @@ final class StoreReader {
                 store.notRead("window", "no operator that fills the store is known to the readers; declare the window");
             }
         }
-    }
-
-    /** What the program may set of a store that has no supplier and no cache. */
-    private static void readMadeByLibrary(Facts store, Object builder) {
-        store.read("logging", () -> Peek.flag(builder, "loggingEnabled"));
-        store.read("logging_config", () -> Peek.map(builder, "logConfig"));
-        store.read("caching", () -> false);
-        store.read("supplier", () -> null);
     }
 
     private static boolean isTimestamped(Row row, Object builder) throws NotRead {
