@@ -1,10 +1,13 @@
-"""Resets the orders application: empty topics, empty state, no group."""
+"""Resets the orders application: empty topics, empty state, no group, and no run that holds it."""
 
 import shutil
 import time
+from contextlib import suppress
 
 from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.act.groups import GroupWriter
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.readings import GroupReading
 from kstreams_runbooks.observe import ClusterReader
 
@@ -20,6 +23,8 @@ _TELL_APART_S = 0.2
 def afresh(stack: Stack, deployed: Deployed) -> None:
     """Stop traffic and instances, delete their data, start `deployed` and wait until it is RUNNING."""
     lab, names = stack.lab, deployed.names
+    if stack.parts.airflow:
+        _end_runs(stack)
     stack.supervisor.stop(TRAFFIC, *names)
     _forget_group(lab.bootstrap, deployed.application_id)
     _delete_topics(lab.bootstrap)
@@ -32,6 +37,18 @@ def afresh(stack: Stack, deployed: Deployed) -> None:
     time.sleep(_TELL_APART_S)
     stack.supervisor.start(*names)
     application.wait_running(lab, stack.supervisor, names)
+
+
+def _end_runs(stack: Stack) -> None:
+    """End the run that a failed test left: its hold would refuse the runs of every test after it."""
+    api, ledger = stack.api(), Ledger.open(stack.environment()["KSTREAMS_RUNBOOKS_LEDGER"])
+    for run_key in {hold.run_key for hold in ledger.holds()}:
+        dag_id, _, run_id = run_key.partition("/")
+        path = f"/dags/{dag_id}/dagRuns/{run_id}"
+        # The holder may be known to the ledger alone.
+        with suppress(BadInput):
+            api.call("PATCH", path, {"state": "failed"})
+        ledger.release_holds(run_key)
 
 
 def _forget_group(bootstrap: str, group_id: str) -> None:
