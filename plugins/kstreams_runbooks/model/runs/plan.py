@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics, Stage, StartAll, TopicStage, deployed
+from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics, Stage, StartAll, StopAll, TopicStage, deployed
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.verdicts import Finding
 
@@ -149,6 +149,13 @@ class Plan:
             sides=(),
             bound=self.digest,
         )
+
+    def stop_before(self, stage: Stage) -> StopAll | None:
+        """The stop after which the side of a stage is still down when its turn comes, None if it runs then."""
+        of_side = [one for one in self.stages if one.side == stage.side and one.number < stage.number]
+        moves = [one for one in of_side if isinstance(one, Bounce | StopAll | StartAll)]
+        last = max(moves, key=lambda one: one.number, default=None)
+        return last if isinstance(last, StopAll) else None
 
     def limit(self, name: str) -> float:
         """Value of one limit."""

@@ -265,6 +265,24 @@ class DeleteOffsets:
 
 
 @dataclass(frozen=True, slots=True)
+class DeleteGroups:
+    """Groups are deleted with all their committed offsets."""
+
+    number: int
+    groups: tuple[str, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["delete_groups"] = "delete_groups"
+    costs: ClassVar[str] = "a reader in these groups begins at its auto.offset.reset"
+    undo: ClassVar[str] = "set their offsets again, with their metadata, which creates the groups"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"delete {'groups' if len(self.groups) > 1 else 'group'} {', '.join(self.groups)} with all offsets"
+
+
+@dataclass(frozen=True, slots=True)
 class ClearState:
     """The local state of every instance of a side is deleted, or these task directories of it."""
 
@@ -351,6 +369,7 @@ OtherStage = (
     | DeleteRecords
     | SetOffsets
     | DeleteOffsets
+    | DeleteGroups
     | ClearState
     | PauseInputs
     | ResumeInputs

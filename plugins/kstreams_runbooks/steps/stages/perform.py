@@ -7,12 +7,21 @@ from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.states import is_down
-from kstreams_runbooks.model.runs.cards import OffsetsDeleted, OffsetsSet, PersonAsked, StateCleared, TopicCreated
+from kstreams_runbooks.model.runs.cards import (
+    GroupDeleted,
+    OffsetFacts,
+    OffsetsDeleted,
+    OffsetsSet,
+    PersonAsked,
+    StateCleared,
+    TopicCreated,
+)
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.stages import (
     AskPerson,
     ClearState,
     CreateTopics,
+    DeleteGroups,
     DeleteOffsets,
     DeleteRecords,
     DeleteTopics,
@@ -25,7 +34,7 @@ from kstreams_runbooks.steps.plan.cards import card_facts, own_changes
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
-from kstreams_runbooks.steps.stages.offsets import delete_offsets, set_offsets
+from kstreams_runbooks.steps.stages.offsets import delete_groups, delete_offsets, set_offsets
 from kstreams_runbooks.steps.stages.topics import create_topics, delete_records, delete_topics, grow_topics
 
 
@@ -47,6 +56,8 @@ def perform(run: Run, stage: OtherStage, undone: Mapping[int, Card]) -> None:
         set_offsets(run, stage, _saved(stage, undone))
     elif isinstance(stage, DeleteOffsets):
         delete_offsets(run, stage)
+    elif isinstance(stage, DeleteGroups):
+        delete_groups(run, stage)
     elif isinstance(stage, ClearState):
         _clear_state(run, stage)
     elif isinstance(stage, AskPerson):
@@ -76,20 +87,21 @@ def _ids(run: Run, stage: DeleteTopics, undone: Mapping[int, Card]) -> dict[str,
     return ids
 
 
-def _saved(stage: SetOffsets, undone: Mapping[int, Card]) -> OffsetsSet | OffsetsDeleted | None:
+def _saved(stage: SetOffsets, undone: Mapping[int, Card]) -> OffsetFacts | None:
     found = [card_facts(undone[seq]) for seq in stage.undoes]
-    return next((facts for facts in found if isinstance(facts, OffsetsSet | OffsetsDeleted)), None)
+    return next((facts for facts in found if isinstance(facts, OffsetsSet | OffsetsDeleted | GroupDeleted)), None)
 
 
 def _clear_state(run: Run, stage: ClearState) -> None:
     """Delete the local state of each instance, all of which are down."""
     announced = Announced(run, stage)
+    # A dry run has stopped none.
+    stopped = run.dry_run and run.plan().stop_before(stage) is not None
     names = stage.instances or tuple(one.name for one in run.application.deployer.instances)
     for one in run.read().instances:
         if isinstance(one.deployment, Missing):
             raise Inconclusive(f"{one.instance} is not cleared: {one.deployment.missing}")
-        # A dry run has stopped none.
-        if one.instance in names and not is_down(one.deployment.process) and not run.dry_run:
+        if one.instance in names and not is_down(one.deployment.process) and not stopped:
             raise Refused(f"{one.instance} is {one.deployment.process} (expected: down before it is cleared); stop it")
     for name in names:
         run.deployer.check_clear_state(name, stage.deletes.names)
