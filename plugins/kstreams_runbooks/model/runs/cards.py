@@ -168,6 +168,18 @@ KINDS: dict[str, type[CardFacts]] = {
     "inputs_resumed": InputsResumed,
     "person_asked": PersonAsked,
 }
+# The kinds of writes to topics and committed offsets.
+WRITTEN_KINDS = frozenset(
+    {
+        "topic_created",
+        "topic_grown",
+        "topic_deleted",
+        "records_deleted",
+        "offsets_set",
+        "offsets_deleted",
+        "group_deleted",
+    }
+)
 # The kinds that change which topics exist, and how many partitions they have.
 TOPIC_KINDS = frozenset({"topic_created", "topic_grown", "topic_deleted"})
 

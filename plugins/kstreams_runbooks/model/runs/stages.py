@@ -377,6 +377,7 @@ OtherStage = (
 )
 Stage = Bounce | OtherStage
 TopicStage = CreateTopics | GrowTopics | DeleteTopics | DeleteRecords
+OffsetStage = SetOffsets | DeleteOffsets | DeleteGroups
 
 
 def changed_topics(stage: TopicStage) -> tuple[str, ...]:

@@ -30,9 +30,9 @@ from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.instances.bring import known, require_as_planned
+from kstreams_runbooks.steps.plan.before import require_still_writable, stopped_for_good, stops
 from kstreams_runbooks.steps.plan.cards import instance_facts, last_card, members_in_group, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
-from kstreams_runbooks.steps.plan.plan import stopped_for_good
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -59,7 +59,8 @@ def stop_all(run: Run, bounce: Bounce) -> None:
         return
     _guard(run, reading, bounce)
     require_topics_still(run, reading, "nothing is stopped")
-    stopped_for_good(run, reading)
+    stopped_for_good(run, reading, required=stops(run.plan()))
+    require_still_writable(run)
     members: dict[str, MemberReading] = {}
     for instance in going:
         own = members_in_group(run, reading, instance)

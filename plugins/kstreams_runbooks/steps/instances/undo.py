@@ -26,10 +26,11 @@ from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
 from kstreams_runbooks.steps.instances.undone import undone_of, undone_record, undone_sides
+from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good, stops
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore, instance_cards, instance_facts, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, rehearsed, watch
-from kstreams_runbooks.steps.plan.plan import require_fresh, stopped_for_good, store, with_undescribed
+from kstreams_runbooks.steps.plan.plan import require_fresh, store, with_undescribed
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described
@@ -78,7 +79,7 @@ def plan_undo() -> Any:
             sides=undone_sides(run),
             leave_unknown=bool(run.record.params.get("leave_unknown")),
         )
-        findings: tuple[Finding, ...] = ()
+        findings = may_begin(run, made, reading)
         for part in made.parts:
             findings += _may_go_back(run.on(part.application), made.of_application(part.application))
         store(run, with_undescribed(run, replace(made, findings=(*made.findings, *findings))))
@@ -98,7 +99,7 @@ def _may_go_back(run: Run, made: Plan) -> tuple[Finding, ...]:
         return ()
     reading = run.observed("read_cards") if run == run.first else run.read()
     findings = require_topics(run, reading, made.bounces)
-    return findings + (stopped_for_good(run, reading) if made.at_once else ())
+    return findings + (stopped_for_good(run, reading, required=False) if made.at_once and not stops(made) else ())
 
 
 def undo() -> "UndoOperator":

@@ -7,7 +7,6 @@ from typing import Any
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.instances.check import of_the_future, ready_for_change
 from kstreams_runbooks.decide.instances.running_facts import differences
-from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.local_state import (
     KEEP,
@@ -29,6 +28,7 @@ from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Verdict
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.code import code_digest
+from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good
 from kstreams_runbooks.steps.plan.cards import bytes_of_topics
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
@@ -59,7 +59,8 @@ def planned(make: PlanMaker) -> Any:
         reading = run.observed()
         judged = _judged(run, reading)
         run.demand(judged)
-        store(run, make(run, reading, judged.findings))
+        made = make(run, reading, judged.findings)
+        store(run, replace(made, findings=(*made.findings, *may_begin(run, made, reading))))
 
     return plan()
 
@@ -147,16 +148,9 @@ def rolling_bounce(run: Run, reading: ApplicationReading, findings: tuple[Findin
 
 def stop_and_restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
     """The same plan with every instance down at once, and with the local state that is deleted meanwhile."""
-    stays = stopped_for_good(run, reading)
+    stays = stopped_for_good(run, reading, required=False)
     made = _with_cleared_state(run, reading, _restart(run, reading, findings, at_once=True))
     return replace(made, findings=(*made.findings, *stays))
-
-
-def stopped_for_good(run: Run, reading: ApplicationReading) -> tuple[Finding, ...]:
-    """Findings about what may start an instance that is stopped; Refused if something would."""
-    verdict = run.decide(stays_down, instances=reading.instances, application=run.record.application)
-    run.demand(verdict)
-    return verdict.findings
 
 
 def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool) -> Plan:

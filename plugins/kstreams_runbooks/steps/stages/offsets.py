@@ -5,7 +5,7 @@ from kstreams_runbooks.act.saved_offsets import save_offsets
 from kstreams_runbooks.act.topic_checks import certain
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.runs.cards import GroupDeleted, OffsetFacts, OffsetsDeleted, OffsetsSet
-from kstreams_runbooks.model.runs.stages import DeleteGroups, DeleteOffsets, SetOffsets
+from kstreams_runbooks.model.runs.stages import DeleteGroups, DeleteOffsets, OffsetStage, SetOffsets
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import read_ends
@@ -89,7 +89,7 @@ def delete_groups(run: Run, stage: DeleteGroups) -> None:
     written(run, stage.kind, lambda: OffsetWriter(run.kafka, dry_run=False).delete_groups(before))
 
 
-def _checking(run: Run, stage: SetOffsets | DeleteOffsets | DeleteGroups) -> OffsetWriter:
+def _checking(run: Run, stage: OffsetStage) -> OffsetWriter:
     """A writer that only checks; a dry run has not made the stop after which the group of its side has no member."""
     stop = run.plan().stop_before(stage) if run.dry_run else None
     return OffsetWriter(run.kafka, emptied={run.application.application_id: f"stage {stop.number}"} if stop else {})

@@ -21,15 +21,16 @@ from kstreams_runbooks.model.runs.stages import (
     AskPerson,
     ClearState,
     CreateTopics,
-    DeleteGroups,
     DeleteOffsets,
-    DeleteRecords,
     DeleteTopics,
     GrowTopics,
+    OffsetStage,
     OtherStage,
     SetOffsets,
+    TopicStage,
 )
 from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.steps.plan.before import require_still_writable
 from kstreams_runbooks.steps.plan.cards import card_facts, own_changes
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run
@@ -42,28 +43,41 @@ def perform(run: Run, stage: OtherStage, undone: Mapping[int, Card]) -> None:
     """Make the change of one stage; safe to run again in any state.
 
     `undone` are the cards, by number, of the run that is taken back; empty for any other runbook. Refused for a kind
-    that has no step: instances are stopped and started by steps of their own, and inputs have no switch.
+    that has no step: instances are stopped and started by steps of their own, and inputs have no switch. Before the
+    first write of a run it demands once more what `plan` demanded (steps/plan/before.py).
     """
-    if isinstance(stage, CreateTopics):
-        create_topics(run, stage)
-    elif isinstance(stage, GrowTopics):
-        grow_topics(run, stage)
-    elif isinstance(stage, DeleteTopics):
-        delete_topics(run, stage, _ids(run, stage, undone))
-    elif isinstance(stage, DeleteRecords):
-        delete_records(run, stage)
-    elif isinstance(stage, SetOffsets):
-        set_offsets(run, stage, _saved(stage, undone))
-    elif isinstance(stage, DeleteOffsets):
-        delete_offsets(run, stage)
-    elif isinstance(stage, DeleteGroups):
-        delete_groups(run, stage)
+    if not run.dry_run:
+        require_still_writable(run)
+    if isinstance(stage, TopicStage):
+        _change_topics(run, stage, undone)
+    elif isinstance(stage, OffsetStage):
+        _change_offsets(run, stage, undone)
     elif isinstance(stage, ClearState):
         _clear_state(run, stage)
     elif isinstance(stage, AskPerson):
         _ask(run, stage)
     else:
         raise Refused(f"stage {stage.number} ({stage.sentence}) has no step here (kind {stage.kind}); do it manually")
+
+
+def _change_topics(run: Run, stage: TopicStage, undone: Mapping[int, Card]) -> None:
+    if isinstance(stage, CreateTopics):
+        create_topics(run, stage)
+    elif isinstance(stage, GrowTopics):
+        grow_topics(run, stage)
+    elif isinstance(stage, DeleteTopics):
+        delete_topics(run, stage, _ids(run, stage, undone))
+    else:
+        delete_records(run, stage)
+
+
+def _change_offsets(run: Run, stage: OffsetStage, undone: Mapping[int, Card]) -> None:
+    if isinstance(stage, SetOffsets):
+        set_offsets(run, stage, _saved(stage, undone))
+    elif isinstance(stage, DeleteOffsets):
+        delete_offsets(run, stage)
+    else:
+        delete_groups(run, stage)
 
 
 def guard_stage(run: Run, stage: OtherStage) -> None:
