@@ -93,6 +93,7 @@ def _may_go_back(run: Run, made: Plan) -> tuple[Finding, ...]:
         for bounce in made.bounces:
             if bounce.takes(name):
                 run.deployer.check_apply(name, bounce.target)
+                run.deployer.check_start(name, bounce.once)
                 if bounce.clears is not None:
                     run.deployer.check_clear_state(name, bounce.clears.names)
     if not made.bounces:
@@ -170,7 +171,7 @@ class UndoOperator(RollingOperator):
         reading = run.read()
         if not all(started_by(run, one, stage.bounce, reading.taken.at_ms) for one in reading.instances):
             authorize(run.first, self.approval, (), going_on=True)
-            start_all(run, stage.bounce, must_clear=stage.must_clear)
+            start_all(run, stage.bounce)
         await_gates(self, run, stage.bounce, last=False)
 
     def _together(self, run: Run, bounce: Bounce) -> None:
