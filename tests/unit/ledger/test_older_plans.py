@@ -8,7 +8,7 @@ import pytest
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics
+from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics, StartAll
 from kstreams_runbooks.model.writes import TopicShape
 from world.older_plans import PLANS, digests_in
 
