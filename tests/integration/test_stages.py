@@ -27,7 +27,6 @@ from kstreams_runbooks.model.runs.stages import (
     DeleteTopics,
     GrowTopics,
     OtherStage,
-    PauseInputs,
     SetOffsets,
     Stage,
     StartAll,
@@ -301,6 +300,6 @@ def test_a_rehearsal_knows_the_stop_before_it(
 
 
 def test_a_stage_without_a_step_is_one_sentence(run: Run) -> None:
-    """Inputs have no switch yet."""
-    with pytest.raises(Refused, match=r"stage 3 \(pause orders\) has no step here \(kind pause_inputs\)"):
-        perform(run, PauseInputs(3, ("orders",)), {})
+    """Instances have steps of their own."""
+    with pytest.raises(Refused, match=r"stage 3 \(stop every instance.*\) has no step here \(kind stop_all\)"):
+        perform(run, StopAll(3), {})

@@ -20,7 +20,7 @@ from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_u
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
-from kstreams_runbooks.decide.runs.approval import may_approve, may_request
+from kstreams_runbooks.decide.runs.approval import may_answer, may_approve, may_request
 from kstreams_runbooks.decide.runs.conclusion import conclusion
 
 DECISIONS: dict[str, Callable[..., Any]] = {
@@ -39,6 +39,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         undo_plan,
         may_write,
         may_approve,
+        may_answer,
         deployed,
         gate,
         stays_down,

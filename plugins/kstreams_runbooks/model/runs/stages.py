@@ -389,6 +389,7 @@ OtherStage = (
 Stage = Bounce | OtherStage
 TopicStage = CreateTopics | GrowTopics | DeleteTopics | DeleteRecords
 OffsetStage = SetOffsets | DeleteOffsets | DeleteGroups
+PersonStage = AskPerson | PauseInputs | ResumeInputs
 
 
 def changed_topics(stage: TopicStage) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, rehearsed, watch
 from kstreams_runbooks.steps.plan.plan import require_fresh, store, with_undescribed
 from kstreams_runbooks.steps.run.ending import reported
+from kstreams_runbooks.steps.run.person import AskingTask
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described
 from kstreams_runbooks.steps.run.step import step
@@ -108,7 +109,7 @@ def undo() -> "UndoOperator":
     return UndoOperator(task_id="undo", approval="approve_undo", retries=0)
 
 
-class UndoOperator(RollingOperator):
+class UndoOperator(RollingOperator, AskingTask):
     """Undoes the run on every instance, stage after stage, one instance after another or all at once as the run did.
 
     An instance that is down or unwell comes first: a start never harms it. Safe to run again in any state.

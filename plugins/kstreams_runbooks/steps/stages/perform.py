@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
-from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.states import is_down
@@ -12,13 +11,11 @@ from kstreams_runbooks.model.runs.cards import (
     OffsetFacts,
     OffsetsDeleted,
     OffsetsSet,
-    PersonAsked,
     StateCleared,
     TopicCreated,
 )
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.stages import (
-    AskPerson,
     ClearState,
     CreateTopics,
     DeleteOffsets,
@@ -26,16 +23,17 @@ from kstreams_runbooks.model.runs.stages import (
     GrowTopics,
     OffsetStage,
     OtherStage,
+    PersonStage,
     SetOffsets,
     TopicStage,
 )
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.plan.before import require_still_writable
 from kstreams_runbooks.steps.plan.cards import card_facts, own_changes
-from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.offsets import delete_groups, delete_offsets, set_offsets
+from kstreams_runbooks.steps.stages.person import ask_person
 from kstreams_runbooks.steps.stages.topics import create_topics, delete_records, delete_topics, grow_topics
 
 
@@ -43,7 +41,8 @@ def perform(run: Run, stage: OtherStage, undone: Mapping[int, Card]) -> None:
     """Make the change of one stage; safe to run again in any state.
 
     `undone` are the cards, by number, of the run that is taken back; empty for any other runbook. Refused for a kind
-    that has no step: instances are stopped and started by steps of their own, and inputs have no switch. Before the
+    that has no step: instances are stopped and started by steps of their own. A stage of a person parks the task
+    until its answer (steps/run/person.py). Before the
     first write of a run it demands once more what `plan` demanded (steps/plan/before.py).
     """
     if not run.dry_run:
@@ -54,8 +53,8 @@ def perform(run: Run, stage: OtherStage, undone: Mapping[int, Card]) -> None:
         _change_offsets(run, stage, undone)
     elif isinstance(stage, ClearState):
         _clear_state(run, stage)
-    elif isinstance(stage, AskPerson):
-        _ask(run, stage)
+    elif isinstance(stage, PersonStage):
+        ask_person(run, stage)
     else:
         raise Refused(f"stage {stage.number} ({stage.sentence}) has no step here (kind {stage.kind}); do it manually")
 
@@ -125,18 +124,3 @@ def _clear_state(run: Run, stage: ClearState) -> None:
             announced.write(name, facts, f"{name}: {stage.deletes.what} cleared")
         run.deployer.clear_state(name, stage.deletes.names)
         run.say(f"{name}: {stage.deletes.what} {'would be ' * run.dry_run}cleared")
-
-
-def _ask(run: Run, stage: AskPerson) -> None:
-    """Ask once; when the task is cleared after that, the person has done it."""
-    announced = Announced(run, stage)
-    if run.dry_run:
-        run.say(f"would {stage.sentence}")
-        return
-    if announced.cards():
-        run.say(f"asked before, and cleared since: {stage.request}")
-        return
-    announced.write(stage.request, PersonAsked(stage.request, stage.back), stage.sentence)
-    run.say(f"PLEASE {stage.request}")
-    notify(run, needs_you, asks=f"{run.task_id}: do it, then clear it", lines=[stage.request])
-    raise Refused(f"{run.task_id} waits for a person: {stage.request}; do it, then clear {run.task_id}")
