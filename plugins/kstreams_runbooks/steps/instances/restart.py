@@ -1,21 +1,24 @@
-"""The steps of a stop and restart: all down, group EMPTY, all up, every gate passed.
+"""The steps that take all instances at once: all down, group EMPTY, all up, every gate passed.
 
-Each concerns the application in a role of the plan (`side`), empty for the run's own. In a plan with other changes in
-between, the stop and the start are stages, and the ledger keeps the end of each (steps/stages/order.py).
+Each concerns the application in a role of the plan (`side`), empty for the run's own. If the stop and the start are
+stages of their own, the ledger keeps the end of each (steps/stages/order.py).
 """
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from airflow.sdk import BaseOperator
 
-from kstreams_runbooks.decide.instances.members import group_is_empty
+from kstreams_runbooks.decide.drain.marks import read_up_to
+from kstreams_runbooks.decide.instances.members import every_member_runs, group_is_empty
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.runs.stages import Bounce, StartAll, StopAll
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce, Drain, StartAll, StopAll
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger
+from kstreams_runbooks.steps.instances.marks import read_to_marks
 from kstreams_runbooks.steps.instances.together import (
     rehearse_at_once,
     rehearse_start,
@@ -23,15 +26,30 @@ from kstreams_runbooks.steps.instances.together import (
     start_all,
     stop_all,
 )
-from kstreams_runbooks.steps.plan.cards import previous_start
+from kstreams_runbooks.steps.plan.cards import has_stopped, previous_start
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
-from kstreams_runbooks.steps.run.step import write
+from kstreams_runbooks.steps.run.step import step, write
 from kstreams_runbooks.steps.stages.order import keep_complete, require_earlier, task_of
 from kstreams_runbooks.steps.stages.perform import guard_stage
 
 _APPROVAL = "approve_plan"
-_S = TypeVar("_S", StopAll, StartAll)
+_NOT_NEEDED = "not needed: this plan takes one instance after another"
+
+
+@step("waits until what is in the repartition topics has been read; changes nothing")
+def drain_repartition_topics(run: Run) -> None:
+    """Every record that an older release would misread, read and committed while the running one still can."""
+    plan = run.plan()
+    drain = next((one for one in plan.stages if isinstance(one, Drain)), None)
+    if drain is None:
+        run.say("not needed: no format in the repartition topics changes")
+    elif run.dry_run:
+        run.say(f"would {drain.sentence}")
+    elif has_stopped(run):
+        run.say("every instance has been stopped since: nothing to wait for")
+    else:
+        read_to_marks(run, drain.number, run.read(), "bounce_1_first and what follows it", past=lambda _: False)
 
 
 def stop_application(side: str = "") -> Any:
@@ -39,25 +57,31 @@ def stop_application(side: str = "") -> Any:
 
     def act(run: Run) -> None:
         """All instances down, their members removed, the group proven EMPTY."""
-        own, stage = run.side(side), _stage(run, StopAll, side)
-        [bounce] = own.plan().bounces
-        if run.dry_run:
-            if stage:
-                rehearse_stop(own)
-            else:
-                rehearse_at_once(own, bounce)
-            return
-        if stage:
-            require_earlier(own, stage)
-        authorize(own, _APPROVAL, ())
-        if stage:
-            guard_stage(own, stage)
-        stop_all(own, bounce)
-        if stage:
-            keep_complete(own, stage)
+        own = run.side(side)
+        plan = own.plan()
+        stage = next((one for one in plan.stages if isinstance(one, StopAll)), None)
+        if plan.start is None:
+            run.say(_NOT_NEEDED)
+        elif run.dry_run and stage:
+            rehearse_stop(own)
+        elif run.dry_run:
+            rehearse_at_once(own, started(plan.start))
+        else:
+            _stop(own, stage, started(plan.start))
 
     act.__name__ = task_of("stop_all", side)
     return write("stops every instance at once and empties the group")(act)()
+
+
+def _stop(run: Run, stage: StopAll | None, bounce: Bounce) -> None:
+    if stage:
+        require_earlier(run, stage)
+    authorize(run, _APPROVAL, tuple(_proofs(run.plan())), stage=stage.number if stage else None)
+    if stage:
+        guard_stage(run, stage)
+    stop_all(run, bounce)
+    if stage:
+        keep_complete(run, stage)
 
 
 def start_application(side: str = "") -> Any:
@@ -65,21 +89,39 @@ def start_application(side: str = "") -> Any:
 
     def act(run: Run) -> None:
         """All instances up on the plan's target; `wait_caught_up` decides whether they are ready."""
-        own, stage = run.side(side), _stage(run, StartAll, side)
-        [bounce] = own.plan().bounces
-        if run.dry_run:
-            if stage:
-                rehearse_start(own, bounce)
-            else:
-                run.say("rehearsed with stop_application")
-            return
-        if stage:
-            require_earlier(own, stage)
-        authorize(own, _APPROVAL, (group_is_empty.__name__,), stage=bounce.number, going_on=True)
-        start_all(own, bounce, must_clear=bool(stage and stage.must_clear))
+        own = run.side(side)
+        start = own.plan().start
+        if start is None:
+            run.say(_NOT_NEEDED)
+        elif run.dry_run and isinstance(start, StartAll):
+            rehearse_start(own, start.bounce)
+        elif run.dry_run:
+            run.say("rehearsed with stop_application")
+        else:
+            _start(own, start)
 
     act.__name__ = task_of("start_all", side)
     return write("sets release and settings, and starts every instance at once")(act)()
+
+
+def _start(run: Run, start: StartAll | Bounce) -> None:
+    if isinstance(start, StartAll):
+        require_earlier(run, start)
+    authorize(run, _APPROVAL, (group_is_empty.__name__,), stage=start.number, going_on=True)
+    start_all(run, started(start), must_clear=isinstance(start, StartAll) and start.must_clear)
+
+
+def started(start: StartAll | Bounce) -> Bounce:
+    """The release and settings with which all instances start, as a bounce."""
+    return start if isinstance(start, Bounce) else start.bounce
+
+
+def _proofs(plan: Plan) -> Iterator[str]:
+    """What has to be proven before all instances are stopped."""
+    if plan.rolled:
+        yield every_member_runs.__name__
+    if any(isinstance(one, Drain) for one in plan.stages):
+        yield read_up_to.__name__
 
 
 def wait_caught_up(side: str = "") -> "WaitCaughtUp":
@@ -88,7 +130,7 @@ def wait_caught_up(side: str = "") -> "WaitCaughtUp":
 
 
 class WaitCaughtUp(BaseOperator):
-    """Waits, without a worker, until every instance has passed its gate; changes nothing."""
+    """Waits, without a worker, until every instance of a side has passed its gate; changes nothing."""
 
     def __init__(self, *, side: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -97,10 +139,12 @@ class WaitCaughtUp(BaseOperator):
     def execute(self, context: Mapping[str, Any]) -> None:
         """Defer to the gate of the first instance that has not passed."""
         with reported(context, "waits until every instance is well and has caught up") as run:
-            if run.dry_run:
+            if run.side(self.side).plan().start is None:
+                run.say(_NOT_NEEDED)
+            elif run.dry_run:
                 run.say(f"would wait at each gate for up to {run.plan().limit('gate_ceiling_s'):.0f} s")
-                return
-            self._wait(run)
+            else:
+                self._wait(run)
 
     def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
         """Continue after a gate."""
@@ -109,18 +153,15 @@ class WaitCaughtUp(BaseOperator):
             self._wait(run)
 
     def _wait(self, run: Run) -> None:
-        own, stage = run.side(self.side), _stage(run, StartAll, self.side)
-        [bounce] = own.plan().bounces
-        # A stage is complete once its gates have passed: another worker keeps that.
-        await_gates(self, own, bounce, last=stage is None)
+        own = run.side(self.side)
+        if (start := own.plan().start) is None:
+            return
+        # What follows needs to know that this stage is complete, and the triggerer does not keep that.
+        follows = isinstance(start, StartAll) and run.whole_plan().stages[-1] != start
+        await_gates(self, own, started(start), last=not follows)
         run.say("every instance has passed its gate")
-        if stage:
-            keep_complete(own, stage)
-
-
-def _stage(run: Run, kind: type[_S], side: str) -> _S | None:
-    """The stop or the start of a side, None if the plan has it in a bounce."""
-    return next((one for one in run.whole_plan().stages if isinstance(one, kind) and one.side == side), None)
+        if follows:
+            keep_complete(own, start)
 
 
 def await_gates(operator: BaseOperator, run: Run, bounce: Bounce, *, last: bool) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from kstreams_runbooks.errors import WriteRefused
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Bounce, Stage, StartAll, StopAll
+from kstreams_runbooks.model.runs.stages import Bounce, Drain, Stage, StartAll, StopAll
 from kstreams_runbooks.steps.run.run import Run
 
 _COMPLETE = "stage complete"
@@ -32,9 +32,10 @@ def is_complete(run: Run, stage: Stage) -> bool:
 
 
 def require_earlier(run: Run, stage: Stage) -> None:
-    """WriteRefused unless each stage before this one is complete; bounces have gates instead (rolling.py)."""
+    """WriteRefused unless each stage before this one is complete; bounces and drains have verdicts instead."""
     for earlier in run.whole_plan().stages:
-        if earlier.number < stage.number and not isinstance(earlier, Bounce) and not is_complete(run, earlier):
+        proven = isinstance(earlier, Bounce | Drain)
+        if earlier.number < stage.number and not proven and not is_complete(run, earlier):
             raise WriteRefused(
                 f"{run.task_id}: stage {earlier.number} ({earlier.sentence}) is not complete (marked successful "
                 f"manually does not count); clear {task_of(earlier.kind, earlier.side)} and what follows it"
