@@ -31,7 +31,7 @@ def test_a_dry_run_shows_every_stage(newer: Stack) -> None:
     assert "upgrade.from=3.4" in log_of(newer, trial.run_id, "bounce_1_first")
     drain = log_of(newer, trial.run_id, "drain_repartition_topics")
     assert "would wait until what is in the repartition topics now has been read" in drain
-    assert "would delete local state of orders-1" in log_of(newer, trial.run_id, "stop_application")
+    assert "would delete local state of orders-1" in log_of(newer, trial.run_id, "start_application")
     ended(trial, state="success", outcome="dry run")
 
 

@@ -34,6 +34,11 @@ class OffsetWriter(KafkaWriter):
     a rerun goes on with what is left. It writes to classic, consumer and streams groups alike, never to a share group.
     """
 
+    def __init__(self, config: Mapping[str, Any], *, dry_run: bool = True, emptied: bool = False) -> None:
+        """With `emptied` a dry run expects that the group's members, which still commit, are stopped first."""
+        super().__init__(config, dry_run=dry_run)
+        self._emptied = emptied and dry_run
+
     def set(
         self, group_id: str, offsets: Sequence[CommittedOffset], *, ids: Mapping[str, str], before: SavedOffsets
     ) -> tuple[ObjectWritten, ...]:
@@ -49,7 +54,7 @@ class OffsetWriter(KafkaWriter):
             reasons = [
                 another_topic(state, ids[name]) or lacks(state, "READ", "Read") for name, state in states.items()
             ]
-            reasons += _group_reasons(reader, group_id, "READ", "Read")
+            reasons += self._reasons(reader, group_id, "READ", "Read")
             refuse_if(reasons)
             now = read_saved(reader, group_id).by_place()
             places = sorted(place for place in wanted if place[1] < states[place[0]].partitions)
@@ -57,7 +62,7 @@ class OffsetWriter(KafkaWriter):
         saved = before.by_place()
         refuse_if(
             [outside_the_log(one, states[one.topic], ends) for one in offsets]
-            + [moved(group_id, place, now.get(place), saved.get(place), one) for place, one in wanted.items()]
+            + [self._moved(group_id, place, now.get(place), saved.get(place), one) for place, one in wanted.items()]
         )
         if self._dry_run:
             self.would_write += [
@@ -93,9 +98,11 @@ class OffsetWriter(KafkaWriter):
             now = {one.place: one for one in read_saved(reader, group_id).offsets if one.topic in states}
             touched = {topic for topic, _ in now}
             reasons = [lacks(states[topic], "READ", "Read") for topic in sorted(touched)]
-            reasons += _group_reasons(reader, group_id, "DELETE", "Delete") if now else []
+            reasons += self._reasons(reader, group_id, "DELETE", "Delete") if now else []
         saved = before.by_place()
-        refuse_if([*reasons, *(moved(group_id, place, one, saved.get(place), None) for place, one in now.items())])
+        refuse_if(
+            [*reasons, *(self._moved(group_id, place, one, saved.get(place), None) for place, one in now.items())]
+        )
         done = [
             ObjectWritten(f"topic {topic} of group {group_id}", "already") for topic in topics if topic not in touched
         ]
@@ -125,6 +132,20 @@ class OffsetWriter(KafkaWriter):
             )
             for place in places
         ]
+
+    def _reasons(self, reader: ClusterReader, group_id: str, operation: str, right: str) -> list[str]:
+        found = _group_reasons(reader, group_id, operation, right)
+        return found[1:] if self._emptied else found
+
+    def _moved(
+        self,
+        group_id: str,
+        place: Place,
+        now: CommittedOffset | None,
+        saved: CommittedOffset | None,
+        wanted: CommittedOffset | None,
+    ) -> str:
+        return "" if self._emptied else moved(group_id, place, now, saved, wanted)
 
     def delete_groups(self, before: Sequence[SavedOffsets]) -> tuple[ObjectWritten, ...]:
         """Delete these groups with all their offsets; a group that no broker knows is done `already`.

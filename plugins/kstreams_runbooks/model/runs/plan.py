@@ -131,6 +131,10 @@ class Plan:
         """The application of the side that a stage concerns."""
         return {one.role: one.application for one in self.parts}[stage.side]
 
+    def sentence_of(self, stage: Stage) -> str:
+        """What a stage does, with the application in place of its role."""
+        return (replace(stage, side=self.application_of(stage)) if stage.side else stage).sentence
+
     def of_application(self, application: str) -> "Plan":
         """The part of the side that this application is (`of_side`); KeyError for one that is none of its sides."""
         return self.of_side({one.application: one.role for one in self.parts}[application])

@@ -110,10 +110,11 @@ class RollingOperator(BaseOperator):
 
         A request that was made under a valid approval is finished: watching its start needs no other approval.
         """
-        with reported(context, "the wait for a person answered") as run:
+        with reported(context, "the wait for a person answered") as first:
             if event["outcome"] != Outcome.WAIT:
-                answered(run, event)
+                answered(first, event)
             left: Awaited = decode(Awaited, awaited)
+            run = first.side(left.bounce.side)
             if left.members:
                 left = remove_left(run, run.read(), left)
             if event["outcome"] == Outcome.WAIT:

@@ -180,7 +180,7 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
         raise Inconclusive(f"{instance.instance}: which start it runs cannot be read: {instance.streams.missing}")
     proven = [
         piece
-        for piece in run.ledger.evidence(run.key, kind="verdict", name=group_is_empty.__name__)
+        for piece in run.verdicts(group_is_empty.__name__)
         if piece.payload["result"]["outcome"] == Outcome.PROCEED and piece.id > card.entry
     ]
     return bool(proven) and instance.streams.start != instance_facts(card).previous
@@ -188,14 +188,38 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
 
 def rehearse_at_once(run: Run, bounce: Bounce) -> None:
     """What a real run would do, through clients that only record it."""
+    _record_stop(run)
+    _record_start(run, bounce)
+    _rehearsed(run)
+
+
+def rehearse_stop(run: Run) -> None:
+    """The same for the stop alone."""
+    _record_stop(run)
+    _rehearsed(run)
+
+
+def rehearse_start(run: Run, bounce: Bounce) -> None:
+    """The same for the start alone."""
+    _record_start(run, bounce)
+    _rehearsed(run)
+
+
+def _record_stop(run: Run) -> None:
     for name in run.plan().facts.instances:
         run.deployer.stop(name)
     run.deployer.would_write.append(f"remove every member of group {run.application.application_id} until it is EMPTY")
+
+
+def _record_start(run: Run, bounce: Bounce) -> None:
     for name in run.plan().facts.instances:
         if bounce.clears is not None:
             run.deployer.would_write.append(f"delete {bounce.clears.what} of {name}")
         run.deployer.apply(name, bounce.target)
         run.deployer.would_write.append(f"start {name}")
+
+
+def _rehearsed(run: Run) -> None:
     for line in run.deployer.would_write:
         run.say(f"would {line}")
     run.keep("write", "rehearsed", {"would_write": list(run.deployer.would_write)})

@@ -8,7 +8,6 @@ from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.decide.instances.verification import undo_verified
 from kstreams_runbooks.decide.plans.local_state import STALE
 from kstreams_runbooks.decide.plans.undo import deployed_as, undo_plan
-from kstreams_runbooks.decide.runs.approval import may_request
 from kstreams_runbooks.model.readings.readings import InstanceReading, StreamsReading
 from kstreams_runbooks.model.runs.cards import KINDS
 from kstreams_runbooks.model.runs.ledger import Card
@@ -23,10 +22,16 @@ from kstreams_runbooks.steps.instances.marks import read_to_marks
 from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
-from kstreams_runbooks.steps.instances.undone import undone_of, undone_record, undone_sides
+from kstreams_runbooks.steps.instances.undone import (
+    other_applications,
+    topics_of_cards,
+    undone_of,
+    undone_record,
+    undone_sides,
+)
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics
-from kstreams_runbooks.steps.plan.looking import left_unread, rehearsed, watch
+from kstreams_runbooks.steps.plan.looking import left_unread, look, rehearsed, watch
 from kstreams_runbooks.steps.plan.plan import (
     check_deployer,
     require_fresh,
@@ -35,25 +40,23 @@ from kstreams_runbooks.steps.plan.plan import (
     with_undescribed,
 )
 from kstreams_runbooks.steps.run.ending import reported
-from kstreams_runbooks.steps.run.run import Run, described
+from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step
 from kstreams_runbooks.steps.stages.perform import guard_stage, perform
 
 
 @step("reads the undo cards of the run, and the application as it is now; changes nothing")
 def read_cards(run: Run) -> None:
-    """Show the cards backwards, record the present state of the application, and reserve it."""
-    run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
+    """Show the cards backwards, record the present state of every application of the run, and reserve them."""
     record = undone_record(run)
     run.say(f"run {record.run_key} asked by {record.requested_by}: {record.outcome or 'not concluded'}")
     for card in reversed(run.ledger.cards(record.run_key)):
         run.say(f"card {card.seq}: {card.what}; undo: {card.undo} ({card.cost}){'; done' if card.done else ''}")
-    reading = run.read()
-    run.keep("reading", "application", reading)
-    for line in described(reading):
-        run.say(line)
+    sides = [run, *(run.on(name) for name in other_applications(run))]
+    for side in sides:
+        look(side, topics_of_cards(side))
     if not run.dry_run:
-        take_hold(run, resources(run), changes=False)
+        take_hold(run, sorted({one for side in sides for one in resources(side)}), changes=False)
 
 
 def plan_undo() -> Any:
@@ -93,7 +96,7 @@ def _may_go_back(run: Run, made: Plan) -> tuple[Finding, ...]:
     check_deployer(run, made)
     if not made.bounces:
         return ()
-    reading = run.observed("read_cards") if run == run.first else run.read()
+    reading = run.observed("read_cards")
     findings = require_topics(run, reading, made.bounces)
     return findings + (stopped_for_good(run, reading) if made.at_once else ())
 
@@ -134,9 +137,8 @@ class UndoOperator(RollingOperator):
                 self._start(side, stage)
             else:
                 self._other(side, stage, cards)
-        for part in plan.parts:
-            if plan.of_application(part.application).bounces:
-                _proven(run.on(part.application))
+        for side in run.sides:
+            _proven(side)
         record = undone_record(run)
         for card in reversed(run.ledger.cards(record.run_key)):
             if not card.done and card.kind in KINDS:
@@ -204,8 +206,6 @@ def _proven(run: Run) -> None:
     """The application of one side works as the plan leaves it, and what is left unread is named."""
     of = {"plan": run.plan(), "own": own_changes(run)}
     watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, **of))
-    if run != run.first:
-        return
     left = left_unread(run, run.observed("read_cards"))
     if left.outcome is Outcome.REFUSE:
         run.say(f"{left.sentence}; they come from what is taken back, and are lost with it")

@@ -29,42 +29,60 @@ _LAG_CEILING_S = 120
 _REHEARSED = "nothing was changed; trigger again without dry run to do it"
 
 
-@step("reads broker, group, offsets, topics and every instance; changes nothing")
-def observe(run: Run) -> None:
-    """Read everything and keep it, if the requester may request the runbook and the form names what it can."""
-    given_unchanged(run.record.params)
+def observe(*roles: str) -> Any:
+    """The task `observe`; `roles` are fields of the form that name the other applications of the run."""
+
+    @step("reads broker, group, offsets, topics and every instance; changes nothing")
+    def observe(run: Run) -> None:
+        """Read everything and keep it, if the requester may request the runbook and the form names what it can."""
+        given_unchanged(run.record.params)
+        for side in [run.side(role) for role in ("", *roles)]:
+            look(side)
+
+    return observe()
+
+
+def look(run: Run, also: tuple[str, ...] = ()) -> None:
+    """Read the application of one side and `also` these topics; Refused if the requester may not request a runbook."""
     run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
-    reading = run.read()
+    reading = run.read(also)
     run.keep("reading", "application", reading)
     for line in described(reading):
         run.say(line)
 
 
-def check(*, at_once: bool = False) -> Any:
-    """The task `check`; with `at_once` it also accepts an application with unhealthy instances."""
+def check(*roles: str, at_once: bool = False) -> Any:
+    """The task `check` of the same roles; with `at_once` it also accepts an application with unhealthy instances."""
 
     @step("judges the reading; changes nothing")
     def check(run: Run) -> None:
-        """Refuse or be inconclusive before anything is planned, and reserve the application."""
+        """Refuse or be inconclusive before anything is planned, and reserve the applications."""
         if run.record.wrote_at_ms:
             run.say("this run has already changed something: each step reads the present state itself")
             return
-        reading = run.observed()
-        verdict = run.decide(
-            ready_for_change,
-            reading=reading,
-            declared=run.declared,
-            age_ms=now_ms() - reading.taken.at_ms,
-            max_age_ms=int(run.limit("max_reading_age_s") * 1000),
-            at_once=at_once,
-        )
-        for finding in verdict.findings:
-            run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
-        run.demand(verdict)
+        sides = [run.side(role) for role in ("", *roles)]
+        for side in sides:
+            _judge(side, at_once=at_once)
         if not run.dry_run:
-            take_hold(run, resources(run), changes=False)
+            take_hold(run, sorted({one for side in sides for one in resources(side)}), changes=False)
 
     return check()
+
+
+def _judge(run: Run, *, at_once: bool) -> None:
+    """Refused or Inconclusive if one side is not ready for a change."""
+    reading = run.observed()
+    verdict = run.decide(
+        ready_for_change,
+        reading=reading,
+        declared=run.declared,
+        age_ms=now_ms() - reading.taken.at_ms,
+        max_age_ms=int(run.limit("max_reading_age_s") * 1000),
+        at_once=at_once,
+    )
+    for finding in verdict.findings:
+        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.demand(verdict)
 
 
 @step("reads the group and every instance; changes nothing")
@@ -87,21 +105,22 @@ def prove_every_member(run: Run) -> None:
 
 @step("compares what runs now with the plan; changes nothing")
 def verify(run: Run) -> None:
-    """Prove that the instances run the plan, and that nothing else changed."""
+    """Prove that the instances of every side run the plan, and that nothing else changed."""
     if run.dry_run:
         rehearsed(run)
     else:
-        before = planned_from(run)
-        left = left_unread(run, before)
-        if left.outcome is Outcome.REFUSE:
-            raise Refused(f"{left.sentence}; trigger undo for this run: the previous deployment reads them")
-        run.demand(left)
-        watch(
-            run,
-            lambda earlier, after: run.decide(
-                change_verified, before=before, earlier=earlier, after=after, plan=run.plan(), own=own_changes(run)
-            ),
-        )
+        for side in run.sides:
+            _prove(side)
+
+
+def _prove(run: Run) -> None:
+    before = planned_from(run)
+    left = left_unread(run, before)
+    if left.outcome is Outcome.REFUSE:
+        raise Refused(f"{left.sentence}; trigger undo for this run: the previous deployment reads them")
+    run.demand(left)
+    of: dict[str, Any] = {"before": before, "plan": run.plan(), "own": own_changes(run)}
+    watch(run, lambda earlier, after: run.decide(change_verified, earlier=earlier, after=after, **of))
 
 
 def left_unread(run: Run, before: ApplicationReading) -> Verdict:

@@ -30,7 +30,9 @@ from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Verdict
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
+from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.code import code_digest
+from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.cards import bytes_of_topics
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
@@ -59,26 +61,33 @@ def planned(make: PlanMaker) -> Any:
             run.say(f"this run has already changed something: plan {run.plan().digest} stays")
             return
         reading = run.observed()
-        judged = _judged(run, reading)
-        run.demand(judged)
-        store(run, make(run, reading, judged.findings))
+        store(run, make(run, reading, judged(run, reading)))
 
     return plan()
 
 
+def judged(run: Run, reading: ApplicationReading) -> tuple[Finding, ...]:
+    """The findings of `check` about one side's reading; Refused or Inconclusive unless it may be planned from."""
+    verdict = _judged(run, reading)
+    run.demand(verdict)
+    return verdict.findings
+
+
 def store(run: Run, made: Plan) -> None:
-    """Keep a plan and log its content; Drifted if another plan was shown for approval."""
+    """Keep a plan, reserve what it changes, and log its content; Drifted if another plan was shown for approval."""
     refuse_drift(run, made.digest)
     run.ledger.store_plan(run.key, made.digest, encode(made))
     for stage in made.stages:
-        run.say(stage.sentence)
+        run.say(made.sentence_of(stage))
     for later in made.then:
         run.say(f"after this run, triggered again: {later}")
-    for cost in made.costs:
+    for cost in (cost for part in made.parts for cost in part.costs):
         run.say(f"{cost.instance}: expected gap {cost.gap_s[0]}–{cost.gap_s[1]} s ({cost.why})")
     for line in made.undo:
         run.say(f"undo {line}")
     run.say(f"plan {made.digest}")
+    if not run.dry_run:
+        take_hold(run, resources(run), changes=False)
 
 
 def refuse_drift(run: Run, digest: str) -> None:
@@ -99,7 +108,7 @@ def planned_from(run: Run) -> ApplicationReading:
 
 def _last_check(run: Run) -> tuple[ApplicationReading, Verdict]:
     """The newest reading that `check` judged, and its verdict."""
-    checked = run.ledger.evidence(run.key, kind="verdict", name=ready_for_change.__name__)
+    checked = run.verdicts(ready_for_change.__name__)
     if not checked:
         raise Refused(_UNCHECKED)
     kept = checked[-1].payload

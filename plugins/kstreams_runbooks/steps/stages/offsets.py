@@ -8,7 +8,7 @@ from kstreams_runbooks.act.topic_checks import certain
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.cards import OffsetsDeleted, OffsetsSet
-from kstreams_runbooks.model.runs.stages import DeleteOffsets, SetOffsets
+from kstreams_runbooks.model.runs.stages import DeleteOffsets, SetOffsets, StopAll
 from kstreams_runbooks.model.writes import CommittedOffset, ObjectWritten, SavedOffsets
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import read_ends
@@ -29,7 +29,7 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetsSet | OffsetsDeleted |
         ids = {one.name: one.topic_id for one in reader.topics(stage.topics)}
         after = kept.after if kept else _wanted(reader, stage, card.before if card else None)
     empty = sorted(set(stage.topics) - {one.topic for one in after})
-    checked = OffsetWriter(run.kafka)
+    checked = OffsetWriter(run.kafka, emptied=_is_emptied(run, stage))
     checked.set(stage.group, after, ids=ids, before=before)
     if empty:
         checked.delete(stage.group, empty, before=before)
@@ -63,7 +63,7 @@ def delete_offsets(run: Run, stage: DeleteOffsets) -> None:
     kept = announced.facts(OffsetsDeleted).get(stage.group)
     with ClusterReader(run.kafka) as reader:
         before = kept.before if kept else read_saved(reader, stage.group)
-    checked = OffsetWriter(run.kafka)
+    checked = OffsetWriter(run.kafka, emptied=_is_emptied(run, stage))
     checked.delete(stage.group, stage.topics, before=before)
     if run.dry_run:
         for line in checked.would_write:
@@ -72,6 +72,14 @@ def delete_offsets(run: Run, stage: DeleteOffsets) -> None:
     facts = kept or OffsetsDeleted(before, stage.topics, _file(run, before))
     announced.write(stage.group, facts, f"offsets of group {stage.group} on {', '.join(stage.topics)}: deleted")
     _keep(run, stage.kind, OffsetWriter(run.kafka, dry_run=False).delete(stage.group, stage.topics, before=before))
+
+
+def _is_emptied(run: Run, stage: SetOffsets | DeleteOffsets) -> bool:
+    """Whether this is a dry run of a plan that stops every member of the group before the stage."""
+    if not run.dry_run:
+        return False
+    stopped = {one.side for one in run.whole_plan().stages if isinstance(one, StopAll) and one.number < stage.number}
+    return stage.group in {run.side(role).application.application_id for role in stopped}
 
 
 def _file(run: Run, before: SavedOffsets) -> str:

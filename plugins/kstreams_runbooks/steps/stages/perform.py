@@ -56,13 +56,15 @@ def perform(run: Run, stage: OtherStage, undone: Mapping[int, Card]) -> None:
 
 
 def guard_stage(run: Run, stage: OtherStage) -> None:
-    """Drifted or Inconclusive if the application of the stage is not as planned; its own changes are expected."""
-    of = {"plan": run.plan(), "name": "", "number": stage.number, "own": own_changes(run)}
-    guarded = run.decide(nothing_drifted, reading=run.read(), **of)
-    if guarded.outcome is Outcome.INCONCLUSIVE:
-        raise Inconclusive(f"stage {stage.number} is not begun: {'; '.join(guarded.reasons)}")
-    if guarded.outcome is not Outcome.PROCEED:
-        raise Drifted(f"stage {stage.number} is not begun: {'; '.join(guarded.reasons)}")
+    """Drifted or Inconclusive if an application of the run is not as planned; the run's own changes are expected."""
+    for side in run.sides:
+        of = {"plan": side.plan(), "name": "", "number": stage.number, "own": own_changes(side)}
+        guarded = side.decide(nothing_drifted, reading=side.read(), **of)
+        begun = f"stage {stage.number} is not begun"
+        if guarded.outcome is Outcome.INCONCLUSIVE:
+            raise Inconclusive(f"{begun}: {'; '.join(guarded.reasons)}")
+        if guarded.outcome is not Outcome.PROCEED:
+            raise Drifted(f"{begun}: {'; '.join(guarded.reasons)}")
 
 
 def _ids(run: Run, stage: DeleteTopics, undone: Mapping[int, Card]) -> dict[str, str]:

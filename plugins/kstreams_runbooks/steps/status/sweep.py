@@ -16,7 +16,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.void import void_plan, voided
 from kstreams_runbooks.steps.instances.gate_trigger import GATE_PASSED
 from kstreams_runbooks.steps.plan.cards import instance_cards, instance_facts, own_changes
-from kstreams_runbooks.steps.run.notify import notify
+from kstreams_runbooks.steps.run.notify import notify_all
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.held import holds_by_run
 from kstreams_runbooks.wording import first_of
@@ -89,7 +89,7 @@ def _guard(run: Run) -> Verdict:
     run.keep("reading", "application", inputs["reading"])
     verdict = run.decide(nothing_drifted, **inputs)
     void_plan(run, plan, verdict.reasons)
-    notify(run, message.drifted, digest=plan.digest, reasons=verdict.reasons)
+    notify_all(run.first, message.drifted, digest=plan.digest, reasons=verdict.reasons)
     return verdict
 
 
