@@ -4,37 +4,33 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from kstreams_runbooks.decide.drain.marks import read_up_to
 from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.decide.instances.verification import undo_verified
 from kstreams_runbooks.decide.plans.local_state import STALE
 from kstreams_runbooks.decide.plans.undo import deployed_as, undo_plan
 from kstreams_runbooks.decide.runs.approval import may_request
-from kstreams_runbooks.errors import Inconclusive, Refused
-from kstreams_runbooks.ledger.codec import decode
-from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings.readings import InstanceReading, StreamsReading
 from kstreams_runbooks.model.runs.cards import KINDS
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, OtherStage, StartAll, StopAll
-from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.model.verdicts import Finding, Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import authorize, take_hold
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.approval.holds import resources
+from kstreams_runbooks.steps.instances.read_to_end import read_to_end
 from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
 from kstreams_runbooks.steps.instances.undone import undone_of, undone_record, undone_sides
-from kstreams_runbooks.steps.plan.cards import bytes_to_restore, instance_cards, instance_facts, own_changes
+from kstreams_runbooks.steps.plan.cards import bytes_to_restore, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, rehearsed, watch
 from kstreams_runbooks.steps.plan.plan import require_fresh, stopped_for_good, store, with_undescribed
 from kstreams_runbooks.steps.run.ending import reported
-from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described
 from kstreams_runbooks.steps.run.step import step
-from kstreams_runbooks.steps.run.until import Until
 from kstreams_runbooks.steps.stages.perform import guard_stage, perform
 
 
@@ -192,7 +188,7 @@ class UndoOperator(RollingOperator):
         )
         if name := next_of(run, bounce, reading, names):
             if bounce.after_drain:
-                _drain(run, bounce, reading)
+                read_to_end(run, bounce, reading)
             self.take(run, bounce, run.read() if bounce.after_drain else reading, name)
         if names:
             run.say(f"{bounce.deployed}: {', '.join(names)} in place")
@@ -239,48 +235,3 @@ def _rehearse(run: Run) -> None:
 def _is_well(instance: InstanceReading) -> bool:
     streams = instance.streams
     return isinstance(streams, StreamsReading) and streams.state == "RUNNING"
-
-
-def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
-    """Return when all records that were in the repartition topics before this stage have been read and committed.
-
-    Until the stage before had reached every instance, records that an older release misreads were written there.
-    """
-    if isinstance(reading.partitions, Missing):
-        raise Inconclusive(*reading.lacking("offsets"))
-    prefix = f"{run.application.application_id}-"
-    inputs = set(run.application.inputs)
-    internal = [one for one in reading.partitions if one.topic.startswith(prefix) and one.topic not in inputs]
-    for one in internal:
-        if one.log_end_offset is None:
-            raise Inconclusive(f"{one.name}: {one.why}")
-    ends = [(one.name, one.log_end_offset) for one in internal]
-    # The last write of an earlier stage began a new period: marks from before it prove nothing.
-    since = max((card.seq for card in instance_cards(run) if instance_facts(card).bounce < bounce.number), default=0)
-    kept = run.ledger.remember(run.key, f"drain/{bounce.number}/{since}", ends)
-    marks = decode(tuple[tuple[str, int], ...], kept)
-    left: list[ApplicationReading] = [reading]
-    before: set[str] = set()
-
-    def look() -> tuple[ApplicationReading, Verdict]:
-        nonlocal before
-        reading = left.pop() if left else run.read()
-        verdict = read_up_to(reading.partitions, marks, reading.application)
-        if verdict.outcome is Outcome.PROCEED:
-            return reading, verdict
-        down = {one.instance for one in reading.instances if has_ended(one) and not deployed_as(one, bounce)}
-        if certain := sorted(down & before):
-            raise Refused(
-                f"{'; '.join(verdict.reasons)}, and {', '.join(certain)} does not run any more (expected RUNNING), so "
-                "no instance reads its partitions; clear undo, which starts it first"
-            )
-        before = down
-        return reading, verdict
-
-    pace = Pace(run.plan().limit("gate_interval_s"), run.plan().limit("gate_ceiling_s"))
-    until = Until(run, f"drain/{bounce.number}/{since}", pace.ceiling_s)
-    reading = poll(run, pace, look, lambda verdict: verdict.outcome is Outcome.PROCEED, until)
-    verdict = run.decide(read_up_to, partitions=reading.partitions, marks=marks, application=reading.application)
-    if verdict.outcome is Outcome.WAIT:
-        raise Refused(f"{'; '.join(verdict.reasons)} after {run.plan().limit('gate_ceiling_s'):.0f} s (gate_ceiling_s)")
-    run.demand(verdict)
