@@ -1,7 +1,9 @@
 """What only a person can do, asked within one task of a real Airflow: only an answer counts, for its own stage."""
 
 import time
+from contextlib import suppress
 
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.cards import InputsPaused, OtherFacts, PersonAsked
@@ -45,7 +47,14 @@ def asked_before(stack: Stack) -> str:
 
 def logged(stack: Stack, run_id: str, line: str, try_number: int = 1) -> None:
     """Return when a try of `undo` has logged this and waits again."""
-    until(lambda: line in log_of(stack, run_id, "undo", try_number), 60, f"undo logs {line}", poll_s=0.5)
+
+    def has() -> bool:
+        # A task that has not begun has no log.
+        with suppress(BadInput):
+            return line in log_of(stack, run_id, "undo", try_number)
+        return False
+
+    until(has, 120, f"undo logs {line}", poll_s=0.5)
     reached(stack, run_id, "undo", "awaiting_input")
 
 

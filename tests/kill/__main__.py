@@ -45,8 +45,10 @@ def run(environ: Mapping[str, str]) -> int:
         os.environ.update(lab.fleet_environment())
         keep = Path(environ["KEEP"]) if environ.get("KEEP") else None
         with stack(lab, Parts(deployed=scenario.deployed), keep=keep) as made:
-            made.api().wait_for_dag(name)
-            tasks = in_order(made.api().call("GET", f"/dags/{name}/tasks")["tasks"])
+            dag_id = scenario.dag or name
+            made.api().wait_for_dag(dag_id)
+            found = in_order(made.api().call("GET", f"/dags/{dag_id}/tasks")["tasks"])
+            tasks = {name: task for name, task in found.items() if name not in scenario.idle}
             chosen = selected(tuple(tasks), environ.get("TASKS") or "")
             if count is not None:
                 seed = secrets.randbelow(_SEEDS) if seed is None else seed
@@ -54,7 +56,7 @@ def run(environ: Mapping[str, str]) -> int:
                 chosen = drawn(chosen, seed, count)
             session, rows = Session(name, chosen, seed if count is not None else None), []
             for task in chosen:
-                rows.append(_row(made, name, scenario, tasks[task]))
+                rows.append(_row(made, dag_id, scenario, tasks[task]))
                 if environ.get("OUT"):
                     # After each row: half an hour is long enough for somebody to interrupt it.
                     Path(environ["OUT"]).write_text(markdown(session, rows), encoding="utf-8")

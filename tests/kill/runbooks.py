@@ -1,4 +1,4 @@
-"""What the harness has to know of each runbook. A new DAG is a row here, and nothing else."""
+"""What the harness has to know of each runbook. A new DAG, or another way through one, is a row here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,6 +29,7 @@ class Before:
 class Scenario:
     """One runbook on the orders application: how it is set up, what is asked for, and what has to run at the end.
 
+    `dag` is its DAG, empty if that has the name of the scenario; `idle` are its tasks that have nothing to do here.
     `deployed` is made from nothing before each run; `release` and `settings` are what every instance has declared and
     runs after it, `settings` being those that a runbook set. `fields` are of the fleet entry. `moments` are of tasks
     whose kind (kill.moments) does not say when to kill them.
@@ -42,8 +43,11 @@ class Scenario:
     limits: Mapping[str, float] = field(default_factory=lambda: dict(_LIMITS))
     moments: Mapping[str, tuple[Moment, ...]] = field(default_factory=dict)
     before: Before | None = None
+    dag: str = ""
+    idle: frozenset[str] = frozenset()
 
 
+_AT_ONCE = {"stop_application": (Moment.STOPPING,), "start_application": (Moment.STARTING,)}
 _TWO_THREADS = {"num.stream.threads": "2"}
 
 RUNBOOKS: Mapping[str, Scenario] = {
@@ -51,6 +55,15 @@ RUNBOOKS: Mapping[str, Scenario] = {
         deployed=Deployed(release=FROM_RELEASE),
         params={"target": TO_RELEASE},
         release=TO_RELEASE,
+        idle=frozenset({"drain_repartition_topics", *_AT_ONCE, "wait_caught_up"}),
+    ),
+    "planned_downgrade": Scenario(
+        dag="library_bump",
+        deployed=Deployed(release=TO_RELEASE),
+        params={"target": FROM_RELEASE},
+        release=FROM_RELEASE,
+        moments=_AT_ONCE,
+        idle=frozenset({"approve_bounce_2", "bounce_2_first", "bounce_2_rest"}),
     ),
     "rolling_bounce": Scenario(
         deployed=Deployed(release=TO_RELEASE),
@@ -63,7 +76,7 @@ RUNBOOKS: Mapping[str, Scenario] = {
         params={"settings": _TWO_THREADS},
         release=TO_RELEASE,
         settings=_TWO_THREADS,
-        moments={"stop_application": (Moment.STOPPING,), "start_application": (Moment.STARTING,)},
+        moments=_AT_ONCE,
     ),
     "undo": Scenario(
         deployed=Deployed(release=FROM_RELEASE),

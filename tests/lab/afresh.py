@@ -17,7 +17,7 @@ from lab.stack import TRAFFIC, Stack
 from lab.supervise import until
 
 _CALL_S = 30
-_TELL_APART_S = 0.2
+TELL_APART_S = 0.2
 
 
 def afresh(stack: Stack, deployed: Deployed) -> None:
@@ -26,7 +26,7 @@ def afresh(stack: Stack, deployed: Deployed) -> None:
     if stack.parts.airflow:
         _end_runs(stack)
     stack.supervisor.stop(TRAFFIC, *names)
-    _forget_group(lab.bootstrap, deployed.application_id)
+    forget_group(lab.bootstrap, deployed.application_id)
     _delete_topics(lab.bootstrap)
     for name in names:
         shutil.rmtree(lab.instances / name, ignore_errors=True)
@@ -34,7 +34,7 @@ def afresh(stack: Stack, deployed: Deployed) -> None:
     kafka.create_topics(lab.bootstrap)
     application.write_instances(lab, deployed)
     # The times distinguish a start from the write before it; a deployer waits like this too.
-    time.sleep(_TELL_APART_S)
+    time.sleep(TELL_APART_S)
     stack.supervisor.start(*names)
     application.wait_running(lab, stack.supervisor, names)
 
@@ -51,7 +51,7 @@ def _end_runs(stack: Stack) -> None:
         ledger.release_holds(run_key)
 
 
-def _forget_group(bootstrap: str, group_id: str) -> None:
+def forget_group(bootstrap: str, group_id: str) -> None:
     """A stopped application stays in its group until its session times out: its members are removed here."""
     config = {"bootstrap.servers": bootstrap}
     with ClusterReader(config) as reader:

@@ -20,13 +20,15 @@ from lab.supervise import Program, Supervisor, log_tail, until
 COMPONENTS = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer")
 
 # name: role; each stack draws its own passwords
-LOGINS = {"admin": "admin", "oncall": "op", "approver": "op", "viewer": "viewer"}
+LOGINS = {"admin": "admin", "oncall": "op", "approver": "op", "other_approver": "op", "viewer": "viewer"}
 _PASSWORD_BYTES = 12
 _LOCAL_SETTINGS = "from kstreams_runbooks.local_settings import task_instance_mutation_hook  # noqa: F401\n"
 
 _WITHOUT_LOG_SERVER = dict.fromkeys(("airflow-scheduler", "airflow-triggerer"), ("--skip-serve-logs",))
 
 REQUESTER, APPROVER = "oncall", "approver"
+# May approve for applications of another team alone.
+OTHER_APPROVER = "other_approver"
 
 _MIGRATE_S = 300
 _HEALTHY_S = 300
@@ -70,7 +72,7 @@ def environment(lab: Lab) -> dict[str, str]:
         "api_auth__jwt_secret": secrets.token_hex(32),
         "core__auth_manager": "airflow.api_fastapi.auth.managers.simple.simple_auth_manager.SimpleAuthManager",
         "core__dags_are_paused_at_creation": "False",
-        "core__dags_folder": str(lab.checkout / "dags"),
+        "core__dags_folder": str(lab.dags),
         "core__execution_api_server_url": f"{lab.airflow_url}/execution/",
         "core__executor": "LocalExecutor",
         "core__load_examples": "False",
@@ -116,6 +118,9 @@ def prepare(lab: Lab, environ: Mapping[str, str]) -> None:
     local_settings = lab.airflow_home / "config" / "airflow_local_settings.py"
     local_settings.parent.mkdir(exist_ok=True)
     local_settings.write_text(_LOCAL_SETTINGS, encoding="utf-8")
+    lab.dags.mkdir()
+    for file in (lab.checkout / "dags").glob("*.py"):
+        (lab.dags / file.name).symlink_to(file)
     lab.logs.mkdir(parents=True, exist_ok=True)
     log = lab.logs / "airflow-db.log"
     with log.open("w", encoding="utf-8") as out:

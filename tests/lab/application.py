@@ -67,11 +67,16 @@ def write_instances(lab: Lab, deployed: Deployed) -> None:
         there = ", ".join(sorted(path.name for path in lab.releases.glob("*"))) or "none"
         raise BadInput(f"release {deployed.release} is not built (there are: {there})")
     for number, name in enumerate(deployed.names, start=1):
-        directory = lab.instances / name
-        (directory / "state").mkdir(parents=True, exist_ok=True)
-        base = base_properties(lab, deployed, number, name)
-        (directory / "base.properties").write_text(dump(base), encoding="latin-1")
-        write_atomically(directory / "deployment.properties", dump({"release": deployed.release}))
+        write_instance(lab, deployed, number, name)
+
+
+def write_instance(lab: Lab, deployed: Deployed, number: int, name: str) -> None:
+    """The same for one instance, which has the n-th port of metrics."""
+    directory = lab.instances / name
+    (directory / "state").mkdir(parents=True, exist_ok=True)
+    base = base_properties(lab, deployed, number, name)
+    (directory / "base.properties").write_text(dump(base), encoding="latin-1")
+    write_atomically(directory / "deployment.properties", dump({"release": deployed.release}))
 
 
 def base_properties(lab: Lab, deployed: Deployed, number: int, name: str) -> dict[str, str]:

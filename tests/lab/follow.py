@@ -35,6 +35,7 @@ def follow(
     run_id: str,
     *,
     approver: Airflow | None,
+    others: tuple[Airflow, ...] = (),
     watch: Watch | None = None,
     each_time: Callable[[], None] = lambda: None,
     at_once: Callable[[str], bool] = lambda _: False,
@@ -43,8 +44,9 @@ def follow(
 ) -> str:
     """Return the state in which the run ended; `approver` approves everything, None leaves it to a person.
 
-    `at_once` decides whether a task's question may be answered without the time that a reader takes. Unreachable if
-    the run does not end, Refused if it asks the same again and again.
+    If a question is asked again, the `others` answer, one after another. `at_once` decides whether a task's question
+    may be answered without the time that a reader takes. Unreachable if the run does not end, Refused if it asks the
+    same again and again.
     """
     lines: dict[str, str] = {}
     final: set[tuple[str, str]] = set()
@@ -64,13 +66,13 @@ def follow(
         if state in _ENDED:
             return state
         if approver:
-            _answer(approver, dag_id, run_id, at_once, asked, answered, watch)
+            _answer((approver, *others), dag_id, run_id, at_once, asked, answered, watch)
         time.sleep(poll_s)
     raise Unreachable(f"run {run_id} of {dag_id} has not ended in time; look at {api.url}/dags/{dag_id}/runs/{run_id}")
 
 
 def _answer(
-    approver: Airflow,
+    approvers: tuple[Airflow, ...],
     dag_id: str,
     run_id: str,
     at_once: Callable[[str], bool],
@@ -78,13 +80,14 @@ def _answer(
     answered: dict[str, int],
     watch: Watch | None,
 ) -> None:
-    for question in approver.pending(dag_id, run_id):
+    for question in approvers[0].pending(dag_id, run_id):
         task_id = question["task_instance"]["task_id"]
         if time.monotonic() - asked.setdefault(task_id, time.monotonic()) < READING_S and not at_once(task_id):
             continue
         del asked[task_id]
+        approver = approvers[answered.get(task_id, 0) % len(approvers)]
         answered[task_id] = answered.get(task_id, 0) + 1
-        if answered[task_id] > _ANSWERS:
+        if answered[task_id] > _ANSWERS * len(approvers):
             raise Refused(f"{task_id} asks again after {_ANSWERS} answers by {approver.login}: {question['subject']}")
         approver.answer(dag_id, run_id, task_id)
         if watch:

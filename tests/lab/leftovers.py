@@ -34,6 +34,7 @@ _OURS = (
     "notifications.jsonl",
     "result.json",
     "started.json",
+    "dags",
 )
 
 

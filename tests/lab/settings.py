@@ -119,6 +119,11 @@ class Lab:
         return self.run_dir / "airflow"
 
     @property
+    def dags(self) -> Path:
+        """Airflow's DAGs folder: links to the project's own, and what a test adds."""
+        return self.run_dir / "dags"
+
+    @property
     def environment_file(self) -> Path:
         """The file in which the terminal command finds a stack that is up."""
         return self.run_dir / "env"

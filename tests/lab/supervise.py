@@ -57,22 +57,27 @@ def configuration(lab: Lab, programs: Iterable[Program]) -> str:
         f"serverurl=http://127.0.0.1:{lab.ports.supervisor}",
     ]
     for program in programs:
-        lines += [
-            "",
-            f"[program:{program.name}]",
-            f"command={_plain(shlex.join(program.command))}",
-            "autostart=false",
-            "autorestart=false",
-            "startsecs=0",
-            "stopsignal=TERM",
-            f"stopwaitsecs={program.stop_wait_s}",
-            f"killasgroup={str(program.kill_group).lower()}",
-            "redirect_stderr=true",
-            f"stdout_logfile={run}/logs/{program.name}.log",
-            # never rotated: the output of each start is evidence
-            "stdout_logfile_maxbytes=0",
-        ]
+        lines += _section(lab, program)
     return "\n".join(lines) + "\n"
+
+
+def _section(lab: Lab, program: Program) -> list[str]:
+    """The lines of one program."""
+    return [
+        "",
+        f"[program:{program.name}]",
+        f"command={_plain(shlex.join(program.command))}",
+        "autostart=false",
+        "autorestart=false",
+        "startsecs=0",
+        "stopsignal=TERM",
+        f"stopwaitsecs={program.stop_wait_s}",
+        f"killasgroup={str(program.kill_group).lower()}",
+        "redirect_stderr=true",
+        f"stdout_logfile={_plain(str(lab.run_dir))}/logs/{program.name}.log",
+        # never rotated: the output of each start is evidence
+        "stdout_logfile_maxbytes=0",
+    ]
 
 
 def _plain(text: str) -> str:
@@ -113,6 +118,16 @@ class Supervisor:
         except Unreachable:
             return False
         return True
+
+    def add(self, program: Program) -> None:
+        """Declare one more program while the stack is up; one that is declared already is left alone."""
+        file = self._lab.run_dir / "supervisord.conf"
+        text = file.read_text(encoding="utf-8")
+        if f"[program:{program.name}]" in text:
+            return
+        file.write_text(text + "\n".join(_section(self._lab, program)) + "\n", encoding="utf-8")
+        self._call("reloadConfig")
+        self._call("addProcessGroup", program.name)
 
     def start(self, *names: str) -> None:
         """Start programs without waiting for them."""

@@ -11,16 +11,16 @@ from kstreams_runbooks.decide.runs.chain import clock_steps
 from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunFacts, RunOutcome, conclusion
 from kstreams_runbooks.decide.runs.message import ended, trigger_command
 from kstreams_runbooks.errors import Drifted, Inconclusive, Unreachable
+from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.journal import Entry
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence
-from kstreams_runbooks.model.verdicts import Verdict
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.instances.watch_trigger import SAW
-from kstreams_runbooks.steps.plan.cards import instance_facts
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, leave, reported
-from kstreams_runbooks.steps.run.notify import emergencies, notify
+from kstreams_runbooks.steps.run.notify import emergencies, notify_all
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.wording import pasted
 
@@ -54,7 +54,8 @@ def close(run: Run, ended_by: str = "") -> Conclusion:
     """Write how a run ended, and release its holds; `ended_by` is how Airflow ended it before its own `conclude`."""
     facts = replace(facts_of(run), ended_by=ended_by)
     if facts.touched and not conclusion(facts).outcome.succeeded:
-        facts = replace(facts, reading=_last_look(run))
+        first, *others = [_last_look(side) for side in _touched_sides(run)]
+        facts = replace(facts, reading=first, others=tuple(others))
     outcome = run.decide(conclusion, facts=facts)
     run.ledger.conclude(run.key, str(outcome.outcome), outcome.sentence, now_ms())
     run.ledger.release_holds(run.key)
@@ -66,7 +67,7 @@ def tell(run: Run, outcome: Conclusion, back: Sequence[str], head: str) -> None:
     # fleet_check has already notified of a drift that it found itself.
     drifted = has_drifted(run) and voided(run) is None
     told = {"way_back": back, "emergencies": tuple(emergencies(run)), "head": head}
-    notify(run, ended, conclusion=outcome, drifted=drifted, **told)
+    notify_all(run, ended, conclusion=outcome, drifted=drifted, **told)
 
 
 def _report_chain(run: Run) -> str:
@@ -121,7 +122,7 @@ def facts_of(run: Run) -> RunFacts:
     return RunFacts(
         dry_run=run.dry_run,
         wrote=tuple(dict.fromkeys(card.what for card in cards)),
-        verified=_newest_verdict(run, closing),
+        verified=_proof(run, closing),
         last=_newest_verdict(run, verdicts),
         failures=tuple(piece.payload["sentence"] for piece in failures),
         inconclusive=bool(failures) and failures[-1].payload["exit_code"] in _NOBODY_CAN_SAY,
@@ -129,6 +130,21 @@ def facts_of(run: Run) -> RunFacts:
         touched=tuple(dict.fromkeys(card.object for card in cards if card.kind == INSTANCE)),
         saw=run.ledger.piece(run.key, saw[-1].seq).payload["sentence"] if saw else "",
     )
+
+
+def _proof(run: Run, closing: Sequence[Entry]) -> Verdict | None:
+    """The newest proofs of all sides as one verdict; None while one side has none."""
+    newest: dict[str, Verdict] = {}
+    for entry in closing:
+        payload = run.ledger.piece(run.key, entry.seq).payload
+        if "outcome" in (result := _result(payload)):
+            newest[payload.get("application", run.record.application)] = decode(Verdict, result)
+    wanted = {run.record.application} if run.dry_run else {side.record.application for side in run.known_sides}
+    if not wanted <= newest.keys():
+        return None
+    if refused := [one for one in newest.values() if one.outcome is not Outcome.PROCEED]:
+        return refused[-1]
+    return Verdict(Outcome.PROCEED, tuple(dict.fromkeys(reason for one in newest.values() for reason in one.reasons)))
 
 
 def _newest_verdict(run: Run, entries: Sequence[Entry]) -> Verdict | None:
@@ -169,6 +185,12 @@ def _failures(run: Run, entries: Sequence[Entry]) -> list[Evidence]:
     since = begun.seq if begun else 0
     own = [one for one in entries if one.kind == "failure" and one.task_id != run.task_id and one.seq > since]
     return [run.ledger.piece(run.key, one.seq) for one in own]
+
+
+def _touched_sides(run: Run) -> list[Run]:
+    """The run for each application whose instances it has touched."""
+    names = dict.fromkeys(card.application for card in run.ledger.cards(run.key) if card.kind == INSTANCE)
+    return [run.on(name) for name in names]
 
 
 def _last_look(run: Run) -> ApplicationReading | Missing:

@@ -132,6 +132,7 @@ def as_markdown(document: dict[str, Any]) -> str:
         f"- outcome: **{markdown(run['outcome'] or 'not concluded yet')}** {_whole(run['outcome_sentence'] or '')}",
         f"- plan: {code(run['plan_digest'] or 'none')}",
     ]
+    lines += _changes_too(document["plan"] or {})
     lines += [
         f"- {markdown(approval['task_id'])}: approved by {markdown(approval['by'])} for plan {code(approval['digest'])}"
         + (f", in an emergency: {markdown(approval['emergency_reason'])}" if approval["emergency_reason"] else "")
@@ -175,6 +176,14 @@ def as_markdown(document: dict[str, Any]) -> str:
     lines += ["", f"Journal: {chain['rows']} entries, head {code(chain['head'])}."]
     lines += ["", f"{chain['readings']} raw readings: `--format json`."]
     return "\n".join(lines)
+
+
+def _changes_too(plan: dict[str, Any]) -> list[str]:
+    """A line for each other application that the plan changes, with its role."""
+    return [
+        f"- changes too: {markdown(side['application'])} @ {markdown(side['cluster'])}, its {markdown(side['role'])}"
+        for side in plan.get("sides", ())
+    ]
 
 
 def _whole(sentence: object) -> str:

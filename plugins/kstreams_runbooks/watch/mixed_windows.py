@@ -121,8 +121,10 @@ def change_in_ledger(ledger: Ledger | None, entry: Application, sides: Sides | N
 def _verified(ledger: Ledger, run: RunRecord) -> ApplicationReading | None:
     """The reading that verified a run: every instance ran the new version by then, so the change is not later."""
     for piece in reversed(ledger.evidence(run.run_key, kind="verdict", name=_VERIFIED)):
-        if piece.payload["result"]["outcome"] == Outcome.PROCEED:
-            reading: ApplicationReading = decode(ApplicationReading, piece.payload["inputs"]["after"])
+        if piece.payload["result"]["outcome"] != Outcome.PROCEED:
+            continue
+        reading: ApplicationReading = decode(ApplicationReading, piece.payload["inputs"]["after"])
+        if reading.application == run.application:
             return reading
     return None
 

@@ -92,8 +92,8 @@ def _instances(
             continue
         runs = deployment.release if isinstance(streams, Missing) else streams.version
         with_ = settings_text(dict(deployment.settings))
+        planned = f"planned {plan.bounces[-1].release}" if plan.bounces else "planned as it is"
         yield (
-            f"{one} runs {runs} with {with_} (planned {plan.bounces[-1].release}, at the start "
-            f"{start.release if start else 'not known'}): somebody changed it; look at the results, then trigger a new "
-            "run"
+            f"{one} runs {runs} with {with_} ({planned}, at the start {start.release if start else 'not known'}): "
+            "somebody changed it; look at the results, then trigger a new run"
         )

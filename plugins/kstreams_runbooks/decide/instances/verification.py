@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.lag import standing_still, total_lag
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.own_changes import NO_CHANGES, OwnChanges
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
@@ -29,7 +30,7 @@ def change_verified(
         return Verdict(Outcome.INCONCLUSIVE, missing)
     if changed := (*topic_drift(plan, after, own), *_offsets(before, after, own)):
         return Verdict(Outcome.REFUSE, changed)
-    members = every_member_runs(after, plan.bounces[-1:])
+    members = every_member_runs(after, plan.bounces[-1:] or tuple(_as_found(plan)))
     if members.outcome is not Outcome.PROCEED:
         return members
     if waiting := (*_unwell(after), *_behind(earlier, after, plan)):
@@ -42,6 +43,12 @@ def change_verified(
             "no topic recreated, no committed offset gone back",
         ),
     )
+
+
+def _as_found(plan: Plan) -> Iterator[Bounce]:
+    """The deployments with which the plan found the instances: it changes none of them."""
+    for one in plan.facts.at_start:
+        yield Bounce(0, one.release, one.settings, one.version, (one.instance,))
 
 
 def undo_verified(
@@ -68,7 +75,10 @@ def undo_verified(
     )
     return Verdict(
         Outcome.PROCEED,
-        (back, f"lag within {plan.limit('max_lag'):,.0f}, every partition with something to read advances"),
+        (
+            back or "no instance had to go back",
+            f"lag within {plan.limit('max_lag'):,.0f}, every partition with something to read advances",
+        ),
     )
 
 

@@ -143,6 +143,10 @@ def one_down(declared: DeclaredApplication) -> str:
     )
 
 
+# The worst case of a run that touches none.
+NO_INSTANCE = "no instance is touched: the applications keep processing"
+
+
 def all_down(declared: DeclaredApplication) -> str:
     """The worst case if all instances are stopped together."""
     return (

@@ -1,10 +1,11 @@
 """From the undo cards of a run to the plan that takes it back."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kstreams_runbooks.decide.instances.members import settings_text
 from kstreams_runbooks.decide.plans.basis import (
+    NO_INSTANCE,
     UPGRADE_FROM,
     all_down,
     costs,
@@ -101,7 +102,13 @@ def undo_plan(
         ),
         undo=(f"trigger {undone.runbook} again",),
         title=f"undo of {undone.run_key}" + (f": back to {bounces[-1].deployed}" if bounces else ""),
-        worst_case=all_down(declared) if undone.at_once else one_down(declared),
+        worst_case=_worst_case(
+            [
+                (declared, bounces),
+                *((of.declared, part.bounces) for of, (part, _) in zip(sides, parts, strict=True)),
+            ],
+            at_once=undone.at_once,
+        ),
         at_once=undone.at_once,
         sides=tuple(
             replace(side, costs=_costs(of.declared, part.bounces, of.changelog_bytes, at_once=undone.at_once))
@@ -124,10 +131,18 @@ def _part(
 def _costs(
     declared: DeclaredApplication, bounces: tuple[Bounce, ...], changelog_bytes: int | Missing, *, at_once: bool
 ) -> tuple[InstanceCost, ...]:
+    if not bounces:
+        return ()
     return tuple(
         with_restore(cost, changelog_bytes) if _clears(bounces, cost.instance) else cost
         for cost in (costs_at_once(declared) if at_once else costs(declared))
     )
+
+
+def _worst_case(taken: Sequence[tuple[DeclaredApplication, tuple[Bounce, ...]]], *, at_once: bool) -> str:
+    """The worst case of every application whose instances are touched."""
+    worst = [all_down(declared) if at_once else one_down(declared) for declared, bounces in taken if bounces]
+    return "; ".join(worst) or NO_INSTANCE
 
 
 def _instances_back(

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 from kstreams_runbooks.decide.change.unchanged import NAMED
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Card
-from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Bounce, Stage
+from kstreams_runbooks.model.runs.plan import Plan, SidePart
+from kstreams_runbooks.model.runs.stages import Bounce, Stage, StopAll
 from kstreams_runbooks.model.times import utc, utc_minute
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import LONGEST_SENTENCE, code, markdown, why_no_reason
@@ -226,10 +226,10 @@ def digest_line(digest: str, link: str) -> str:
 def _todo(whole: Plan, stage: Stage) -> str:
     """One stage; of a bounce also the order of its instances."""
     if not isinstance(stage, Bounce):
-        return stage.sentence
+        return whole.sentence_of(stage)
     plan, bounce = whole.of_side(stage.side), stage
     names = [name for name in plan.facts.instances if bounce.takes(name)]
-    if plan.at_once:
+    if stage is whole.start:
         return (
             f"stop all {len(names)} instances, remove their members until the group is EMPTY, start all with "
             f"{bounce.sentence.partition(': ')[2]}"
@@ -239,10 +239,20 @@ def _todo(whole: Plan, stage: Stage) -> str:
 
 
 def _gap(plan: Plan) -> str:
-    """Seconds without processing, and why."""
-    first = plan.costs[0]
-    most = max(cost.gap_s[1] for cost in plan.costs)
-    return f"{first.gap_s[0]}–{most} s {'of all instances' if plan.at_once else 'per instance'}; {first.why}"
+    """Seconds without processing, and why, of each application whose instances are stopped."""
+    gaps = [
+        f"{part.application}: {_gap_of(plan, part)}" if plan.sides else _gap_of(plan, part)
+        for part in plan.parts
+        if part.costs
+    ]
+    return "; ".join(gaps) or "none: no instance is stopped"
+
+
+def _gap_of(plan: Plan, part: SidePart) -> str:
+    together = plan.at_once or any(isinstance(one, StopAll) and one.side == part.role for one in plan.stages)
+    first = part.costs[0]
+    most = max(cost.gap_s[1] for cost in part.costs)
+    return f"{first.gap_s[0]}–{most} s {'of all instances' if together else 'per instance'}; {first.why}"
 
 
 def _other_limits(plan: Plan, fleet_limits: tuple[tuple[str, float], ...]) -> str:

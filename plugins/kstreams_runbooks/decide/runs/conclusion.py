@@ -33,7 +33,7 @@ class RunFacts:
     not it), `inconclusive` whether it failed for a reading that is missing; `reached` the last step that began;
     `touched` the instances that cards name; `saw` the last observation of a wait in that step. `ended_by` is how
     Airflow ended the run before its own `conclude`, empty if it did not. `reading` is None if no final reading was
-    needed.
+    needed; `others` are those of the other applications whose instances were changed.
     """
 
     dry_run: bool
@@ -47,6 +47,7 @@ class RunFacts:
     reading: ApplicationReading | Missing | None = None
     saw: str = ""
     ended_by: str = ""
+    others: tuple[ApplicationReading | Missing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +87,17 @@ def _why(facts: RunFacts) -> str:
 
 def _unwell(facts: RunFacts) -> Iterator[str]:
     """The final state of the touched instances that are not RUNNING."""
-    reading = facts.reading
-    if reading is None:
+    if facts.reading is None:
         return
-    if isinstance(reading, Missing):
-        yield f"how {', '.join(facts.touched)} is now cannot be read: {reading.missing}"
-        return
+    readings = (facts.reading, *facts.others)
+    if unread := [one.missing for one in readings if isinstance(one, Missing)]:
+        yield f"how {', '.join(facts.touched)} is now cannot be read: {'; '.join(unread)}"
+    known = {one.instance: one for reading in readings if not isinstance(reading, Missing) for one in reading.instances}
     for name in facts.touched:
-        instance = reading.instance(name)
-        if isinstance(instance, Missing):
-            yield instance.missing
+        instance = known.get(name)
+        if instance is None:
+            if not unread:
+                yield f"instance {name} was not read"
         elif isinstance(instance.deployment, Deployment) and is_down(instance.deployment.process):
             yield f"{name} is DOWN (its process is {instance.deployment.process})"
         elif isinstance(instance.streams, Missing):

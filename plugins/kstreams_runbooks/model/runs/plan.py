@@ -106,6 +106,17 @@ class Plan:
         return tuple(one for one in found if isinstance(one, Bounce))
 
     @property
+    def start(self) -> StartAll | Bounce | None:
+        """The stage that starts every instance once all of them are down, None without one."""
+        found = next((one for one in self.stages if isinstance(one, StartAll)), None)
+        return self.bounces[0] if found is None and self.at_once and self.bounces else found
+
+    @property
+    def rolled(self) -> tuple[Bounce, ...]:
+        """The bounces that take one instance after another."""
+        return tuple(one for one in self.stages if isinstance(one, Bounce) and one is not self.start)
+
+    @property
     def parts(self) -> tuple[SidePart, ...]:
         """Every side, the first with the empty role."""
         return (SidePart("", self.application, self.cluster, self.facts, self.costs), *self.sides)
@@ -119,6 +130,10 @@ class Plan:
     def application_of(self, stage: Stage) -> str:
         """The application of the side that a stage concerns."""
         return {one.role: one.application for one in self.parts}[stage.side]
+
+    def sentence_of(self, stage: Stage) -> str:
+        """What a stage does, with the application in place of its role."""
+        return (replace(stage, side=self.application_of(stage)) if stage.side else stage).sentence
 
     def of_application(self, application: str) -> "Plan":
         """The part of the side that this application is (`of_side`); KeyError for one that is none of its sides."""
@@ -150,20 +165,21 @@ class Plan:
             bound=self.digest,
         )
 
-    def stop_before(self, stage: Stage) -> StopAll | None:
-        """The stop after which the side of a stage is still down when its turn comes, None if it runs then."""
-        of_side = [one for one in self.stages if one.side == stage.side and one.number < stage.number]
-        moves = [one for one in of_side if isinstance(one, Bounce | StopAll | StartAll)]
-        last = max(moves, key=lambda one: one.number, default=None)
-        return last if isinstance(last, StopAll) else None
+    def stopped_before(self, stage: Stage) -> tuple[StopAll, ...]:
+        """The stops before a stage after which no instance of their side has been started when its turn comes."""
+        last: dict[str, Stage] = {}
+        for one in sorted(self.stages, key=lambda one: one.number):
+            if one.number < stage.number and isinstance(one, Bounce | StopAll | StartAll):
+                last[one.side] = one
+        return tuple(one for one in last.values() if isinstance(one, StopAll))
 
     def limit(self, name: str) -> float:
         """Value of one limit."""
         return dict(self.limits)[name]
 
     def bounce(self, number: int) -> Bounce | None:
-        """The numbered bounce, None if this path does not need it."""
-        return next((bounce for bounce in self.bounces if bounce.number == number), None)
+        """The numbered bounce that takes one instance after another, None if this path does not need it."""
+        return next((bounce for bounce in self.rolled if bounce.number == number), None)
 
     def last_of(self, instance: str) -> Bounce | None:
         """The bounce on which an instance ends, None if the plan does not change it."""

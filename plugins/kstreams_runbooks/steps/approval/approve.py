@@ -53,7 +53,7 @@ class ApprovePlan(AskingOperator, ApprovalOperator):
             asking,
             plan=run.whole_plan(),
             bounce=self.bounce,
-            now="; ".join(described(run.read())),
+            now="; ".join(line for side in run.sides for line in described(side.read())),
             fleet_limits=run.application.declared().limits,
             cards=tuple(run.ledger.cards(run.key)),
         )

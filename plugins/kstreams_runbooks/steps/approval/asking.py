@@ -18,7 +18,7 @@ from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.approval.holds import hold_waits
 from kstreams_runbooks.steps.run.ending import reported
-from kstreams_runbooks.steps.run.notify import notify, page_of
+from kstreams_runbooks.steps.run.notify import notify_all, page_of
 from kstreams_runbooks.steps.run.person import responder
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.until import cut_short, hours_left, waits_until_ms
@@ -172,7 +172,8 @@ class AskingOperator(HITLOperator):
         run.ledger.remember(run.key, "digest_shown", self.digest(run))
         run.keep("note", VOIDED, {"by": "asked again"})
         hold_waits(run)
-        notify(run, needs_you, asks=asks, lines=lines, deadline_ms=deadline_ms, link=page_of(run, self.task_id))
+        link = page_of(run, self.task_id)
+        notify_all(run, needs_you, asks=asks, lines=lines, deadline_ms=deadline_ms, link=link)
         return super().execute(context)
 
     def accept(self, run: Run, options: Sequence[str], by: str, emergency_reason: str | None) -> None:
@@ -191,7 +192,7 @@ class AskingOperator(HITLOperator):
         )
         run.say(said)
         if emergency_reason:
-            notify(run, approved_alone, by=by, reason=emergency_reason)
+            notify_all(run, approved_alone, by=by, reason=emergency_reason)
 
 
 def _misfit(given: Mapping[str, Any]) -> str:

@@ -46,7 +46,7 @@ def authorize(
     _newest_run(run)
     cards = [card for card in run.ledger.cards(run.key) if (card.cluster, card.application) == run.about]
     for name in after:
-        verdicts = run.ledger.evidence(run.key, kind="verdict", name=name, newest=1)
+        verdicts = run.verdicts(name)
         outcome = verdicts[-1].payload["result"]["outcome"] if verdicts else "never reached"
         if outcome != "proceed":
             raise WriteRefused(
@@ -94,7 +94,7 @@ def _answered(run: Run, approval_task: str, digest: str) -> Approval:
 
 def _not_expired(run: Run, approval_task: str, approval: Approval) -> None:
     """WriteRefused if an approval has expired by this worker's clock or any clock in the journal."""
-    lifetime_ms = int(run.limit("approval_expiry_h") * HOUR_MS)
+    lifetime_ms = int(run.first.limit("approval_expiry_h") * HOUR_MS)
     earliest = run.ledger.earliest_clock(run.record, approval.entry)
     latest = run.ledger.latest_clock(run.record, approval.entry)
     if why := not_valid(approval, now_ms(), lifetime_ms, earliest, latest):
@@ -111,15 +111,16 @@ def _still_the_run(run: Run) -> None:
 
 
 def _newest_run(run: Run) -> None:
-    """Refuse if another run has changed the application since the reading of the stored plan, or the last card."""
+    """Refuse if another run has changed a side since the reading of the stored plan, or the last card."""
     looked = run.ledger.looked_before_plan(run.key, _LOOKS, BEGUN, plan_decisions())
     last = max([looked, *(card.entry for card in run.ledger.cards(run.key))])
-    if other := run.ledger.changed_since(run.record, last):
-        raise WriteRefused(
-            f"{run.task_id}: run {other} has changed {run.record.application} since this run read it for its plan or "
-            "last changed it (expected: no change by another run); trigger a new run, which plans from the present "
-            "state"
-        )
+    for side in run.sides:
+        if other := run.ledger.changed_since(side.record, last):
+            raise WriteRefused(
+                f"{run.task_id}: run {other} has changed {side.record.application} since this run read it for its plan "
+                "or last changed it (expected: no change by another run); trigger a new run, which plans from the "
+                "present state"
+            )
 
 
 def _same_code(run: Run, plan: Plan) -> None:

@@ -1,75 +1,167 @@
-"""The steps of a stop and restart: all down, group EMPTY, all up, every gate passed."""
+"""The steps that take all instances at once: all down, group EMPTY, all up, every gate passed.
 
-from collections.abc import Mapping
+Each concerns the application in a role of the plan (`side`), empty for the run's own. If the stop and the start are
+stages of their own, the ledger keeps the end of each (steps/stages/order.py).
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from airflow.sdk import BaseOperator
 
-from kstreams_runbooks.decide.instances.members import group_is_empty
+from kstreams_runbooks.decide.drain.marks import read_up_to
+from kstreams_runbooks.decide.instances.members import every_member_runs, group_is_empty
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.runs.stages import Bounce
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce, Drain, StartAll, StopAll
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger
-from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, stop_all
-from kstreams_runbooks.steps.plan.cards import previous_start
+from kstreams_runbooks.steps.instances.read_to_end import read_to_end
+from kstreams_runbooks.steps.instances.together import (
+    rehearse_at_once,
+    rehearse_start,
+    rehearse_stop,
+    start_all,
+    stop_all,
+)
+from kstreams_runbooks.steps.plan.cards import has_stopped, previous_start
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
-from kstreams_runbooks.steps.run.step import write
+from kstreams_runbooks.steps.run.step import step, write
+from kstreams_runbooks.steps.stages.order import keep_complete, require_earlier, task_of
+from kstreams_runbooks.steps.stages.perform import guard_stage
 
 _APPROVAL = "approve_plan"
+_NOT_NEEDED = "not needed: this plan takes one instance after another"
 
 
-@write("stops every instance at once and empties the group")
-def stop_application(run: Run) -> None:
-    """All instances down, their members removed, the group proven EMPTY."""
-    [bounce] = run.plan().bounces
-    if run.dry_run:
-        rehearse_at_once(run, bounce)
-        return
-    authorize(run, _APPROVAL, ())
+@step("waits until what is in the repartition topics has been read; changes nothing")
+def drain_repartition_topics(run: Run) -> None:
+    """Every record that an older release would misread, read and committed while the running one still can."""
+    plan = run.plan()
+    drain = next((one for one in plan.stages if isinstance(one, Drain)), None)
+    if drain is None:
+        run.say("not needed: no format in the repartition topics changes")
+    elif run.dry_run:
+        run.say(f"would {drain.sentence}")
+    elif has_stopped(run):
+        run.say("every instance has been stopped since: nothing to wait for")
+    else:
+        read_to_end(run, drain.number, run.read(), "bounce_1_first and what follows it", past=lambda _: False)
+
+
+def stop_application(side: str = "") -> Any:
+    """The task that stops every instance of a side."""
+
+    def act(run: Run) -> None:
+        """All instances down, their members removed, the group proven EMPTY."""
+        own = run.side(side)
+        plan = own.plan()
+        stage = next((one for one in plan.stages if isinstance(one, StopAll)), None)
+        if plan.start is None:
+            run.say(_NOT_NEEDED)
+        elif run.dry_run and stage:
+            rehearse_stop(own)
+        elif run.dry_run:
+            rehearse_at_once(own, started(plan.start))
+        else:
+            _stop(own, stage, started(plan.start))
+
+    act.__name__ = task_of("stop_all", side)
+    return write("stops every instance at once and empties the group")(act)()
+
+
+def _stop(run: Run, stage: StopAll | None, bounce: Bounce) -> None:
+    if stage:
+        require_earlier(run, stage)
+    authorize(run, _APPROVAL, tuple(_proofs(run.plan())), stage=stage.number if stage else None)
+    if stage:
+        guard_stage(run, stage)
     stop_all(run, bounce)
+    if stage:
+        keep_complete(run, stage)
 
 
-@write("sets release and settings, and starts every instance at once")
-def start_application(run: Run) -> None:
-    """All instances up on the plan's target; `wait_caught_up` decides whether they are ready."""
-    [bounce] = run.plan().bounces
-    if run.dry_run:
-        run.say("rehearsed with stop_application")
-        return
-    authorize(run, _APPROVAL, (group_is_empty.__name__,), stage=bounce.number, going_on=True)
-    start_all(run, bounce)
+def start_application(side: str = "") -> Any:
+    """The task that starts every instance of a side."""
+
+    def act(run: Run) -> None:
+        """All instances up on the plan's target; `wait_caught_up` decides whether they are ready."""
+        own = run.side(side)
+        start = own.plan().start
+        if start is None:
+            run.say(_NOT_NEEDED)
+        elif run.dry_run and isinstance(start, StartAll):
+            rehearse_start(own, start.bounce)
+        elif run.dry_run:
+            run.say("rehearsed with stop_application")
+        else:
+            _start(own, start)
+
+    act.__name__ = task_of("start_all", side)
+    return write("sets release and settings, and starts every instance at once")(act)()
 
 
-def wait_caught_up() -> "WaitCaughtUp":
-    """Every instance through its gate."""
-    return WaitCaughtUp(task_id="wait_caught_up", retries=0)
+def _start(run: Run, start: StartAll | Bounce) -> None:
+    if isinstance(start, StartAll):
+        require_earlier(run, start)
+    authorize(run, _APPROVAL, (group_is_empty.__name__,), stage=start.number, going_on=True)
+    start_all(run, started(start))
+
+
+def started(start: StartAll | Bounce) -> Bounce:
+    """The release and settings with which all instances start, as a bounce."""
+    return start if isinstance(start, Bounce) else start.bounce
+
+
+def _proofs(plan: Plan) -> Iterator[str]:
+    """What has to be proven before all instances are stopped."""
+    if plan.rolled:
+        yield every_member_runs.__name__
+    if any(isinstance(one, Drain) for one in plan.stages):
+        yield read_up_to.__name__
+
+
+def wait_caught_up(side: str = "") -> "WaitCaughtUp":
+    """Every instance of a side through its gate."""
+    return WaitCaughtUp(task_id=f"wait_caught_up_{side}" if side else "wait_caught_up", side=side, retries=0)
 
 
 class WaitCaughtUp(BaseOperator):
-    """Waits, without a worker, until every instance has passed its gate; changes nothing."""
+    """Waits, without a worker, until every instance of a side has passed its gate; changes nothing."""
+
+    def __init__(self, *, side: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.side = side
 
     def execute(self, context: Mapping[str, Any]) -> None:
         """Defer to the gate of the first instance that has not passed."""
         with reported(context, "waits until every instance is well and has caught up") as run:
-            [bounce] = run.plan().bounces
-            if run.dry_run:
+            if run.side(self.side).plan().start is None:
+                run.say(_NOT_NEEDED)
+            elif run.dry_run:
                 run.say(f"would wait at each gate for up to {run.plan().limit('gate_ceiling_s'):.0f} s")
-                return
-            self._wait(run, bounce)
+            else:
+                self._wait(run)
 
     def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
         """Continue after a gate."""
         with reported(context, "the gate answered") as run:
             answered(run, event)
-            [bounce] = run.plan().bounces
-            self._wait(run, bounce)
+            self._wait(run)
 
-    def _wait(self, run: Run, bounce: Bounce) -> None:
-        await_gates(self, run, bounce, last=True)
+    def _wait(self, run: Run) -> None:
+        own = run.side(self.side)
+        if (start := own.plan().start) is None:
+            return
+        # What follows needs to know that this stage is complete, and the triggerer does not keep that.
+        follows = isinstance(start, StartAll) and run.whole_plan().stages[-1] != start
+        await_gates(self, own, started(start), last=not follows)
         run.say("every instance has passed its gate")
+        if follows:
+            keep_complete(own, start)
 
 
 def await_gates(operator: BaseOperator, run: Run, bounce: Bounce, *, last: bool) -> None:

@@ -62,6 +62,7 @@ from airflow.sdk import BaseOperator
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.instances.rolling import beyond, in_place
 from kstreams_runbooks.errors import Inconclusive, WriteRefused
+from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, Start
 from kstreams_runbooks.model.runs.gate import Awaited
@@ -74,7 +75,7 @@ from kstreams_runbooks.steps.instances.deploy_trigger import deploy_trigger
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger, has_passed
 from kstreams_runbooks.steps.instances.request import remove_left, request_bounce
-from kstreams_runbooks.steps.plan.cards import instance_cards, instance_facts
+from kstreams_runbooks.steps.plan.cards import instance_cards
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 
@@ -110,10 +111,11 @@ class RollingOperator(BaseOperator):
 
         A request that was made under a valid approval is finished: watching its start needs no other approval.
         """
-        with reported(context, "the wait for a person answered") as run:
+        with reported(context, "the wait for a person answered") as first:
             if event["outcome"] != Outcome.WAIT:
-                answered(run, event)
+                answered(first, event)
             left: Awaited = decode(Awaited, awaited)
+            run = first.side(left.bounce.side)
             if left.members:
                 left = remove_left(run, run.read(), left)
             if event["outcome"] == Outcome.WAIT:

@@ -16,6 +16,7 @@ from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.deployers.requests import for_one_start
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError
+from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.readings.readings import (
@@ -32,7 +33,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.instances.bring import known, require_as_planned
 from kstreams_runbooks.steps.plan.before import require_still_writable, stopped_for_good, stops
-from kstreams_runbooks.steps.plan.cards import instance_facts, last_card, members_in_group, write_card
+from kstreams_runbooks.steps.plan.cards import last_card, members_in_group, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
@@ -185,7 +186,7 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
         raise Inconclusive(f"{instance.instance}: which start it runs cannot be read: {instance.streams.missing}")
     proven = [
         piece
-        for piece in run.ledger.evidence(run.key, kind="verdict", name=group_is_empty.__name__)
+        for piece in run.verdicts(group_is_empty.__name__)
         if piece.payload["result"]["outcome"] == Outcome.PROCEED and piece.id > card.entry
     ]
     return bool(proven) and instance.streams.start != instance_facts(card).previous
@@ -193,15 +194,39 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
 
 def rehearse_at_once(run: Run, bounce: Bounce) -> None:
     """What a real run would do, through clients that only record it."""
+    _record_stop(run)
+    _record_start(run, bounce)
+    _rehearsed(run)
+
+
+def rehearse_stop(run: Run) -> None:
+    """The same for the stop alone."""
+    _record_stop(run)
+    _rehearsed(run)
+
+
+def rehearse_start(run: Run, bounce: Bounce) -> None:
+    """The same for the start alone."""
+    _record_start(run, bounce)
+    _rehearsed(run)
+
+
+def _record_stop(run: Run) -> None:
     for name in run.plan().facts.instances:
         run.deployer.stop(name)
     run.deployer.would_write.append(f"remove every member of group {run.application.application_id} until it is EMPTY")
+
+
+def _record_start(run: Run, bounce: Bounce) -> None:
     if (clears := bounce.clears) is not None:
         run.deployer.would_write += [f"delete {clears.what} of {name}" for name in run.plan().facts.instances]
     for name in run.plan().facts.instances:
         run.deployer.apply(name, bounce.target)
         run.deployer.check_start(name, bounce.once)
         run.deployer.would_write.append(f"start {name}{for_one_start(bounce.once)}")
+
+
+def _rehearsed(run: Run) -> None:
     for line in run.deployer.would_write:
         run.say(f"would {line}")
     run.keep("write", "rehearsed", {"would_write": list(run.deployer.would_write)})

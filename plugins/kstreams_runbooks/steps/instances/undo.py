@@ -4,56 +4,55 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from kstreams_runbooks.decide.drain.marks import read_up_to
 from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.decide.instances.verification import undo_verified
 from kstreams_runbooks.decide.plans.local_state import STALE
 from kstreams_runbooks.decide.plans.undo import deployed_as, undo_plan
-from kstreams_runbooks.decide.runs.approval import may_request
-from kstreams_runbooks.errors import Inconclusive, Refused
-from kstreams_runbooks.ledger.codec import decode
-from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings.readings import InstanceReading, StreamsReading
 from kstreams_runbooks.model.runs.cards import KINDS
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, OtherStage, StartAll, StopAll
-from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.model.verdicts import Finding, Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import authorize, take_hold
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.approval.holds import resources
+from kstreams_runbooks.steps.instances.read_to_end import read_to_end
 from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
-from kstreams_runbooks.steps.instances.undone import undone_of, undone_record, undone_sides
+from kstreams_runbooks.steps.instances.undone import (
+    other_applications,
+    topics_of_cards,
+    undone_of,
+    undone_record,
+    undone_sides,
+)
 from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good, stops
-from kstreams_runbooks.steps.plan.cards import bytes_to_restore, instance_cards, instance_facts, own_changes
+from kstreams_runbooks.steps.plan.cards import bytes_to_restore, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics
-from kstreams_runbooks.steps.plan.looking import left_unread, rehearsed, watch
-from kstreams_runbooks.steps.plan.plan import require_fresh, store, with_undescribed
+from kstreams_runbooks.steps.plan.looking import left_unread, look, rehearsed, watch
+from kstreams_runbooks.steps.plan.plan import check_deployer, require_fresh, store, with_undescribed
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.person import AskingTask
-from kstreams_runbooks.steps.run.poll import Pace, poll
-from kstreams_runbooks.steps.run.run import Run, described
+from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step
-from kstreams_runbooks.steps.run.until import Until
 from kstreams_runbooks.steps.stages.perform import guard_stage, perform
 
 
 @step("reads the undo cards of the run, and the application as it is now; changes nothing")
 def read_cards(run: Run) -> None:
-    """Show the cards backwards, record the present state of the application, and reserve it."""
-    run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
+    """Show the cards backwards, record the present state of every application of the run, and reserve them."""
     record = undone_record(run)
     run.say(f"run {record.run_key} asked by {record.requested_by}: {record.outcome or 'not concluded'}")
     for card in reversed(run.ledger.cards(record.run_key)):
         run.say(f"card {card.seq}: {card.what}; undo: {card.undo} ({card.cost}){'; done' if card.done else ''}")
-    reading = run.read()
-    run.keep("reading", "application", reading)
-    for line in described(reading):
-        run.say(line)
+    sides = [run, *(run.on(name) for name in other_applications(run))]
+    for side in sides:
+        look(side, topics_of_cards(side))
     if not run.dry_run:
-        take_hold(run, resources(run), changes=False)
+        take_hold(run, sorted({one for side in sides for one in resources(side)}), changes=False)
 
 
 def plan_undo() -> Any:
@@ -90,16 +89,10 @@ def plan_undo() -> Any:
 
 def _may_go_back(run: Run, made: Plan) -> tuple[Finding, ...]:
     """What a deployer or the cluster would refuse later is refused before anything is changed; findings of one side."""
-    for name in made.facts.instances:
-        for bounce in made.bounces:
-            if bounce.takes(name):
-                run.deployer.check_apply(name, bounce.target)
-                run.deployer.check_start(name, bounce.once)
-                if bounce.clears is not None:
-                    run.deployer.check_clear_state(name, bounce.clears.names)
+    check_deployer(run, made)
     if not made.bounces:
         return ()
-    reading = run.observed("read_cards") if run == run.first else run.read()
+    reading = run.observed("read_cards")
     findings = require_topics(run, reading, made.bounces)
     return findings + (stopped_for_good(run, reading, required=False) if made.at_once and not stops(made) else ())
 
@@ -140,9 +133,8 @@ class UndoOperator(RollingOperator, AskingTask):
                 self._start(side, stage)
             else:
                 self._other(side, stage, cards)
-        for part in plan.parts:
-            if plan.of_application(part.application).bounces:
-                _proven(run.on(part.application))
+        for side in run.sides:
+            _proven(side)
         record = undone_record(run)
         for card in reversed(run.ledger.cards(record.run_key)):
             if not card.done and card.kind in KINDS:
@@ -195,7 +187,7 @@ class UndoOperator(RollingOperator, AskingTask):
         )
         if name := next_of(run, bounce, reading, names):
             if bounce.after_drain:
-                _drain(run, bounce, reading)
+                read_to_end(run, bounce.number, reading, run.task_id, past=lambda one: deployed_as(one, bounce))
             self.take(run, bounce, run.read() if bounce.after_drain else reading, name)
         if names:
             run.say(f"{bounce.deployed}: {', '.join(names)} in place")
@@ -210,8 +202,6 @@ def _proven(run: Run) -> None:
     """The application of one side works as the plan leaves it, and what is left unread is named."""
     of = {"plan": run.plan(), "own": own_changes(run)}
     watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, **of))
-    if run != run.first:
-        return
     left = left_unread(run, run.observed("read_cards"))
     if left.outcome is Outcome.REFUSE:
         run.say(f"{left.sentence}; they come from what is taken back, and are lost with it")
@@ -242,48 +232,3 @@ def _rehearse(run: Run) -> None:
 def _is_well(instance: InstanceReading) -> bool:
     streams = instance.streams
     return isinstance(streams, StreamsReading) and streams.state == "RUNNING"
-
-
-def _drain(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
-    """Return when all records that were in the repartition topics before this stage have been read and committed.
-
-    Until the stage before had reached every instance, records that an older release misreads were written there.
-    """
-    if isinstance(reading.partitions, Missing):
-        raise Inconclusive(*reading.lacking("offsets"))
-    prefix = f"{run.application.application_id}-"
-    inputs = set(run.application.inputs)
-    internal = [one for one in reading.partitions if one.topic.startswith(prefix) and one.topic not in inputs]
-    for one in internal:
-        if one.log_end_offset is None:
-            raise Inconclusive(f"{one.name}: {one.why}")
-    ends = [(one.name, one.log_end_offset) for one in internal]
-    # The last write of an earlier stage began a new period: marks from before it prove nothing.
-    since = max((card.seq for card in instance_cards(run) if instance_facts(card).bounce < bounce.number), default=0)
-    kept = run.ledger.remember(run.key, f"drain/{bounce.number}/{since}", ends)
-    marks = decode(tuple[tuple[str, int], ...], kept)
-    left: list[ApplicationReading] = [reading]
-    before: set[str] = set()
-
-    def look() -> tuple[ApplicationReading, Verdict]:
-        nonlocal before
-        reading = left.pop() if left else run.read()
-        verdict = read_up_to(reading.partitions, marks, reading.application)
-        if verdict.outcome is Outcome.PROCEED:
-            return reading, verdict
-        down = {one.instance for one in reading.instances if has_ended(one) and not deployed_as(one, bounce)}
-        if certain := sorted(down & before):
-            raise Refused(
-                f"{'; '.join(verdict.reasons)}, and {', '.join(certain)} does not run any more (expected RUNNING), so "
-                "no instance reads its partitions; clear undo, which starts it first"
-            )
-        before = down
-        return reading, verdict
-
-    pace = Pace(run.plan().limit("gate_interval_s"), run.plan().limit("gate_ceiling_s"))
-    until = Until(run, f"drain/{bounce.number}/{since}", pace.ceiling_s)
-    reading = poll(run, pace, look, lambda verdict: verdict.outcome is Outcome.PROCEED, until)
-    verdict = run.decide(read_up_to, partitions=reading.partitions, marks=marks, application=reading.application)
-    if verdict.outcome is Outcome.WAIT:
-        raise Refused(f"{'; '.join(verdict.reasons)} after {run.plan().limit('gate_ceiling_s'):.0f} s (gate_ceiling_s)")
-    run.demand(verdict)

@@ -4,13 +4,14 @@ from kstreams_runbooks.decide.plans.undo_cards import OtherCard
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide
 from kstreams_runbooks.decide.releases.downgrade import clears_state
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.ledger.card_facts import card_facts, instance_facts
 from kstreams_runbooks.ledger.codec import decode
-from kstreams_runbooks.model.runs.cards import KINDS, InstanceMoved
+from kstreams_runbooks.model.runs.cards import KINDS, TOPIC_KINDS, InstanceMoved
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import StopAll
+from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.rules import upgrade_path_rules
-from kstreams_runbooks.steps.plan.cards import bytes_to_restore, card_facts, instance_facts
+from kstreams_runbooks.steps.plan.cards import bytes_to_restore
 from kstreams_runbooks.steps.run.run import Run
 
 _UNDONE = "undone run"
@@ -41,11 +42,13 @@ def undone_of(run: Run) -> Undone:
     own = [card for card in cards if _is_move(card, record.cluster, record.application)]
     since = run.ledger.cards_since(record, min((card.entry for card in cards), default=0))
     roles = {(part.cluster, part.application): part.role for part in plan.parts} if plan else {}
-    stopped = plan is not None and any(isinstance(stage, StopAll) for stage in plan.stages)
+    starts = {stage.number for stage in plan.stages if isinstance(stage, StartAll)} if plan else set()
     return Undone(
         record.run_key,
         record.dag_id,
-        bool(stored and stored.get("at_once")) or stopped,
+        any(card.kind == INSTANCE and card.stage in starts for card in cards)
+        if starts
+        else bool(stored and stored.get("at_once")),
         tuple(_move(card) for card in own),
         unguarded=any(card.misreads for card in since),
         topics=tuple(name for name, *_ in plan.facts.topics) if plan else (),
@@ -56,15 +59,27 @@ def undone_of(run: Run) -> Undone:
     )
 
 
+def other_applications(run: Run) -> tuple[str, ...]:
+    """The names of the other applications of the run to undo."""
+    plan = _plan(run, undone_record(run))
+    return tuple(part.application for part in plan.sides) if plan else ()
+
+
+def topics_of_cards(run: Run) -> tuple[str, ...]:
+    """The topics that the run to undo created, grew or deleted on the cluster of one of its sides."""
+    cards = run.ledger.cards(undone_record(run.first).run_key)
+    own = [card for card in cards if card.cluster == run.record.cluster and card.kind in TOPIC_KINDS]
+    return tuple(dict.fromkeys(card.object for card in own))
+
+
 def undone_sides(run: Run) -> tuple[UndoneSide, ...]:
-    """The other applications of the run to undo, as they are now."""
+    """The other applications of the run to undo, as `read_cards` read them."""
     record = undone_record(run)
     plan, cards = _plan(run, record), run.ledger.cards(record.run_key)
     found = []
     for part in plan.sides if plan else ():
         side = run.on(part.application)
-        reading = side.read()
-        side.keep("reading", f"application {part.application}", reading)
+        reading = side.observed("read_cards")
         own = [card for card in cards if _is_move(card, part.cluster, part.application)]
         moves, seqs = tuple(_move(card) for card in own), tuple(card.seq for card in own)
         found.append(UndoneSide(part.role, reading, side.declared, moves, seqs, bytes_to_restore(side, reading)))

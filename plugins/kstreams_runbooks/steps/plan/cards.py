@@ -5,8 +5,9 @@ from kstreams_runbooks.decide.plans.basis import deployed_instance, restore_cost
 from kstreams_runbooks.decide.plans.local_state import RESTORED
 from kstreams_runbooks.decide.releases.downgrade import clears_state
 from kstreams_runbooks.decide.topology.names import is_changelog
-from kstreams_runbooks.errors import BadInput, Inconclusive
-from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.ledger.card_facts import card_facts, instance_facts
+from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
@@ -16,8 +17,6 @@ from kstreams_runbooks.model.readings.readings import (
     Start,
 )
 from kstreams_runbooks.model.runs.cards import (
-    KINDS,
-    CardFacts,
     GroupDeleted,
     InstanceMoved,
     OffsetsDeleted,
@@ -28,7 +27,7 @@ from kstreams_runbooks.model.runs.cards import (
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card
 from kstreams_runbooks.model.runs.own_changes import OwnChanges, TopicChange
 from kstreams_runbooks.model.runs.plan import DeployedInstance
-from kstreams_runbooks.model.runs.stages import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce, StartAll
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -48,7 +47,8 @@ def write_card(
     """
     plan, before = run.plan(), _before(run, instance, bounce)
     # From the last bounce of a library bump on, the application writes the new record format.
-    final = plan.runbook == "library_bump" and bounce.number > 1 and bounce.number == plan.bounces[-1].number
+    final = plan.runbook == "library_bump" and plan.start is None and 1 < bounce.number == plan.bounces[-1].number
+    start = plan.start if isinstance(plan.start, StartAll) and plan.start.number == bounce.number else None
     clear = clears_state(before.version, bounce.version, upgrade_path_rules())
     deletes = bounce.undo_deletes
     clears = NO_DIRECTORIES if clear else deletes if deletes.names else None
@@ -59,9 +59,9 @@ def write_card(
         run_key=run.key,
         seq=len(run.ledger.cards(run.key)) + 1,
         task_id=run.task_id,
-        step=f"bounce {bounce.number}",
+        step=f"{'start' if start else 'bounce'} {bounce.number}",
         object=instance.instance,
-        what=f"{instance.instance}: {bounce.sentence}",
+        what=f"{instance.instance}: {'stop, ' + start.sentence if start else bounce.sentence}",
         undo=f"{instance.instance} back to {before.deployed}"
         + ("" if clears is None else f", {clears.what} cleared first"),
         cost=cost,
@@ -88,23 +88,6 @@ def write_card(
     run.ledger.mark_written(run.key, now_ms())
 
 
-def card_facts(card: Card) -> CardFacts:
-    """The facts of a card, by its kind; BadInput for a kind that this release does not know."""
-    if card.kind not in KINDS:
-        raise BadInput(
-            f"run {card.run_key}: undo card {card.seq} ({card.what}) is of kind {card.kind}, which this release does "
-            f"not know (known: {', '.join(KINDS)}); update it, or go back manually: {card.undo}"
-        )
-    facts: CardFacts = decode(KINDS[card.kind], card.facts)
-    return facts
-
-
-def instance_facts(card: Card) -> InstanceMoved:
-    """The facts of a card about an instance."""
-    facts: InstanceMoved = decode(InstanceMoved, card.facts)
-    return facts
-
-
 def instance_cards(run: Run) -> list[Card]:
     """The cards of this run about instances of its application, first to last."""
     return [
@@ -112,6 +95,12 @@ def instance_cards(run: Run) -> list[Card]:
         for card in run.ledger.cards(run.key)
         if card.kind == INSTANCE and (card.cluster, card.application) == run.about
     ]
+
+
+def has_stopped(run: Run) -> bool:
+    """Whether this run has begun to stop all instances at once: the bounces before that are over then."""
+    start = run.plan().start
+    return start is not None and any(instance_facts(card).bounce == start.number for card in instance_cards(run))
 
 
 def own_changes(run: Run) -> OwnChanges:

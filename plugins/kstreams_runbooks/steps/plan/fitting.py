@@ -47,7 +47,7 @@ def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, d
     It compares the plan's own description, which is not made again, with the present topics. With `down` nothing is
     left to stop: then only a certain mismatch keeps an instance from starting.
     """
-    kept = run.ledger.evidence(run.key, kind="verdict", name=topics_fit.__name__)
+    kept = run.verdicts(topics_fit.__name__)
     if kept:
         inputs = kept[-1].payload["inputs"]
         wanted: _Wanted = decode(_Wanted, inputs["wanted"])

@@ -2,14 +2,16 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.decide.drain.marks import dropped_topics, nothing_left
 from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.decide.instances.members import every_member_runs
 from kstreams_runbooks.decide.instances.verification import change_verified
+from kstreams_runbooks.decide.lag import rows_standing_still
 from kstreams_runbooks.decide.runs.approval import may_request
-from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -17,95 +19,128 @@ from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import read_dropped
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.holds import resources
-from kstreams_runbooks.steps.plan.cards import own_changes
+from kstreams_runbooks.steps.plan.cards import has_stopped, own_changes
 from kstreams_runbooks.steps.plan.plan import planned_from
 from kstreams_runbooks.steps.run.form import given_unchanged
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described, now_ms
 from kstreams_runbooks.steps.run.step import step
+from kstreams_runbooks.watch.drain.unread import UnreadRecords, count_once
 
 # Lag has been under its limit at the last gate; lag above it for longer than this is not a peak.
 _LAG_CEILING_S = 120
 _REHEARSED = "nothing was changed; trigger again without dry run to do it"
 
 
-@step("reads broker, group, offsets, topics and every instance; changes nothing")
-def observe(run: Run) -> None:
-    """Read everything and keep it, if the requester may request the runbook and the form names what it can."""
-    given_unchanged(run.record.params)
+def observe(*roles: str) -> Any:
+    """The task `observe`; `roles` are fields of the form that name the other applications of the run."""
+
+    @step("reads broker, group, offsets, topics and every instance; changes nothing")
+    def observe(run: Run) -> None:
+        """Read everything and keep it, if the requester may request the runbook and the form names what it can."""
+        given_unchanged(run.record.params)
+        for side in [run.side(role) for role in ("", *roles)]:
+            look(side)
+
+    return observe()
+
+
+def look(run: Run, also: tuple[str, ...] = ()) -> None:
+    """Read the application of one side and `also` these topics; Refused if the requester may not request a runbook."""
     run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
-    reading = run.read()
+    reading = run.read(also)
     run.keep("reading", "application", reading)
     for line in described(reading):
         run.say(line)
 
 
-def check(*, at_once: bool = False) -> Any:
-    """The task `check`; with `at_once` it also accepts an application with unhealthy instances."""
+def check(*roles: str, at_once: bool = False) -> Any:
+    """The task `check` of the same roles; with `at_once` it also accepts an application with unhealthy instances."""
 
     @step("judges the reading; changes nothing")
     def check(run: Run) -> None:
-        """Refuse or be inconclusive before anything is planned, and reserve the application."""
+        """Refuse or be inconclusive before anything is planned, and reserve the applications."""
         if run.record.wrote_at_ms:
             run.say("this run has already changed something: each step reads the present state itself")
             return
-        reading = run.observed()
-        verdict = run.decide(
-            ready_for_change,
-            reading=reading,
-            declared=run.declared,
-            age_ms=now_ms() - reading.taken.at_ms,
-            max_age_ms=int(run.limit("max_reading_age_s") * 1000),
-            at_once=at_once,
-        )
-        for finding in verdict.findings:
-            run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
-        run.demand(verdict)
+        sides = [run.side(role) for role in ("", *roles)]
+        for side in sides:
+            _judge(side, at_once=at_once)
         if not run.dry_run:
-            take_hold(run, resources(run), changes=False)
+            take_hold(run, sorted({one for side in sides for one in resources(side)}), changes=False)
 
     return check()
 
 
+def _judge(run: Run, *, at_once: bool) -> None:
+    """Refused or Inconclusive if one side is not ready for a change."""
+    reading = run.observed()
+    verdict = run.decide(
+        ready_for_change,
+        reading=reading,
+        declared=run.declared,
+        age_ms=now_ms() - reading.taken.at_ms,
+        max_age_ms=int(run.limit("max_reading_age_s") * 1000),
+        at_once=at_once,
+    )
+    for finding in verdict.findings:
+        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.demand(verdict)
+
+
 @step("reads the group and every instance; changes nothing")
 def prove_every_member(run: Run) -> None:
-    """Prove that every member of the group runs the new release, declared or not."""
-    bounces = run.plan().bounces
+    """Prove that every member of the group runs what the bounces before brought, declared or not."""
+    plan = run.plan()
+    if not plan.rolled:
+        run.say("not needed: no bounce before this")
+        return
     if run.dry_run:
-        run.say("would show that every member of the group runs the new release")
+        run.say(f"would show that every member of the group runs {plan.rolled[-1].release}")
+        return
+    if has_stopped(run):
+        run.say("every instance has been stopped since: nothing to prove")
         return
     reading = run.read()
     run.keep("reading", "application", reading)
-    run.demand(run.decide(every_member_runs, reading=reading, bounces=bounces))
+    run.demand(run.decide(every_member_runs, reading=reading, bounces=plan.rolled))
 
 
 @step("compares what runs now with the plan; changes nothing")
 def verify(run: Run) -> None:
-    """Prove that the instances run the plan, and that nothing else changed."""
+    """Prove that the instances of every side run the plan, and that nothing else changed."""
     if run.dry_run:
         rehearsed(run)
     else:
-        before = planned_from(run)
-        left = left_unread(run, before)
-        if left.outcome is Outcome.REFUSE:
-            raise Refused(f"{left.sentence}; trigger undo for this run: the previous deployment reads them")
-        run.demand(left)
-        watch(
-            run,
-            lambda earlier, after: run.decide(
-                change_verified, before=before, earlier=earlier, after=after, plan=run.plan(), own=own_changes(run)
-            ),
-        )
+        for side in run.sides:
+            _prove(side)
+
+
+def _prove(run: Run) -> None:
+    before = planned_from(run)
+    left = left_unread(run, before)
+    if left.outcome is Outcome.REFUSE:
+        raise Refused(f"{left.sentence}; trigger undo for this run: the previous deployment reads them")
+    run.demand(left)
+    of: dict[str, Any] = {"before": before, "plan": run.plan(), "own": own_changes(run)}
+    watch(run, lambda earlier, after: run.decide(change_verified, earlier=earlier, after=after, **of))
 
 
 def left_unread(run: Run, before: ApplicationReading) -> Verdict:
-    """Judge the unread records in internal topics that `before` read and the application no longer reads."""
+    """Judge the unread records in internal topics that `before` read and the application no longer reads.
+
+    They are counted if offsets are left: a topic that ends in a transaction marker has nothing to read behind its last
+    record.
+    """
     group_id = run.application.application_id
     topics = dropped_topics(before, run.read(), group_id)
     if isinstance(topics, Missing):
         return run.decide(nothing_left, left=topics)
     with ClusterReader(run.kafka) as reader:
-        return run.decide(nothing_left, left=read_dropped(reader, group_id, topics))
+        left = read_dropped(reader, group_id, topics)
+    if not isinstance(left, Missing):
+        left = count_once(run.application, run.kafka, left, say=run.say)
+    return run.decide(nothing_left, left=left)
 
 
 def rehearsed(run: Run) -> None:
@@ -115,19 +150,35 @@ def rehearsed(run: Run) -> None:
 
 
 def watch(run: Run, judge: Callable[[ApplicationReading, ApplicationReading], Verdict]) -> None:
-    """Read repeatedly until `judge` accepts two consecutive readings, or the ceiling ends the wait."""
+    """Read repeatedly until `judge` accepts two consecutive readings, or the ceiling ends the wait.
+
+    If a committed offset does not advance, the records behind it are counted: after the last record of a partition
+    markers or aborted records may follow, which an idle task never commits.
+    """
     plan = run.plan()
     pause_s = max(plan.limit("gate_interval_s"), plan.limit("commit_interval_s"))
     run.say(f"looks twice, {pause_s:g} s apart: progress is a difference")
     earlier = run.read()
+    unread = UnreadRecords(run.application, run.kafka)
     time.sleep(pause_s)
 
     def look() -> tuple[Verdict, Verdict]:
         nonlocal earlier
         after = run.read()
-        verdict = judge(earlier, after)
+        verdict = judge(in_records(unread, earlier, after), after)
         earlier = after
         return verdict, verdict
 
     pace = Pace(pause_s, _LAG_CEILING_S)
-    run.demand(poll(run, pace, look, lambda verdict: verdict.outcome is not Outcome.WAIT))
+    verdict = poll(run, pace, look, lambda verdict: verdict.outcome is not Outcome.WAIT)
+    if verdict.outcome is Outcome.WAIT and unread.why:
+        raise Inconclusive(f"{'; '.join(verdict.reasons)}; {unread.why}")
+    run.demand(verdict)
+
+
+def in_records(unread: UnreadRecords, earlier: ApplicationReading, after: ApplicationReading) -> ApplicationReading:
+    """The earlier reading with records for offsets on partitions that have not advanced until `after`."""
+    if isinstance(earlier.partitions, Missing) or isinstance(after.partitions, Missing):
+        return earlier
+    counted = {one.name: one for one in unread.of(rows_standing_still(earlier.partitions, after.partitions))}
+    return replace(earlier, partitions=tuple(counted.get(one.name, one) for one in earlier.partitions))

@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.instances.check import of_the_future, ready_for_ch
 from kstreams_runbooks.decide.instances.running_facts import differences
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.local_state import (
+    ALL,
     KEEP,
     STALE,
     ClearedState,
@@ -17,6 +18,7 @@ from kstreams_runbooks.decide.plans.local_state import (
     with_cleared_state,
 )
 from kstreams_runbooks.decide.plans.restart import restart_plan
+from kstreams_runbooks.decide.plans.same_topology import may_take_over
 from kstreams_runbooks.decide.plans.undescribed import changed_settings, undescribed_settings
 from kstreams_runbooks.decide.releases.settings import may_change_the_topology
 from kstreams_runbooks.decide.topology.described import parsed
@@ -27,7 +29,9 @@ from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Verdict
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
+from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.code import code_digest
+from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good
 from kstreams_runbooks.steps.plan.cards import bytes_of_topics
 from kstreams_runbooks.steps.plan.fitting import require_topics
@@ -57,27 +61,34 @@ def planned(make: PlanMaker) -> Any:
             run.say(f"this run has already changed something: plan {run.plan().digest} stays")
             return
         reading = run.observed()
-        judged = _judged(run, reading)
-        run.demand(judged)
-        made = make(run, reading, judged.findings)
+        made = make(run, reading, judged(run, reading))
         store(run, replace(made, findings=(*made.findings, *may_begin(run, made, reading))))
 
     return plan()
 
 
+def judged(run: Run, reading: ApplicationReading) -> tuple[Finding, ...]:
+    """The findings of `check` about one side's reading; Refused or Inconclusive unless it may be planned from."""
+    verdict = _judged(run, reading)
+    run.demand(verdict)
+    return verdict.findings
+
+
 def store(run: Run, made: Plan) -> None:
-    """Keep a plan and log its content; Drifted if another plan was shown for approval."""
+    """Keep a plan, reserve what it changes, and log its content; Drifted if another plan was shown for approval."""
     refuse_drift(run, made.digest)
     run.ledger.store_plan(run.key, made.digest, encode(made))
-    for bounce in made.bounces:
-        run.say(bounce.sentence)
+    for stage in made.stages:
+        run.say(made.sentence_of(stage))
     for later in made.then:
         run.say(f"after this run, triggered again: {later}")
-    for cost in made.costs:
+    for cost in (cost for part in made.parts for cost in part.costs):
         run.say(f"{cost.instance}: expected gap {cost.gap_s[0]}–{cost.gap_s[1]} s ({cost.why})")
     for line in made.undo:
         run.say(f"undo {line}")
     run.say(f"plan {made.digest}")
+    if not run.dry_run:
+        take_hold(run, resources(run), changes=False)
 
 
 def refuse_drift(run: Run, digest: str) -> None:
@@ -98,7 +109,7 @@ def planned_from(run: Run) -> ApplicationReading:
 
 def _last_check(run: Run) -> tuple[ApplicationReading, Verdict]:
     """The newest reading that `check` judged, and its verdict."""
-    checked = run.ledger.evidence(run.key, kind="verdict", name=ready_for_change.__name__)
+    checked = run.verdicts(ready_for_change.__name__)
     if not checked:
         raise Refused(_UNCHECKED)
     kept = checked[-1].payload
@@ -127,7 +138,7 @@ def require_fresh(run: Run, reading: ApplicationReading, taken_by: str) -> None:
 
 
 def library_bump(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
-    """The plan to another Kafka Streams release: one or two rolling bounces."""
+    """The plan to another Kafka Streams release: one or two rolling bounces, or all at once to an older one."""
     made = run.decide(
         bump_plan,
         reading=reading,
@@ -138,7 +149,32 @@ def library_bump(run: Run, reading: ApplicationReading, findings: tuple[Finding,
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),
     )
-    return _with_what_it_changes(run, reading, made)
+    return _downgraded(run, reading, made) if made.at_once else _with_what_it_changes(run, reading, made)
+
+
+def _downgraded(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
+    """The plan of a downgrade with its findings; Refused or Inconclusive if the older release may not take over."""
+    check_deployer(run, made)
+    made = replace(made, findings=(*made.findings, *require_topics(run, reading, made.bounces)))
+    before, after = before_a_roll(run, reading, made.bounces[-1].target)
+    same = run.decide(may_take_over, before=before, after=after, application=run.record.application)
+    run.demand(same)
+    made = _judged_change(run, reading, replace(made, findings=(*made.findings, *same.findings)), before, after)
+    choice = ALL if made.bounces[-1].clear_state else KEEP
+    known = known_of(run, reading)
+    return _with_state(
+        run, reading, made, run.decide(cleared_state, choice=choice, before=before, after=after, known=known)
+    )
+
+
+def check_deployer(run: Run, made: Plan) -> None:
+    """Refuse here, while all instances run, what a deployer would refuse once an instance is down."""
+    for bounce in made.bounces:
+        for name in filter(bounce.takes, made.facts.instances):
+            run.deployer.check_apply(name, bounce.target)
+            run.deployer.check_start(name, bounce.once)
+            if bounce.clears is not None:
+                run.deployer.check_clear_state(name, bounce.clears.names)
 
 
 def rolling_bounce(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
@@ -165,10 +201,7 @@ def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...
         code=code_digest(run.record.dag_id),
         at_once=at_once,
     )
-    # Check here, while all instances run, what a deployer would refuse once an instance is down.
-    for name in made.facts.instances:
-        for bounce in made.bounces:
-            run.deployer.check_apply(name, bounce.target)
+    check_deployer(run, made)
     return _with_what_it_changes(run, reading, made)
 
 
@@ -186,6 +219,21 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
     before, after = before_a_roll(run, reading, made.bounces[-1].target)
     if _has_release(made) and _is_the_same(before, after):
         return with_undescribed(run, made, same_text=True)
+    made = _judged_change(run, reading, made, before, after)
+    if made.at_once:
+        return made
+    cleared = run.decide(state_of_undo, before=before, after=after, known=known_of(run, reading))
+    return _with_state(run, reading, made, cleared)
+
+
+def _judged_change(
+    run: Run,
+    reading: ApplicationReading,
+    made: Plan,
+    before: tuple[Described, ...],
+    after: Described | Missing,
+) -> Plan:
+    """The plan with the findings about what its release changes; Refused or Inconclusive if it may not be brought."""
     made = with_undescribed(run, made)
     verdict = run.decide(
         may_be_rolled,
@@ -194,17 +242,14 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
         known=known_of(run, reading),
         rules=topology_change_rules(),
         versions=upgrade_path_rules(),
-        at_once=made.at_once,
+        # A library bump brings no other change, even with all instances down.
+        at_once=made.at_once and made.runbook != "library_bump",
         catalogue=settings_between(before, after),
     )
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     run.demand(verdict)
-    made = replace(made, findings=(*made.findings, *verdict.findings))
-    if made.at_once:
-        return made
-    cleared = run.decide(state_of_undo, before=before, after=after, known=known_of(run, reading))
-    return _with_state(run, reading, made, cleared)
+    return replace(made, findings=(*made.findings, *verdict.findings))
 
 
 def _with_cleared_state(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
@@ -222,10 +267,9 @@ def _with_cleared_state(run: Run, reading: ApplicationReading, made: Plan) -> Pl
         after=None if stays else after,
         known=known_of(run, reading),
     )
-    if cleared.everything or cleared.deletes.names:
-        for name in made.facts.instances:
-            run.deployer.check_clear_state(name, cleared.deletes.names)
-    return _with_state(run, reading, made, cleared)
+    made = _with_state(run, reading, made, cleared)
+    check_deployer(run, made)
+    return made
 
 
 def _with_state(run: Run, reading: ApplicationReading, made: Plan, cleared: ClearedState) -> Plan:

@@ -7,7 +7,7 @@ from typing import Any
 
 from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryAction, RetryRule
 
-from kstreams_runbooks.decide.runbooks import runbook
+from kstreams_runbooks.decide.runbooks import longest_h
 from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
 from kstreams_runbooks.steps.run.run import Run, log
 from kstreams_runbooks.wording import outside, sentence
@@ -55,7 +55,7 @@ def _run_ends_ms(context: Mapping[str, Any]) -> int | None:
     started = getattr(dag_run, "start_date", None)
     if dag_run is None or started is None:
         return None
-    return int((started + timedelta(hours=runbook(dag_run.dag_id).longest_h)).timestamp() * 1000)
+    return int((started + timedelta(hours=longest_h(dag_run.dag_id))).timestamp() * 1000)
 
 
 def _never_began(params: Mapping[str, Any], error: RunbookError) -> str:

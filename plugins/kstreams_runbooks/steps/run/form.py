@@ -49,7 +49,7 @@ def runbook(
         catchup=False,
         # A run that waits holds no worker; Airflow would queue a run above this, and its question would not appear.
         max_active_runs=64,
-        dagrun_timeout=timedelta(hours=rows.runbook(dag_id).longest_h),
+        dagrun_timeout=timedelta(hours=rows.longest_h(dag_id)),
         params={**_who(), **_how(limits), **params},
         tags=["kafka-streams", "runbook", *tags],
         render_template_as_native_obj=False,

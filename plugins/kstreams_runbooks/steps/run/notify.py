@@ -31,10 +31,35 @@ def notify(run: Run, build: Callable[..., Notification], **facts: Any) -> None:
         settings = notification_settings()
         if settings.notifiers:
             owner, zone = run.application.owner, run.application.zone
-            about = About(run.record, owner, zone, page_of(run), f"{run.task_id}/{run.try_number}")
+            about = About(run.record, owner, zone, page_of(run), _occasion(run))
             deliver(run.ledger, settings, (build(about, now_ms(), **facts),), lambda message: _say(run, message))
     except Exception as error:  # noqa: BLE001 - after any error the step continues
         _say(run, f"notification not sent ({build.__name__}): {_sentence(error)}")
+
+
+def notify_all(run: Run, build: Callable[..., Notification], **facts: Any) -> None:
+    """The same to the owner of each application that the run is about, each owner once."""
+    told: set[str] = set()
+    for side in run.known_sides:
+        owner = _owner(side)
+        if not owner or owner not in told:
+            notify(side, build, **facts)
+        told.add(owner)
+
+
+def _owner(run: Run) -> str:
+    """Empty if its declaration is bad: the step that notifies it reports why."""
+    try:
+        return run.application.owner
+    except Exception:  # noqa: BLE001 - as above
+        return ""
+
+
+def _occasion(run: Run) -> str:
+    """The task and the try that send; for another application than the run's own also which one."""
+    own = run.first.record.application
+    name = run.record.application
+    return f"{run.task_id}/{run.try_number}" + (f"/{name}" if name != own else "")
 
 
 def page_of(run: Run, task_id: str | None = None) -> str:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from kstreams_runbooks.connections import kafka_config
 from kstreams_runbooks.decide.fitting.needed import NeededTopics
 from kstreams_runbooks.deployers import Deployer, make_deployer
-from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
 from kstreams_runbooks.fleet import Application, Cluster, load_fleet
 from kstreams_runbooks.free_text import require_free_text
 from kstreams_runbooks.ledger import Ledger
@@ -21,7 +21,7 @@ from kstreams_runbooks.ledger.codec import decode, encode, encode_call
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, Missing
 from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
-from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -30,7 +30,7 @@ from kstreams_runbooks.observe.application.facts import read_running_facts
 from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
 from kstreams_runbooks.steps.run.conf import check_conf
 from kstreams_runbooks.steps.run.form import given_limits
-from kstreams_runbooks.wording import sentence
+from kstreams_runbooks.wording import outside, sentence
 
 
 class _OneLine(logging.Filter):
@@ -130,6 +130,45 @@ class Run:
         return self.on(self.ledger.run(self.key).application)
 
     @property
+    def sides(self) -> tuple["Run", ...]:
+        """The same run for each application of its plan, the first one first; before it has a plan, for its own."""
+        stored = self.ledger.plan(self.key)
+        if stored is None or "facts" not in stored:
+            return (self.first,)
+        return tuple(self.on(part.application) for part in self.whole_plan().parts)
+
+    @property
+    def known_sides(self) -> tuple["Run", ...]:
+        """The same; if the plan cannot be read, its own application alone: that must not fail the end of a run."""
+        try:
+            return self.sides
+        except RunbookError:
+            return (self.first,)
+
+    def side(self, role: str) -> "Run":
+        """The same run for the application in a role of its plan.
+
+        Before it has a plan, the form's field of that name has the application: BadInput if it is empty, on another
+        cluster, or the run's own.
+        """
+        first = self.first
+        if not role:
+            return first
+        stored = self.ledger.plan(self.key)
+        if stored is not None and "facts" in stored:
+            return self.on({part.role: part.application for part in self.whole_plan().parts}[role])
+        name = str(self.record.params.get(role) or "").strip()
+        if not name or name == first.record.application:
+            raise BadInput(f"{role}: {outside(name or 'nothing')} (expected another application); name one")
+        entry = load_fleet().application(name)
+        if entry.cluster != first.record.cluster:
+            raise BadInput(
+                f"{role}: {name} is in cluster {entry.cluster} (expected {first.record.cluster}): a run changes "
+                "applications of one cluster; name another one"
+            )
+        return self.on(name)
+
+    @property
     def about(self) -> tuple[str, str]:
         """Cluster and name of its application."""
         return self.record.cluster, self.record.application
@@ -168,12 +207,12 @@ class Run:
         """One limit of this run."""
         return dict(self.declared.limits)[name]
 
-    def read(self) -> ApplicationReading:
-        """Read everything about the application now, with the topics that the plan binds."""
+    def read(self, also: tuple[str, ...] = ()) -> ApplicationReading:
+        """Read everything about the application now, with the topics that the plan binds and `also` these."""
         stored = self.ledger.plan(self.key)
         planned = self.plan().topics if stored and "facts" in stored else ()
         with ClusterReader(self.kafka) as reader:
-            return read_application(self.application, reader, self.deployer, also=planned)
+            return read_application(self.application, reader, self.deployer, also=(*planned, *also))
 
     def running_facts(self, reading: ApplicationReading) -> dict[str, FactsReading | Missing]:
         """The topology facts that the instances of a reading show now, without those that did not answer."""
@@ -198,10 +237,17 @@ class Run:
         return self.ledger.record(self.key, self.task_id, self.try_number, kind, name, encode(payload), now_ms())
 
     def decide(self, function: Callable[..., _T], **inputs: Any) -> _T:
-        """Decide, and keep the decision with its inputs."""
+        """Decide, and keep the decision with its inputs and the application that it is about."""
         result = function(**inputs)
-        self.keep("verdict", function.__name__, encode_call(function, inputs, result))
+        call = encode_call(function, inputs, result)
+        self.keep("verdict", function.__name__, call | {"application": self.record.application})
         return result
+
+    def verdicts(self, name: str) -> list[Evidence]:
+        """The decisions of that name about its application, first to last; those of older releases name none."""
+        own = self.record.application
+        kept = self.ledger.evidence(self.key, kind="verdict", name=name)
+        return [one for one in kept if one.payload.get("application", own) == own]
 
     def demand(self, verdict: Verdict) -> None:
         """Continue only with proceed; logs the verdict either way."""
@@ -212,12 +258,15 @@ class Run:
             raise Refused("; ".join(verdict.reasons))
 
     def observed(self, taken_by: str = "observe") -> ApplicationReading:
-        """The reading that the step `taken_by` kept."""
-        readings = self.ledger.evidence(self.key, kind="reading", task_id=taken_by, newest=1)
-        if not readings:
-            raise Refused(f"no reading of this run: `{taken_by}` has not run; clear it and what follows it")
-        reading: ApplicationReading = decode(ApplicationReading, readings[-1].payload)
-        return reading
+        """The newest reading of its application that the step `taken_by` kept."""
+        for kept in reversed(self.ledger.evidence(self.key, kind="reading", task_id=taken_by)):
+            reading: ApplicationReading = decode(ApplicationReading, kept.payload)
+            if reading.application == self.record.application:
+                return reading
+        raise Refused(
+            f"no reading of {self.record.application} in this run: `{taken_by}` has not run; clear it and what "
+            "follows it"
+        )
 
     def plan(self) -> Plan:
         """The stored plan, or its application's part of it if it has more than one side (`whole_plan`).

@@ -2,7 +2,7 @@
 
 import time
 
-from kstreams_runbooks.decide.runbooks import runbook
+from kstreams_runbooks.decide.runbooks import longest_h
 from kstreams_runbooks.model.runs.journal import CLOCK_TOLERANCE_MS
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.run.ending import BEGUN
@@ -65,8 +65,8 @@ def hours_left(run: Run, limit_h: float) -> float:
 
 def cut_short(run: Run) -> str:
     """Why a wait ends before its own limit."""
-    longest = runbook(run.record.dag_id).longest_h
-    return f"; cut short: a run of {run.record.dag_id} ends after {longest:g} h, before it conclude needs its time"
+    hours = longest_h(run.record.dag_id)
+    return f"; cut short: a run of {run.record.dag_id} ends after {hours:g} h, before it conclude needs its time"
 
 
 def _period(run: Run) -> str:

@@ -90,9 +90,10 @@ def delete_groups(run: Run, stage: DeleteGroups) -> None:
 
 
 def _checking(run: Run, stage: OffsetStage) -> OffsetWriter:
-    """A writer that only checks; a dry run has not made the stop after which the group of its side has no member."""
-    stop = run.plan().stop_before(stage) if run.dry_run else None
-    return OffsetWriter(run.kafka, emptied={run.application.application_id: f"stage {stop.number}"} if stop else {})
+    """A writer that only checks; a dry run has not made the stops after which groups of the plan have no member."""
+    stops = run.whole_plan().stopped_before(stage) if run.dry_run else ()
+    emptied = {run.side(one.side).application.application_id: f"stage {one.number}" for one in stops}
+    return OffsetWriter(run.kafka, emptied=emptied)
 
 
 def _file(run: Run, before: SavedOffsets) -> str:

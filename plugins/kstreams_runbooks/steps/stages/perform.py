@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
 from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
+from kstreams_runbooks.ledger.card_facts import card_facts
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.cards import (
@@ -29,7 +30,7 @@ from kstreams_runbooks.model.runs.stages import (
 )
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.plan.before import require_still_writable
-from kstreams_runbooks.steps.plan.cards import card_facts, own_changes
+from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.offsets import delete_groups, delete_offsets, set_offsets
@@ -80,13 +81,15 @@ def _change_offsets(run: Run, stage: OffsetStage, undone: Mapping[int, Card]) ->
 
 
 def guard_stage(run: Run, stage: OtherStage) -> None:
-    """Drifted or Inconclusive if the application of the stage is not as planned; its own changes are expected."""
-    of = {"plan": run.plan(), "name": "", "number": stage.number, "own": own_changes(run)}
-    guarded = run.decide(nothing_drifted, reading=run.read(), **of)
-    if guarded.outcome is Outcome.INCONCLUSIVE:
-        raise Inconclusive(f"stage {stage.number} is not begun: {'; '.join(guarded.reasons)}")
-    if guarded.outcome is not Outcome.PROCEED:
-        raise Drifted(f"stage {stage.number} is not begun: {'; '.join(guarded.reasons)}")
+    """Drifted or Inconclusive if an application of the run is not as planned; the run's own changes are expected."""
+    for side in run.sides:
+        of = {"plan": side.plan(), "name": "", "number": stage.number, "own": own_changes(side)}
+        guarded = side.decide(nothing_drifted, reading=side.read(), **of)
+        begun = f"stage {stage.number} is not begun"
+        if guarded.outcome is Outcome.INCONCLUSIVE:
+            raise Inconclusive(f"{begun}: {'; '.join(guarded.reasons)}")
+        if guarded.outcome is not Outcome.PROCEED:
+            raise Drifted(f"{begun}: {'; '.join(guarded.reasons)}")
 
 
 def _ids(run: Run, stage: DeleteTopics, undone: Mapping[int, Card]) -> dict[str, str]:
@@ -109,7 +112,7 @@ def _clear_state(run: Run, stage: ClearState) -> None:
     """Delete the local state of each instance, all of which are down."""
     announced = Announced(run, stage)
     # A dry run has stopped none.
-    stopped = run.dry_run and run.plan().stop_before(stage) is not None
+    stopped = run.dry_run and stage.side in {one.side for one in run.whole_plan().stopped_before(stage)}
     names = stage.instances or tuple(one.name for one in run.application.deployer.instances)
     for one in run.read().instances:
         if isinstance(one.deployment, Missing):

@@ -5,7 +5,7 @@ Airflow then skips every task that is left, also one with the trigger rule `all_
 
 from collections.abc import Callable
 
-from kstreams_runbooks.decide.runbooks import runbook
+from kstreams_runbooks.decide.runbooks import longest_h
 from kstreams_runbooks.decide.runs.message import one_line
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger import Ledger
@@ -35,8 +35,8 @@ def conclude_ended(ledger: Ledger, is_over: Callable[[str], bool], say: Callable
 
 def _conclude(run: Run, say: Callable[[str], None]) -> None:
     held = run.ledger.held_since_ms(run.key) is not None
-    longest = runbook(run.record.dag_id).longest_h
-    outcome = close(run, f"Airflow ended the run before conclude: marked, deleted, or at its limit of {longest:g} h")
+    hours = longest_h(run.record.dag_id)
+    outcome = close(run, f"Airflow ended the run before conclude: marked, deleted, or at its limit of {hours:g} h")
     say(run.line(f"{run.key} {outcome.outcome.upper()}: {outcome.sentence}"))
     if held:
         tell(run, outcome, way_back(run), run.ledger.run(run.key).head)

@@ -9,14 +9,15 @@ from kstreams_runbooks.decide.instances.guards import nothing_drifted
 from kstreams_runbooks.decide.runs import message
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.model.runs.ledger import Evidence, Hold
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.resources import APPLICATION
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.void import void_plan, voided
 from kstreams_runbooks.steps.instances.gate_trigger import GATE_PASSED
-from kstreams_runbooks.steps.plan.cards import instance_cards, instance_facts, own_changes
-from kstreams_runbooks.steps.run.notify import notify
+from kstreams_runbooks.steps.plan.cards import instance_cards, own_changes
+from kstreams_runbooks.steps.run.notify import notify_all
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.held import holds_by_run
 from kstreams_runbooks.wording import first_of
@@ -89,7 +90,7 @@ def _guard(run: Run) -> Verdict:
     run.keep("reading", "application", inputs["reading"])
     verdict = run.decide(nothing_drifted, **inputs)
     void_plan(run, plan, verdict.reasons)
-    notify(run, message.drifted, digest=plan.digest, reasons=verdict.reasons)
+    notify_all(run.first, message.drifted, digest=plan.digest, reasons=verdict.reasons)
     return verdict
 
 

@@ -12,10 +12,10 @@ import pytest
 from airflow.sdk.exceptions import TaskAwaitingInput
 from kstreams_runbooks import CHECKOUT
 from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.ledger.card_facts import card_facts
 from kstreams_runbooks.model.runs.cards import InputsPaused, PersonAsked
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import AskPerson, PauseInputs, ResumeInputs, StartAll
-from kstreams_runbooks.steps.plan.cards import card_facts
 from kstreams_runbooks.steps.run.person import ANSWERED
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import Step

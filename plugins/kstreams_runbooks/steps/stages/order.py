@@ -1,0 +1,46 @@
+"""The order of the stages of a run: the ledger has the end of each, and no stage begins before those in front of it."""
+
+from typing import Any
+
+from kstreams_runbooks.errors import WriteRefused
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce, Drain, Stage
+from kstreams_runbooks.steps.run.run import Run
+
+_COMPLETE = "stage complete"
+# The tasks of these kinds are older than stages.
+_TASKS = {"stop_all": "stop_application", "start_all": "start_application"}
+
+
+def task_of(kind: str, side: str) -> str:
+    """The id of the task that takes the stages of a kind and a side."""
+    name = _TASKS.get(kind, kind)
+    return f"{name}_{side}" if side else name
+
+
+def keep_complete(run: Run, stage: Stage) -> None:
+    """Keep the end of a stage, once."""
+    if not is_complete(run, stage):
+        run.keep("note", _COMPLETE, _end_of(run.plan(), stage))
+        run.say(f"stage {stage.number} of {len(run.whole_plan().stages)} is complete: {stage.sentence}")
+
+
+def is_complete(run: Run, stage: Stage) -> bool:
+    """Whether this run has made the change of a stage."""
+    kept = run.ledger.evidence(run.key, kind="note", name=_COMPLETE)
+    return _end_of(run.plan(), stage) in [note.payload for note in kept]
+
+
+def require_earlier(run: Run, stage: Stage) -> None:
+    """WriteRefused unless each stage before this one is complete; bounces and drains have verdicts instead."""
+    for earlier in run.whole_plan().stages:
+        proven = isinstance(earlier, Bounce | Drain)
+        if earlier.number < stage.number and not proven and not is_complete(run, earlier):
+            raise WriteRefused(
+                f"{run.task_id}: stage {earlier.number} ({earlier.sentence}) is not complete (marked successful "
+                f"manually does not count); clear {task_of(earlier.kind, earlier.side)} and what follows it"
+            )
+
+
+def _end_of(plan: Plan, stage: Stage) -> dict[str, Any]:
+    return {"stage": stage.number, "plan": plan.digest}

@@ -1,0 +1,87 @@
+"""A run about more than one thing, live: two applications of two teams, a topic, offsets, local state.
+
+The runbook is pretended (tests/world/pretended.py). It is killed, cleared, taken back by an undo that is killed too,
+and stopped by what somebody else changes; its own changes stop nothing.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from kill.moments import Moment, Target, strike
+from lab.airflow import APPROVER, OTHER_APPROVER
+from lab.second import INSTANCE, NAME, RECORDS
+from lab.stack import Stack
+from world.endings import COMPLETED, STOPPED, held_by
+from world.given import declared_as
+from world.runs import command, evidence, finished, question, told, trigger_other
+from world.two_sides import DAG, TOPIC, Found, found, pretended_runbook
+
+_SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2}
+
+
+@pytest.fixture(scope="module")
+def before(stack: Stack) -> Iterator[Found]:
+    """Both applications, and what the runbook will change."""
+    with declared_as(stack, limits=_SHORT), pretended_runbook(stack) as there:
+        yield there
+
+
+def begun(stack: Stack, **conf: Any) -> str:
+    """A run of the pretended runbook that both teams have approved."""
+    run_id = trigger_other(stack, DAG, second=NAME, **conf)
+    approved(stack, DAG, run_id, "approve_plan")
+    return run_id
+
+
+def approved(stack: Stack, dag_id: str, run_id: str, task_id: str) -> None:
+    """One approver of each team answers; the question is asked again in between."""
+    for login in (APPROVER, OTHER_APPROVER):
+        question(stack, run_id)
+        stack.api(login).answer(dag_id, run_id, task_id)
+
+
+def killed(stack: Stack, dag_id: str, run_id: str, task_id: str, moment: Moment = Moment.WORKING) -> None:
+    """SIGKILL for the process of a task, in its middle."""
+    strike(Target(stack, dag_id, run_id, task_id, (INSTANCE,)), moment, 0)
+
+
+def test_a_killed_run_goes_on_and_an_undo_takes_everything_back(stack: Stack, before: Found) -> None:
+    """Both teams approve and are notified; nothing is held in the end, and the offsets have their metadata again."""
+    run_id = begun(stack)
+    held = evidence(stack, run_id)["holds"]
+    assert {one["resource"] for one in held} == {
+        "application:demo:orders",
+        "application:demo:billing",
+        f"topic:demo:{TOPIC}",
+    }
+    killed(stack, DAG, run_id, "set_offsets_second")
+    assert finished(stack, run_id) == "failed"
+    assert evidence(stack, run_id)["run"]["outcome"] == STOPPED
+    stack.api().clear(DAG, run_id, "set_offsets_second")
+    assert finished(stack, run_id) == "success"
+    document = evidence(stack, run_id)
+    assert document["run"]["outcome"] == COMPLETED
+    assert [card["kind"] for card in document["cards"]] == ["topic_created", "instance", "offsets_set", "state_cleared"]
+    assert [card["application"] for card in document["cards"]] == ["orders", NAME, NAME, NAME]
+    during = found(stack)
+    assert during.topic_id == document["cards"][0]["facts"]["topic_id"]
+    assert sum(one.offset for one in during.offsets.values()) == RECORDS, "all of them were read again"
+    assert held_by(stack) == ()
+    assert {message["owner"] for message in told(stack, run_id)} == {"team-orders", "team-billing"}
+    code, page = command(stack, "evidence", run_id)
+    assert code == 0
+    assert f"{NAME} @ demo" in page
+
+    undo = trigger_other(stack, "undo", run=run_id)
+    approved(stack, "undo", undo, "approve_undo")
+    killed(stack, "undo", undo, "undo", Moment.STOPPING)
+    assert finished(stack, undo) == "failed"
+    stack.api().clear("undo", undo, "undo")
+    assert finished(stack, undo) == "success"
+    after = found(stack)
+    assert (after.topic_id, after.offsets) == (None, before.offsets)
+    assert after.pid not in {None, during.pid}
+    assert evidence(stack, undo)["run"]["outcome"] == COMPLETED
+    assert all(card["done"] for card in evidence(stack, run_id)["cards"])
+    assert held_by(stack) == ()
