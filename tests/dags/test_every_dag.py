@@ -31,6 +31,7 @@ KNOWN_STEPS = {
     "approve_bounce_2",
     "bounce_2_first",
     "bounce_2_rest",
+    "drain_repartition_topics",
     "stop_application",
     "start_application",
     "wait_caught_up",
@@ -54,7 +55,16 @@ MUTATING = {
     "start_application",
     "undo",
 }
-OBSERVING = {"observe", "describe_release", "check", "plan", "prove_every_member", "read_cards", "verify"}
+OBSERVING = {
+    "observe",
+    "describe_release",
+    "check",
+    "plan",
+    "prove_every_member",
+    "drain_repartition_topics",
+    "read_cards",
+    "verify",
+}
 LOOKS = {"observe", "check", "read_cards"}
 
 

@@ -18,6 +18,7 @@ from kstreams_runbooks.decide.instances.verification import change_verified, und
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
+from kstreams_runbooks.decide.plans.same_topology import may_take_over
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
 from kstreams_runbooks.decide.runs.approval import may_approve, may_request
@@ -36,6 +37,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         cleared_state,
         state_of_undo,
         with_cleared_state,
+        may_take_over,
         undo_plan,
         may_write,
         may_approve,

@@ -105,6 +105,9 @@ class StoreEntry(FleetModel):
     supplier: Words | None = Field(default=None, description="class that makes it; default: that of the library")
     timestamped: bool | None = Field(default=None, description="whether it keeps a timestamp with each value")
     headers: bool | None = Field(default=None, description="whether its files have the headers of records")
+    needs_headers: bool | None = Field(
+        default=None, description="whether its serdes cannot read a value without the headers of its record"
+    )
     retain_duplicates: bool | None = Field(
         default=None, description="whether a window store keeps each record of a key and a time"
     )

@@ -51,15 +51,16 @@ def _steps(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...])
             )
     if path.legs and backward:
         yield from _wrapped(
-            f"undo takes back the library_bump from {question.target} to {question.running}. If there is no such run, "
-            "perform the steps manually: library_bump brings newer releases only.",
+            f"undo of the run that went from {question.target} to {question.running}, while that run is the last one, "
+            "rolls the instances back and knows what ran before.",
             "   ",
         )
 
 
 def sentence(bounce: PathBounce, *, unset: bool) -> str:
     """The sentence of one bounce."""
-    parts = [f"every instance, one after another, to {bounce.target}"]
+    how = "stop every instance, then start all on" if bounce.at_once else "every instance, one after another, to"
+    parts = [f"{how} {bounce.target}"]
     if bounce.upgrade_from:
         parts.append(f"with upgrade.from={bounce.upgrade_from}")
     elif unset:
@@ -68,7 +69,7 @@ def sentence(bounce: PathBounce, *, unset: bool) -> str:
         parts.append(f"with processing.guarantee={bounce.processing_guarantee}")
     told = " ".join(parts)
     if "clear_state" in bounce.before:
-        told += ", its local state cleared before it starts"
+        told += ", local state cleared before"
     if "drain" in bounce.before:
         told = f"wait until the repartition topics are read to their end, then {told}"
     return told

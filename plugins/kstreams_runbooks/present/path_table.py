@@ -38,11 +38,15 @@ and brokers of 3.9.
 | 1 | one rolling bounce |
 | 2 | two rolling bounces, the first with `upgrade.from` |
 | B | a bridge release between: two bounces to it, one from it |
-| c | one rolling bounce, local state cleared before each instance starts on the old release |
-| s | `upgrade.from` set on the running release, a drain, then the old release |
-| S | the same, and local state cleared |
+| c | a downgrade: all instances down at once, local state cleared, then the old release |
+| S | the same, after `upgrade.from` on the running release, one rolling bounce, and a drain |
 | x | refused |
 """
+
+_BACK = (
+    "Every row that covers a pair, and whose needs are met, adds its duties. To another minor, local state is cleared "
+    "in any case: no published source promises that older releases open newer files."
+)
 
 
 def whole_table(rules: UpgradePathRules) -> str:
@@ -87,7 +91,7 @@ def _page(rules: UpgradePathRules) -> Iterator[str]:
             for row in rules.upgrade_from
         ),
     )
-    yield from ("", "## Back", "", "Every row that covers a pair, and whose needs are met, adds its duties.", "")
+    yield from ("", "## Back", "", _BACK, "")
     yield from _table(
         ("running", "target", "needs", "duties, in this order", "why", "source"),
         (
@@ -95,7 +99,7 @@ def _page(rules: UpgradePathRules) -> Iterator[str]:
                 _ranges(row.running),
                 _ranges(row.target) + (", of the same minor" if row.same_minor else ""),
                 _needs(row.needs),
-                "refuse" if row.effect == "refuse" else _duties(row.duties, row.upgrade_from),
+                row.effect if row.effect != "allow" else _duties(row.duties, row.upgrade_from),
                 _because(row.reason, row.action),
                 _source(row.id, row.source),
             )
@@ -208,10 +212,9 @@ def _sign(running: str, target: str, used: YesNoUnknown, rules: UpgradePathRules
         return "x"
     if path.bridge:
         return "B"
-    duties = {duty for bounce in path.bounces for duty in bounce.before}
-    if "drain" in duties:
-        return "S" if "clear_state" in duties else "s"
-    return "c" if duties else str(len(path.bounces))
+    if any(bounce.at_once for bounce in path.bounces):
+        return "S" if any("drain" in bounce.before for bounce in path.bounces) else "c"
+    return str(len(path.bounces))
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:

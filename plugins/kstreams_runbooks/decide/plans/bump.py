@@ -11,6 +11,7 @@ from kstreams_runbooks.decide.plans.basis import (
     other_library,
     require_declared,
 )
+from kstreams_runbooks.decide.plans.downgrade import downgrade_plan, goes_back
 from kstreams_runbooks.decide.plans.leg import kept_in_bump, leg_release, oldest, path_of, question_of, running_releases
 from kstreams_runbooks.decide.releases.downgrade import clears_state
 from kstreams_runbooks.decide.releases.rules import newest_of
@@ -34,7 +35,7 @@ def bump_plan(
     limits: tuple[tuple[str, float], ...],
     code: str,
 ) -> Plan:
-    """The plan that takes `declared` to `target`.
+    """The plan that takes `declared` to `target`; to an older one it is a downgrade (downgrade.py).
 
     It performs the first leg of the upgrade path, derived from the running releases; `then` lists the other legs, one
     for each further run of the runbook. `code` is the content hash of package and DAG file. BadInput if the target is
@@ -42,6 +43,8 @@ def bump_plan(
     that the plan binds cannot be read.
     """
     require_declared(declared, target)
+    if goes_back(reading, Release.parse(declared.library(target))):
+        return downgrade_plan(reading, declared, target, rules, findings, limits, code)
     running, found = running_releases(reading), facts(reading, declared, code)
     kept = kept_in_bump(reading)
     question = question_of(reading, declared, target, rules, kept)

@@ -65,15 +65,13 @@ def kept_in_bump(reading: ApplicationReading) -> dict[str, str]:
 
 
 def path_of(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
-    """The path upward from the running release; Refused if there is none, Inconclusive if a fact is missing."""
+    """The path from the running release; Refused if there is none, Inconclusive if a fact is missing."""
     path = upgrade_path(question, rules)
     if path.verdict is Outcome.INCONCLUSIVE:
         hint = "" if question.guarantee else "; declare processing_guarantee in the fleet entry"
         raise Inconclusive(f"library bump {path.reason}{hint}")
     if path.verdict is not Outcome.PROCEED:
         raise Refused(f"library bump {path.reason}")
-    if question.target < question.running:
-        raise Refused(f"library bump {question.pair}: a bump goes to a newer release (this one is older); use `undo`")
     return path
 
 

@@ -15,6 +15,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.local_state import GLOBAL, NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce, StartAll
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.wording import first_of, outside
@@ -88,20 +89,26 @@ def with_cleared_state(
     cannot delete single task directories.
     """
     # Later bounces keep the release that the first brings.
-    first, *later = plan.bounces
-    first = replace(first, clear_state=cleared.everything, deletes=cleared.deletes, undo_deletes=cleared.undo_deletes)
-    bounces = (first, *later)
+    clearing = plan.start or plan.bounces[0]
+    stages = tuple(_with_deletes(clearing, cleared) if one is clearing else one for one in plan.stages)
     if cleared.undo_deletes.names and not undo_may_delete:
         plan = replace(plan, findings=(*plan.findings, _undo_needs_a_choice(plan, cleared.undo_deletes)))
     if cleared.undo_deletes.names:
         also = f"{cleared.undo_deletes.what} of each instance cleared while it is down"
         plan = replace(plan, undo=(*plan.undo, also))
-    if not any(bounce.clears for bounce in bounces):
-        return replace(plan, stages=bounces)
+    plan = replace(plan, stages=stages)
+    if not any(bounce.clears for bounce in plan.bounces):
+        return plan
     what = "a full restore" if cleared.everything else RESTORED
     costs = tuple(with_restore(cost, changelog_bytes, what) for cost in plan.costs)
     findings = (*plan.findings, *_findings(plan, cleared, undo_bytes))
-    return replace(plan, stages=bounces, costs=costs if cleared.deletes.changelogs else plan.costs, findings=findings)
+    return replace(plan, costs=costs if cleared.deletes.changelogs else plan.costs, findings=findings)
+
+
+def _with_deletes(stage: Bounce | StartAll, cleared: ClearedState) -> Bounce | StartAll:
+    if isinstance(stage, StartAll):
+        return replace(stage, clear_state=cleared.everything, deletes=cleared.deletes)
+    return replace(stage, clear_state=cleared.everything, deletes=cleared.deletes, undo_deletes=cleared.undo_deletes)
 
 
 def _undo_needs_a_choice(plan: Plan, left: TaskDirectories) -> Finding:
@@ -126,12 +133,13 @@ def _findings(plan: Plan, cleared: ClearedState, undo_bytes: int | Missing) -> I
         _SOURCE,
     )
     if cleared.lost:
+        instead = "use local_state=keep" if plan.runbook == "stop_and_restart" else "stay on the running release"
         yield Finding(
             "local-state-lost",
             "danger",
             plan.application,
             f"{first_of(list(cleared.lost), _MOST, ', ')}: no topic restores what the deleted directories hold of it, "
-            "and an undo does not bring it back; use local_state=keep if it is needed",
+            f"and an undo does not bring it back; {instead} if it is needed",
             _SOURCE,
         )
 

@@ -38,15 +38,19 @@ def summary(path: UpgradePath) -> str:
     if path.verdict is not Outcome.PROCEED:
         return f"{path.verdict} ({', '.join(one.id for one in path.findings if one.severity == 'danger')})"
     bounces = path.bounces
-    parts = ["one rolling bounce" if len(bounces) == 1 else f"{len(bounces)} rolling bounces"]
+    rolled = len([one for one in bounces if not one.at_once])
+    parts = ["one rolling bounce" if rolled == 1 else f"{rolled} rolling bounces"] if rolled else []
     if path.bridge:
         parts.append(f"through {path.bridge}")
     if values := tuple(dict.fromkeys(one.upgrade_from for one in bounces if one.upgrade_from)):
         parts.append(f"with upgrade.from={' and '.join(values)}")
     if guarantees := tuple(one.processing_guarantee for one in bounces if one.processing_guarantee):
         parts.append(f"switching to {' and '.join(guarantees)}")
-    duties = dict.fromkeys(duty.replace("_", " ") for one in bounces for duty in one.before)
-    return ", ".join((*parts, *duties))
+    duties = {duty for one in bounces for duty in one.before}
+    parts += ["drain"] if "drain" in duties else []
+    parts += ["all instances down at once"] if rolled < len(bounces) else []
+    parts += ["clear state"] if "clear_state" in duties else []
+    return ", ".join(parts)
 
 
 def target_refused(question: PathQuestion, change: GuaranteeRule | None, rules: UpgradePathRules) -> UpgradePath | None:
@@ -146,6 +150,6 @@ def guarantee_finding(question: PathQuestion, change: GuaranteeRule | None) -> I
     if change is not None and change.effect != "refuse":
         runbook = {"switch_first": "rolling_bounce", "switch_in_bounce": "library_bump"}.get(change.effect)
         if runbook is not None and question.target < question.running:
-            runbook = "undo"
+            runbook = "library_bump"
         name = f"processing.guarantee={question.guarantee}"
         yield PathFinding(change.id, "warning", name, change.reason, change.source, runbook)

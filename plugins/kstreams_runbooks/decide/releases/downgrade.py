@@ -20,6 +20,7 @@ from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from, takes
 from kstreams_runbooks.model.releases.path import Before, Leg, PathBounce, PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.rules import DowngradeRule, GuaranteeRule, UpgradePathRules
+from kstreams_runbooks.model.verdicts import Severity
 
 
 def downward(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
@@ -28,7 +29,8 @@ def downward(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
     1. Refuse a target that is impossible by itself, then a pair that any row refuses.
     2. If a row asks for `upgrade.from`, it is set on the running release first: from then on no new format is written.
        Then the records in it are read to their end (`drain`).
-    3. The old release starts with its local state cleared if the newer one's files are unreadable to it.
+    3. All instances are stopped, and the old release starts. Its local state is cleared if rows demand it, and for
+       another minor in any case: no published source promises that older releases open newer files.
 
     Source: Kafka Streams Upgrade Guide, "Notable compatibility changes in past releases"; KIP-904, KIP-1035.
     """
@@ -36,7 +38,7 @@ def downward(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
     if refused := target_refused(question, change, rules):
         return refused
     fired = tuple(row for row in rules.downgrades if _covers(row, question))
-    if not fired:
+    if all(row.effect == "warn" for row in fired):
         return refusal(question, "no-rule", NO_RULE, NOTHING_PUBLISHED)
     for row in (*fired, change):
         if row is not None and row.effect == "refuse":
@@ -121,13 +123,15 @@ def _legs(
 ) -> Iterator[Leg]:
     running, target = str(question.running), str(question.target)
     duties = {duty for row in fired for duty in row.duties}
+    if question.running.minor != question.target.minor:
+        duties.add("clear_state")
     if change is not None and change.effect == "switch_first":
-        yield Leg("undo", running, (PathBounce(running, processing_guarantee=change.to),))
+        yield Leg("library_bump", running, (PathBounce(running, processing_guarantee=change.to),))
     if value is not None and value != question.upgrade_from:
-        yield Leg("undo", running, (PathBounce(running, upgrade_from=value),))
+        yield Leg("library_bump", running, (PathBounce(running, upgrade_from=value),))
     switched = change.to if change is not None and change.effect == "switch_in_bounce" else None
     before: tuple[Before, ...] = tuple(duty for duty in _BEFORE if duty in duties)
-    yield Leg("undo", target, (PathBounce(target, processing_guarantee=switched, before=before),))
+    yield Leg("library_bump", target, (PathBounce(target, processing_guarantee=switched, before=before, at_once=True),))
 
 
 _BEFORE: tuple[Before, ...] = ("drain", "clear_state")
@@ -135,6 +139,8 @@ _BEFORE: tuple[Before, ...] = ("drain", "clear_state")
 
 def _findings(question: PathQuestion, fired: tuple[DowngradeRule, ...]) -> Iterator[PathFinding]:
     _, setting = _upgrade_from(question, fired)
-    owing = tuple(row for row in fired if row.duties and ("set_upgrade_from" not in row.duties or row is setting))
-    for row in owing or fired:
-        yield PathFinding(row.id, "warning" if row.duties else "info", question.pair, row.reason, row.source, "undo")
+    owing = [row for row in fired if row.duties and ("set_upgrade_from" not in row.duties or row is setting)]
+    warning = [row for row in fired if row.effect == "warn"]
+    for row in (*(owing or [row for row in fired if row not in warning]), *warning):
+        severity: Severity = "warning" if row.duties or row in warning else "info"
+        yield PathFinding(row.id, severity, question.pair, row.reason, row.source, "library_bump")

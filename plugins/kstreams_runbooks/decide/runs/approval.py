@@ -214,7 +214,7 @@ def _todo(whole: Plan, stage: Stage) -> str:
         return stage.sentence
     plan, bounce = whole.of_side(stage.side), stage
     names = [name for name in plan.facts.instances if bounce.takes(name)]
-    if plan.at_once:
+    if stage is whole.start:
         return (
             f"stop all {len(names)} instances, remove their members until the group is EMPTY, start all with "
             f"{bounce.sentence.partition(': ')[2]}"

@@ -9,7 +9,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Severity
 
 YesNoUnknown = Literal["yes", "no", "unknown"]
 Before = Literal["drain", "clear_state"]
-LegRunbook = Literal["library_bump", "rolling_bounce", "undo"]
+LegRunbook = Literal["library_bump", "rolling_bounce"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class PathQuestion:
 
 @dataclass(frozen=True, slots=True)
 class PathBounce:
-    """Every instance, one after another, ends on `target`.
+    """Every instance ends on `target`, one after another, or (`at_once`) all of them together while all are down.
 
     `upgrade_from` is set in this bounce and in no other (None: unset). `processing_guarantee` is None if the bounce
     does not change it. `before`: `drain` comes before the first instance is stopped, `clear_state` between stop and
@@ -57,18 +57,19 @@ class PathBounce:
     upgrade_from: str | None = None
     processing_guarantee: Guarantee | None = None
     before: tuple[Before, ...] = ()
+    at_once: bool = False
 
     @property
     def plain(self) -> bool:
-        """Whether it only swaps the library."""
-        return self.upgrade_from is None and self.processing_guarantee is None and not self.before
+        """Whether it only swaps the library, one instance after another."""
+        return self == PathBounce(self.target)
 
 
 @dataclass(frozen=True, slots=True)
 class Leg:
     """One or two bounces by one run of one runbook: to another release, or to a setting on the running one.
 
-    One run of `undo` performs all legs of a path to an older release.
+    One run performs all legs of a path to an older release, and starts the last one with every instance down.
     """
 
     runbook: LegRunbook

@@ -66,13 +66,13 @@ class DowngradeRule:
     """One row downward; every row that covers a pair and whose `needs` are met adds its duties, one may refuse.
 
     `upgrade_from` is set on the running release before any other step, `target` for the minor to go back to.
-    With `same_minor` a row covers only two patches of one minor.
+    With `same_minor` a row covers only two patches of one minor. A row that warns allows nothing by itself.
     """
 
     id: str
     running: ReleaseRanges
     target: ReleaseRanges
-    effect: Literal["allow", "refuse"]
+    effect: Literal["allow", "warn", "refuse"]
     reason: str
     source: str
     needs: tuple[Feature, ...] = ()

@@ -106,6 +106,17 @@ class Plan:
         return tuple(one for one in found if isinstance(one, Bounce))
 
     @property
+    def start(self) -> StartAll | Bounce | None:
+        """The stage that starts every instance once all of them are down, None without one."""
+        found = next((one for one in self.stages if isinstance(one, StartAll)), None)
+        return self.bounces[0] if found is None and self.at_once and self.bounces else found
+
+    @property
+    def rolled(self) -> tuple[Bounce, ...]:
+        """The bounces that take one instance after another."""
+        return tuple(one for one in self.stages if isinstance(one, Bounce) and one is not self.start)
+
+    @property
     def parts(self) -> tuple[SidePart, ...]:
         """Every side, the first with the empty role."""
         return (SidePart("", self.application, self.cluster, self.facts, self.costs), *self.sides)
@@ -155,8 +166,8 @@ class Plan:
         return dict(self.limits)[name]
 
     def bounce(self, number: int) -> Bounce | None:
-        """The numbered bounce, None if this path does not need it."""
-        return next((bounce for bounce in self.bounces if bounce.number == number), None)
+        """The numbered bounce that takes one instance after another, None if this path does not need it."""
+        return next((bounce for bounce in self.rolled if bounce.number == number), None)
 
     def last_of(self, instance: str) -> Bounce | None:
         """The bounce on which an instance ends, None if the plan does not change it."""

@@ -90,6 +90,23 @@ class Bounce:
 
 
 @dataclass(frozen=True, slots=True)
+class Drain:
+    """The records that the repartition topics of a side have when it begins are read to their end, and committed."""
+
+    number: int
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["drain"] = "drain"
+    costs: ClassVar[str] = "a wait while the application processes"
+    undo: ClassVar[str] = "nothing: only a wait"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"wait until what is in the repartition topics{_of(self.side)} now has been read"
+
+
+@dataclass(frozen=True, slots=True)
 class StopAll:
     """Every instance of a side is down, and its group EMPTY."""
 
@@ -343,7 +360,8 @@ class AskPerson:
 
 
 OtherStage = (
-    StopAll
+    Drain
+    | StopAll
     | StartAll
     | CreateTopics
     | GrowTopics

@@ -100,7 +100,7 @@ class DeclaredStore:
     `in_memory` is on the disk. `supplier` is the class that makes it (DEFAULT: the program leaves it to the library),
     `timestamped` whether it keeps a timestamp with each value, `headers` whether those of the record too,
     `logging_config` what the program sets of its changelog. `retain_duplicates`: a window store keeps each record of a
-    key and a time.
+    key and a time. `needs_headers`: its serdes cannot read a value without the headers of its record.
     """
 
     kind: StoreKind | None = None
@@ -122,6 +122,7 @@ class DeclaredStore:
     supplier: str | None = None
     timestamped: bool | None = None
     headers: bool | None = None
+    needs_headers: bool | None = None
     retain_duplicates: bool | None = None
     logging_config: Mapping[str, str] | None = None
 

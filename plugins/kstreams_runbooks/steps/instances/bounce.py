@@ -5,6 +5,7 @@ from typing import Any
 
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
+from kstreams_runbooks.steps.plan.cards import has_stopped
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 
@@ -38,7 +39,9 @@ class BounceOperator(RollingOperator):
             plan = run.plan()
             bounce = plan.bounce(self.number)
             if bounce is None:
-                run.say(f"bounce {self.number} is not needed: one bounce suffices on this path")
+                run.say(f"bounce {self.number} is not needed on this path")
+            elif has_stopped(run):
+                run.say(f"every instance has been stopped since: bounce {self.number} is over")
             elif run.dry_run:
                 rehearse(run, bounce, self._instances(plan) if self.canary else plan.facts.instances[1:])
             else:

@@ -1,46 +1,90 @@
-"""The steps of a stop and restart: all down, group EMPTY, all up, every gate passed."""
+"""The steps that take all instances at once: all down, group EMPTY, all up, every gate passed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from airflow.sdk import BaseOperator
 
-from kstreams_runbooks.decide.instances.members import group_is_empty
+from kstreams_runbooks.decide.drain.marks import read_up_to
+from kstreams_runbooks.decide.instances.members import every_member_runs, group_is_empty
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.runs.stages import Bounce
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce, Drain, StartAll, StopAll
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger
+from kstreams_runbooks.steps.instances.marks import read_to_marks
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, stop_all
-from kstreams_runbooks.steps.plan.cards import previous_start
+from kstreams_runbooks.steps.plan.cards import has_stopped, previous_start
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
-from kstreams_runbooks.steps.run.step import write
+from kstreams_runbooks.steps.run.step import step, write
 
 _APPROVAL = "approve_plan"
+_NOT_NEEDED = "not needed: this plan takes one instance after another"
+
+
+@step("waits until what is in the repartition topics has been read; changes nothing")
+def drain_repartition_topics(run: Run) -> None:
+    """Every record that an older release would misread, read and committed while the running one still can."""
+    plan = run.plan()
+    drain = next((one for one in plan.stages if isinstance(one, Drain)), None)
+    if drain is None:
+        run.say("not needed: no format in the repartition topics changes")
+    elif run.dry_run:
+        run.say(f"would {drain.sentence}")
+    elif has_stopped(run):
+        run.say("every instance has been stopped since: nothing to wait for")
+    else:
+        read_to_marks(run, drain.number, run.read(), "bounce_1_first and what follows it", past=lambda _: False)
 
 
 @write("stops every instance at once and empties the group")
 def stop_application(run: Run) -> None:
     """All instances down, their members removed, the group proven EMPTY."""
-    [bounce] = run.plan().bounces
+    plan = run.plan()
+    if plan.start is None:
+        run.say(_NOT_NEEDED)
+        return
+    bounce = started(plan.start)
     if run.dry_run:
         rehearse_at_once(run, bounce)
         return
-    authorize(run, _APPROVAL, ())
+    authorize(run, _APPROVAL, tuple(_proofs(plan)), stage=_stop_of(plan))
     stop_all(run, bounce)
 
 
 @write("sets release and settings, and starts every instance at once")
 def start_application(run: Run) -> None:
     """All instances up on the plan's target; `wait_caught_up` decides whether they are ready."""
-    [bounce] = run.plan().bounces
+    plan = run.plan()
+    if plan.start is None:
+        run.say(_NOT_NEEDED)
+        return
     if run.dry_run:
         run.say("rehearsed with stop_application")
         return
-    authorize(run, _APPROVAL, (group_is_empty.__name__,), stage=bounce.number, going_on=True)
-    start_all(run, bounce)
+    authorize(run, _APPROVAL, (group_is_empty.__name__,), stage=plan.start.number, going_on=True)
+    start_all(run, started(plan.start), must_clear=isinstance(plan.start, StartAll) and plan.start.must_clear)
+
+
+def started(start: StartAll | Bounce) -> Bounce:
+    """The release and settings with which all instances start, as a bounce."""
+    return start if isinstance(start, Bounce) else start.bounce
+
+
+def _stop_of(plan: Plan) -> int | None:
+    """The number of the stage that stops all instances, None if it is one stage with their start."""
+    return next((one.number for one in plan.stages if isinstance(one, StopAll)), None)
+
+
+def _proofs(plan: Plan) -> Iterator[str]:
+    """What has to be proven before all instances are stopped."""
+    if plan.rolled:
+        yield every_member_runs.__name__
+    if any(isinstance(one, Drain) for one in plan.stages):
+        yield read_up_to.__name__
 
 
 def wait_caught_up() -> "WaitCaughtUp":
@@ -54,22 +98,23 @@ class WaitCaughtUp(BaseOperator):
     def execute(self, context: Mapping[str, Any]) -> None:
         """Defer to the gate of the first instance that has not passed."""
         with reported(context, "waits until every instance is well and has caught up") as run:
-            [bounce] = run.plan().bounces
-            if run.dry_run:
+            if run.plan().start is None:
+                run.say(_NOT_NEEDED)
+            elif run.dry_run:
                 run.say(f"would wait at each gate for up to {run.plan().limit('gate_ceiling_s'):.0f} s")
-                return
-            self._wait(run, bounce)
+            else:
+                self._wait(run)
 
     def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
         """Continue after a gate."""
         with reported(context, "the gate answered") as run:
             answered(run, event)
-            [bounce] = run.plan().bounces
-            self._wait(run, bounce)
+            self._wait(run)
 
-    def _wait(self, run: Run, bounce: Bounce) -> None:
-        await_gates(self, run, bounce, last=True)
-        run.say("every instance has passed its gate")
+    def _wait(self, run: Run) -> None:
+        if (start := run.plan().start) is not None:
+            await_gates(self, run, started(start), last=True)
+            run.say("every instance has passed its gate")
 
 
 def await_gates(operator: BaseOperator, run: Run, bounce: Bounce, *, last: bool) -> None:

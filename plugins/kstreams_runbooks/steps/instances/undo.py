@@ -19,7 +19,7 @@ from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import authorize, take_hold
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.approval.holds import resources
-from kstreams_runbooks.steps.instances.read_to_end import read_to_end
+from kstreams_runbooks.steps.instances.marks import read_to_marks
 from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
@@ -27,7 +27,13 @@ from kstreams_runbooks.steps.instances.undone import undone_of, undone_record, u
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, rehearsed, watch
-from kstreams_runbooks.steps.plan.plan import require_fresh, stopped_for_good, store, with_undescribed
+from kstreams_runbooks.steps.plan.plan import (
+    check_deployer,
+    require_fresh,
+    stopped_for_good,
+    store,
+    with_undescribed,
+)
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run, described
 from kstreams_runbooks.steps.run.step import step
@@ -84,12 +90,7 @@ def plan_undo() -> Any:
 
 def _may_go_back(run: Run, made: Plan) -> tuple[Finding, ...]:
     """What a deployer or the cluster would refuse later is refused before anything is changed; findings of one side."""
-    for name in made.facts.instances:
-        for bounce in made.bounces:
-            if bounce.takes(name):
-                run.deployer.check_apply(name, bounce.target)
-                if bounce.clears is not None:
-                    run.deployer.check_clear_state(name, bounce.clears.names)
+    check_deployer(run, made)
     if not made.bounces:
         return ()
     reading = run.observed("read_cards") if run == run.first else run.read()
@@ -188,7 +189,7 @@ class UndoOperator(RollingOperator):
         )
         if name := next_of(run, bounce, reading, names):
             if bounce.after_drain:
-                read_to_end(run, bounce, reading)
+                read_to_marks(run, bounce.number, reading, run.task_id, past=lambda one: deployed_as(one, bounce))
             self.take(run, bounce, run.read() if bounce.after_drain else reading, name)
         if names:
             run.say(f"{bounce.deployed}: {', '.join(names)} in place")

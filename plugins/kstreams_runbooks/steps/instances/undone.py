@@ -8,7 +8,7 @@ from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.runs.cards import KINDS, InstanceMoved
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import StopAll
+from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore, card_facts, instance_facts
 from kstreams_runbooks.steps.run.run import Run
@@ -41,11 +41,13 @@ def undone_of(run: Run) -> Undone:
     own = [card for card in cards if _is_move(card, record.cluster, record.application)]
     since = run.ledger.cards_since(record, min((card.entry for card in cards), default=0))
     roles = {(part.cluster, part.application): part.role for part in plan.parts} if plan else {}
-    stopped = plan is not None and any(isinstance(stage, StopAll) for stage in plan.stages)
+    starts = {stage.number for stage in plan.stages if isinstance(stage, StartAll)} if plan else set()
     return Undone(
         record.run_key,
         record.dag_id,
-        bool(stored and stored.get("at_once")) or stopped,
+        any(card.kind == INSTANCE and card.stage in starts for card in cards)
+        if starts
+        else bool(stored and stored.get("at_once")),
         tuple(_move(card) for card in own),
         unguarded=any(card.misreads for card in since),
         topics=tuple(name for name, *_ in plan.facts.topics) if plan else (),

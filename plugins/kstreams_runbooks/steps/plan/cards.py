@@ -27,7 +27,7 @@ from kstreams_runbooks.model.runs.cards import (
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card
 from kstreams_runbooks.model.runs.own_changes import OwnChanges, TopicChange
 from kstreams_runbooks.model.runs.plan import DeployedInstance
-from kstreams_runbooks.model.runs.stages import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce, StartAll
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -47,7 +47,8 @@ def write_card(
     """
     plan, before = run.plan(), _before(run, instance, bounce)
     # From the last bounce of a library bump on, the application writes the new record format.
-    final = plan.runbook == "library_bump" and bounce.number > 1 and bounce.number == plan.bounces[-1].number
+    final = plan.runbook == "library_bump" and plan.start is None and 1 < bounce.number == plan.bounces[-1].number
+    start = plan.start if isinstance(plan.start, StartAll) and plan.start.number == bounce.number else None
     clear = clears_state(before.version, bounce.version, upgrade_path_rules())
     deletes = bounce.undo_deletes
     clears = NO_DIRECTORIES if clear else deletes if deletes.names else None
@@ -58,9 +59,9 @@ def write_card(
         run_key=run.key,
         seq=len(run.ledger.cards(run.key)) + 1,
         task_id=run.task_id,
-        step=f"bounce {bounce.number}",
+        step=f"{'start' if start else 'bounce'} {bounce.number}",
         object=instance.instance,
-        what=f"{instance.instance}: {bounce.sentence}",
+        what=f"{instance.instance}: {'stop, ' + start.sentence if start else bounce.sentence}",
         undo=f"{instance.instance} back to {before.deployed}"
         + ("" if clears is None else f", {clears.what} cleared first"),
         cost=cost,
@@ -111,6 +112,12 @@ def instance_cards(run: Run) -> list[Card]:
         for card in run.ledger.cards(run.key)
         if card.kind == INSTANCE and (card.cluster, card.application) == run.about
     ]
+
+
+def has_stopped(run: Run) -> bool:
+    """Whether this run has begun to stop all instances at once: the bounces before that are over then."""
+    start = run.plan().start
+    return start is not None and any(instance_facts(card).bounce == start.number for card in instance_cards(run))
 
 
 def own_changes(run: Run) -> OwnChanges:

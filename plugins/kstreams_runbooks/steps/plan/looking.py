@@ -19,7 +19,7 @@ from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import read_dropped
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.holds import resources
-from kstreams_runbooks.steps.plan.cards import own_changes
+from kstreams_runbooks.steps.plan.cards import has_stopped, own_changes
 from kstreams_runbooks.steps.plan.plan import planned_from
 from kstreams_runbooks.steps.run.form import given_unchanged
 from kstreams_runbooks.steps.run.poll import Pace, poll
@@ -72,14 +72,20 @@ def check(*, at_once: bool = False) -> Any:
 
 @step("reads the group and every instance; changes nothing")
 def prove_every_member(run: Run) -> None:
-    """Prove that every member of the group runs the new release, declared or not."""
-    bounces = run.plan().bounces
+    """Prove that every member of the group runs what the bounces before brought, declared or not."""
+    plan = run.plan()
+    if not plan.rolled:
+        run.say("not needed: no bounce before this")
+        return
     if run.dry_run:
-        run.say("would show that every member of the group runs the new release")
+        run.say(f"would show that every member of the group runs {plan.rolled[-1].release}")
+        return
+    if has_stopped(run):
+        run.say("every instance has been stopped since: nothing to prove")
         return
     reading = run.read()
     run.keep("reading", "application", reading)
-    run.demand(run.decide(every_member_runs, reading=reading, bounces=bounces))
+    run.demand(run.decide(every_member_runs, reading=reading, bounces=plan.rolled))
 
 
 @step("compares what runs now with the plan; changes nothing")

@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.instances.running_facts import differences
 from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.local_state import (
+    ALL,
     KEEP,
     STALE,
     ClearedState,
@@ -18,6 +19,7 @@ from kstreams_runbooks.decide.plans.local_state import (
     with_cleared_state,
 )
 from kstreams_runbooks.decide.plans.restart import restart_plan
+from kstreams_runbooks.decide.plans.same_topology import may_take_over
 from kstreams_runbooks.decide.plans.undescribed import changed_settings, undescribed_settings
 from kstreams_runbooks.decide.releases.settings import may_change_the_topology
 from kstreams_runbooks.decide.topology.described import parsed
@@ -68,8 +70,8 @@ def store(run: Run, made: Plan) -> None:
     """Keep a plan and log its content; Drifted if another plan was shown for approval."""
     refuse_drift(run, made.digest)
     run.ledger.store_plan(run.key, made.digest, encode(made))
-    for bounce in made.bounces:
-        run.say(bounce.sentence)
+    for stage in made.stages:
+        run.say(stage.sentence)
     for later in made.then:
         run.say(f"after this run, triggered again: {later}")
     for cost in made.costs:
@@ -126,7 +128,7 @@ def require_fresh(run: Run, reading: ApplicationReading, taken_by: str) -> None:
 
 
 def library_bump(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
-    """The plan to another Kafka Streams release: one or two rolling bounces."""
+    """The plan to another Kafka Streams release: one or two rolling bounces, or all at once to an older one."""
     made = run.decide(
         bump_plan,
         reading=reading,
@@ -137,7 +139,32 @@ def library_bump(run: Run, reading: ApplicationReading, findings: tuple[Finding,
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),
     )
-    return _with_what_it_changes(run, reading, made)
+    return _downgraded(run, reading, made) if made.at_once else _with_what_it_changes(run, reading, made)
+
+
+def _downgraded(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
+    """The plan of a downgrade with its findings; Refused or Inconclusive if the older release may not take over."""
+    check_deployer(run, made)
+    stays = stopped_for_good(run, reading)
+    made = replace(made, findings=(*made.findings, *stays, *require_topics(run, reading, made.bounces)))
+    before, after = before_a_roll(run, reading, made.bounces[-1].target)
+    same = run.decide(may_take_over, before=before, after=after, application=run.record.application)
+    run.demand(same)
+    made = _judged_change(run, reading, replace(made, findings=(*made.findings, *same.findings)), before, after)
+    choice = ALL if made.bounces[-1].clear_state else KEEP
+    known = known_of(run, reading)
+    return _with_state(
+        run, reading, made, run.decide(cleared_state, choice=choice, before=before, after=after, known=known)
+    )
+
+
+def check_deployer(run: Run, made: Plan) -> None:
+    """Refuse here, while all instances run, what a deployer would refuse once an instance is down."""
+    for bounce in made.bounces:
+        for name in filter(bounce.takes, made.facts.instances):
+            run.deployer.check_apply(name, bounce.target)
+            if bounce.clears is not None:
+                run.deployer.check_clear_state(name, bounce.clears.names)
 
 
 def rolling_bounce(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
@@ -171,10 +198,7 @@ def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...
         code=code_digest(run.record.dag_id),
         at_once=at_once,
     )
-    # Check here, while all instances run, what a deployer would refuse once an instance is down.
-    for name in made.facts.instances:
-        for bounce in made.bounces:
-            run.deployer.check_apply(name, bounce.target)
+    check_deployer(run, made)
     return _with_what_it_changes(run, reading, made)
 
 
@@ -192,6 +216,21 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
     before, after = before_a_roll(run, reading, made.bounces[-1].target)
     if _has_release(made) and _is_the_same(before, after):
         return with_undescribed(run, made, same_text=True)
+    made = _judged_change(run, reading, made, before, after)
+    if made.at_once:
+        return made
+    cleared = run.decide(state_of_undo, before=before, after=after, known=known_of(run, reading))
+    return _with_state(run, reading, made, cleared)
+
+
+def _judged_change(
+    run: Run,
+    reading: ApplicationReading,
+    made: Plan,
+    before: tuple[Described, ...],
+    after: Described | Missing,
+) -> Plan:
+    """The plan with the findings about what its release changes; Refused or Inconclusive if it may not be brought."""
     made = with_undescribed(run, made)
     verdict = run.decide(
         may_be_rolled,
@@ -200,17 +239,14 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
         known=known_of(run, reading),
         rules=topology_change_rules(),
         versions=upgrade_path_rules(),
-        at_once=made.at_once,
+        # A library bump brings no other change, even with all instances down.
+        at_once=made.at_once and made.runbook != "library_bump",
         catalogue=settings_between(before, after),
     )
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     run.demand(verdict)
-    made = replace(made, findings=(*made.findings, *verdict.findings))
-    if made.at_once:
-        return made
-    cleared = run.decide(state_of_undo, before=before, after=after, known=known_of(run, reading))
-    return _with_state(run, reading, made, cleared)
+    return replace(made, findings=(*made.findings, *verdict.findings))
 
 
 def _with_cleared_state(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
@@ -228,10 +264,9 @@ def _with_cleared_state(run: Run, reading: ApplicationReading, made: Plan) -> Pl
         after=None if stays else after,
         known=known_of(run, reading),
     )
-    if cleared.everything or cleared.deletes.names:
-        for name in made.facts.instances:
-            run.deployer.check_clear_state(name, cleared.deletes.names)
-    return _with_state(run, reading, made, cleared)
+    made = _with_state(run, reading, made, cleared)
+    check_deployer(run, made)
+    return made
 
 
 def _with_state(run: Run, reading: ApplicationReading, made: Plan, cleared: ClearedState) -> Plan:

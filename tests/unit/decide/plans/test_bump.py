@@ -259,12 +259,6 @@ def test_an_eos_step_is_a_run_on_the_release_that_runs() -> None:
     ]
 
 
-def test_a_bump_does_not_go_back() -> None:
-    """Going back is another runbook, with other duties."""
-    with pytest.raises(Refused, match=r"4\.3\.1 to 4\.2\.1: a bump goes to a newer release"):
-        at(NEW, "4.2.1")
-
-
 def test_a_bounce_left_half_done_from_3_3_goes_on() -> None:
     """With foreign-key joins 3.3 is guarded by upgrade.from=3.4: that is no newer format."""
     half = reading(

@@ -32,7 +32,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *ar
         (("--from", "2.8.2", "--to", "3.2.3", "--broker", "2.4", *ALO), 0, "proceed"),
         (("--from", "2.8.2", "--to", "3.2.3", "--broker", "2.3", *ALO), 1, "proceed"),
         (("--from", "2.7.2", "--to", "2.8.2", "--broker", "2.8", *ALO), 1, "proceed"),
-        (("--from", "2.8.2", "--to", "2.7.2", "--broker", "2.8", *ALO), 0, "proceed"),
+        (("--from", "2.8.2", "--to", "2.7.2", "--broker", "2.8", *ALO), 1, "proceed"),
     ],
 )
 def test_exit_code_and_verdict(
@@ -54,14 +54,20 @@ def test_the_document(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     assert document["schema_version"] == 1
     assert document["bridge"] is None
     assert document["bounces"] == [
-        {"target": "4.3.1", "upgrade_from": "3.4", "processing_guarantee": None, "before": []},
-        {"target": "3.4.1", "upgrade_from": None, "processing_guarantee": None, "before": ["drain", "clear_state"]},
+        {"target": "4.3.1", "upgrade_from": "3.4", "processing_guarantee": None, "before": [], "at_once": False},
+        {
+            "target": "3.4.1",
+            "upgrade_from": None,
+            "processing_guarantee": None,
+            "before": ["drain", "clear_state"],
+            "at_once": True,
+        },
     ]
     assert document["legs"] == [
-        {"runbook": "undo", "target": "4.3.1", "bounces": 1},
-        {"runbook": "undo", "target": "3.4.1", "bounces": 1},
+        {"runbook": "library_bump", "target": "4.3.1", "bounces": 1},
+        {"runbook": "library_bump", "target": "3.4.1", "bounces": 1},
     ]
-    assert {one["runbook"] for one in document["findings"]} == {"undo", None}, "library_bump refuses an older release"
+    assert {one["runbook"] for one in document["findings"]} == {"library_bump", None}
     assert {key for finding in document["findings"] for key in finding} == {
         "id",
         "severity",
@@ -77,21 +83,22 @@ def test_the_text_of_a_path(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     _, out, _ = run(capsys, monkeypatch, "--from", "4.3.1", "--to", "3.4.1", *KNOWN, *CLASSIC)
     assert out.startswith(
         """\
-PROCEED  4.3.1 to 3.4.1: 2 rolling bounces, with upgrade.from=3.4, drain, clear state
+PROCEED  4.3.1 to 3.4.1: one rolling bounce, with upgrade.from=3.4, drain, all instances down at once, clear
+state
 
-one run: undo
+one run: library_bump
    1. every instance, one after another, to 4.3.1 with upgrade.from=3.4
-   2. wait until the repartition topics are read to their end, then every instance, one after another, to
-      3.4.1, its local state cleared before it starts
-   undo takes back the library_bump from 3.4.1 to 4.3.1. If there is no such run, perform the steps manually:
-   library_bump brings newer releases only.
+   2. wait until the repartition topics are read to their end, then stop every instance, then start all on
+      3.4.1, local state cleared before
+   undo of the run that went from 3.4.1 to 4.3.1, while that run is the last one, rolls the instances back and
+   knows what ran before.
 
 not known, counted as used: foreign-key joins, table aggregations
 
 group.protocol=classic is taken as the present one, and no path changes it; to change it, ask `plan`
 
 warning
-  table-aggregations-drain: 4.3.1 to 3.4.1 [undo]
+  table-aggregations-drain: 4.3.1 to 3.4.1 [library_bump]
 """
     )
     assert out.index("\nwarning\n") < out.index("\ninfo\n")

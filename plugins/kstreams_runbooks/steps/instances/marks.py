@@ -1,13 +1,13 @@
-"""Waits until the repartition topics are read to the end that they had: undo's way past misread records."""
+"""Waits until the records in the repartition topics have been read, before an older release may start."""
+
+from collections.abc import Callable
 
 from kstreams_runbooks.decide.drain.marks import read_up_to, up_to_marks
 from kstreams_runbooks.decide.instances.rolling import has_ended
-from kstreams_runbooks.decide.plans.undo import deployed_as
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.lag import PartitionLag
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
-from kstreams_runbooks.model.runs.stages import Bounce
+from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.plan.cards import instance_cards, instance_facts
 from kstreams_runbooks.steps.run.poll import Pace, poll
@@ -18,15 +18,21 @@ from kstreams_runbooks.watch.drain.unread import UnreadRecords
 _Marks = tuple[tuple[str, int], ...]
 
 
-def read_to_end(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
-    """Return when all records that were in the repartition topics before this stage have been read and committed.
+def read_to_marks(
+    run: Run, number: int, reading: ApplicationReading, restarts: str, *, past: Callable[[InstanceReading], bool]
+) -> None:
+    """Return when all records that were in the repartition topics before stage `number` are read and committed.
 
-    Until the stage before had reached every instance, records that an older release misreads were written there.
+    Until the stage before had reached every instance, records that an older release misreads were written there. The
+    ends at the first look are kept: a rerun waits for the same. If offsets are left before one, the records among them
+    are counted. Refused if an instance ends that is not `past` the stage (no other reads its partitions; the task
+    `restarts` starts it), and after gate_ceiling_s; Inconclusive if an offset cannot be read, or records are not
+    counted until then.
     """
     # The last write of an earlier stage began a new period: marks from before it prove nothing.
-    since = max((card.seq for card in instance_cards(run) if instance_facts(card).bounce < bounce.number), default=0)
-    name = f"drain/{bounce.number}/{since}"
-    marks: _Marks = decode(_Marks, run.ledger.remember(run.key, name, _ends(run, reading)))
+    since = max((card.seq for card in instance_cards(run) if instance_facts(card).bounce < number), default=0)
+    name = f"drain/{number}/{since}"
+    marks = decode(_Marks, run.ledger.remember(run.key, name, _ends(run, reading)))
     left: list[ApplicationReading] = [reading]
     unread = UnreadRecords(run.application, run.kafka)
     before: set[str] = set()
@@ -40,19 +46,18 @@ def read_to_end(run: Run, bounce: Bounce, reading: ApplicationReading) -> None:
         verdict = read_up_to(rows, marks, reading.application)
         if verdict.outcome is Outcome.PROCEED:
             return rows, verdict
-        down = {one.instance for one in reading.instances if has_ended(one) and not deployed_as(one, bounce)}
+        down = {one.instance for one in reading.instances if has_ended(one) and not past(one)}
         if certain := sorted(down & before):
             raise Refused(
                 f"{'; '.join(verdict.reasons)}, and {', '.join(certain)} does not run any more (expected RUNNING), so "
-                "no instance reads its partitions; clear undo, which starts it first"
+                f"no instance reads its partitions; clear {restarts}, which starts it first"
             )
         before = down
         return rows, verdict
 
     limit_s = run.plan().limit("gate_ceiling_s")
     pace = Pace(run.plan().limit("gate_interval_s"), limit_s)
-    until = Until(run, name, limit_s)
-    rows = poll(run, pace, look, lambda verdict: verdict.outcome is Outcome.PROCEED, until)
+    rows = poll(run, pace, look, lambda verdict: verdict.outcome is Outcome.PROCEED, Until(run, name, limit_s))
     verdict = run.decide(read_up_to, partitions=rows, marks=marks, application=run.record.application)
     if verdict.outcome is Outcome.WAIT and unread.why:
         raise Inconclusive(f"{'; '.join(verdict.reasons)}; {unread.why}")
@@ -67,11 +72,8 @@ def _ends(run: Run, reading: ApplicationReading) -> list[tuple[str, int]]:
         raise Inconclusive(*reading.lacking("offsets"))
     prefix = f"{run.application.application_id}-"
     inputs = set(run.application.inputs)
-    ends = []
-    for one in reading.partitions:
-        if not one.topic.startswith(prefix) or one.topic in inputs:
-            continue
+    internal = [one for one in reading.partitions if one.topic.startswith(prefix) and one.topic not in inputs]
+    for one in internal:
         if one.log_end_offset is None:
             raise Inconclusive(f"{one.name}: {one.why}")
-        ends.append((one.name, one.log_end_offset))
-    return ends
+    return [(one.name, one.log_end_offset) for one in internal if one.log_end_offset is not None]

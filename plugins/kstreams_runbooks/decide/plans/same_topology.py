@@ -1,0 +1,121 @@
+"""Whether an older release may take over what a newer one leaves: the same topology, and stores that it can read."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, Described
+from kstreams_runbooks.model.topology.topology import Topology
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.wording import first_of
+
+# Stores of the DSL with headers exist from this release on.
+_HEADERS_SINCE = Release("4.3.0")
+_STORE_FORMAT = "dsl.store.format"
+_SOURCE = "KIP-1271; KIP-1285; Kafka Streams configuration, dsl.store.format"
+_MOST = 3
+
+
+def may_take_over(before: tuple[Described, ...], after: Described | Missing, application: str) -> Verdict:
+    """Whether release `after` may continue with the changelogs of every running version, from before a downgrade.
+
+    Refuses another topology, and a store whose serdes need the headers of records, which older releases do not give
+    them. Inconclusive if a release cannot be described, or if it is not declared whether they need them.
+    """
+    if isinstance(after, Missing):
+        why = f"whether the older release has the same topology is not known: {after.missing}"
+        return Verdict(Outcome.INCONCLUSIVE, (f"{why}; declare a topology command for it",))
+    wanted, running = parsed(after), [parsed(one) for one in before]
+    for one in running:
+        if one.topology != wanted.topology:
+            what = _differences(one.topology, wanted.topology)
+            return Verdict(
+                Outcome.REFUSE,
+                (
+                    f"{_named(after)} has another topology than {_named(one.described)} ({what}); bring a build of "
+                    f"{_named(after)} with the same topology, or use the runbook that plan_change names",
+                ),
+            )
+    if not after.library or Release.parse(after.library) >= _HEADERS_SINCE:
+        return Verdict(Outcome.PROCEED, (f"{_named(after)} has the same topology",))
+    needing = [name for one in running for name, needs in _with_headers(one) if needs]
+    if needing:
+        return Verdict(
+            Outcome.REFUSE,
+            (
+                f"{_stores(needing)}: the serdes need the headers of records, and {_named(after)} restores values "
+                "without them; stay, or move to serdes without headers first",
+            ),
+        )
+    open_ = [name for one in running for name, needs in _with_headers(one) if needs is None]
+    if open_:
+        return Verdict(
+            Outcome.INCONCLUSIVE,
+            (
+                f"{_stores(open_)}: keeps headers ({_STORE_FORMAT}), which {_named(after)} does not read; declare "
+                "needs_headers (true or false) of it, whether its serdes need them",
+            ),
+        )
+    return Verdict(
+        Outcome.PROCEED, (f"{_named(after)} has the same topology",), tuple(_findings(running, after, application))
+    )
+
+
+def _with_headers(one: ParsedDescription) -> Iterator[tuple[str, bool | None]]:
+    """Every store that keeps headers, and whether its serdes need them."""
+    for name, store in _stores_of(one):
+        if _keeps_headers(one.described, store):
+            yield name, store.needs_headers
+
+
+def _stores_of(one: ParsedDescription) -> Iterator[tuple[str, DeclaredStore]]:
+    declared = one.described.declaration.stores
+    for name in sorted({*one.topology.stores, *declared}):
+        yield name, declared.get(name, DeclaredStore())
+
+
+def _keeps_headers(described: Described, store: DeclaredStore) -> bool | None:
+    """By the store, else by the setting for stores of the DSL; None if neither is known."""
+    config = described.declaration.config
+    if store.headers is not None or config is None:
+        return store.headers
+    return config.get(_STORE_FORMAT, "").upper() == "HEADERS"
+
+
+def _findings(running: list[ParsedDescription], after: Described, application: str) -> Iterator[Finding]:
+    for one in running:
+        if not one.described.library or Release.parse(one.described.library) < _HEADERS_SINCE:
+            continue
+        unknown = [name for name, store in _stores_of(one) if _keeps_headers(one.described, store) is None]
+        if unknown:
+            yield Finding(
+                "store-headers-unknown",
+                "warning",
+                application,
+                f"{_stores(unknown)}: whether {_STORE_FORMAT}=headers is set is not declared; if it is, and a serde "
+                f"needs the headers, {_named(after)} misreads the store",
+                _SOURCE,
+            )
+
+
+def _differences(running: Topology, wanted: Topology) -> str:
+    """What one of them has and the other has not."""
+    found = [
+        f"{what} {first_of(sorted(names), _MOST)} {where}"
+        for what, now, then in (
+            ("operators", running.operators, wanted.operators),
+            ("stores", running.stores, wanted.stores),
+        )
+        for names, where in ((now - then, "only now"), (then - now, "only then"))
+        if names
+    ]
+    return first_of(found, _MOST, "; ") or "the same operators, connected otherwise"
+
+
+def _named(one: Described) -> str:
+    return f"release {one.release}" if one.release else one.source
+
+
+def _stores(names: list[str]) -> str:
+    return f"store {first_of(sorted(set(names)), _MOST)}"

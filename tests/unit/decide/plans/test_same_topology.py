@@ -1,0 +1,79 @@
+"""Whether an older release may take over: the same topology, and no value that only headers make readable."""
+
+from typing import Any
+
+import pytest
+from kstreams_runbooks.decide.plans.same_topology import may_take_over
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Described
+from kstreams_runbooks.model.verdicts import Outcome
+
+TEXT = """\
+Topologies:
+   Sub-topology: 0
+    Source: in (topics: [orders])
+      --> count
+    Processor: count (stores: [counts])
+      --> none
+      <-- in
+"""
+HEADERS = {"dsl.store.format": "headers"}
+
+
+def release(library: str, text: str = TEXT, **declared: Any) -> Described:
+    return Described(library, library, f"topology command of {library}", text, Declaration(**declared))
+
+
+def judged(before: Described, after: Described | Missing) -> tuple[Outcome, str, tuple[str, ...]]:
+    verdict = may_take_over((before,), after, "orders")
+    return verdict.outcome, " ".join(verdict.reasons), tuple(one.id for one in verdict.findings)
+
+
+def test_the_same_topology_may_take_over() -> None:
+    """Nothing keeps headers, by its settings."""
+    assert judged(release("4.3.1", config={}), release("3.9.1"))[::2] == (Outcome.PROCEED, ())
+
+
+def test_another_topology_is_refused_with_what_differs() -> None:
+    """A downgrade brings no other change."""
+    outcome, why, _ = judged(release("4.3.1", config={}), release("3.9.1", TEXT.replace("counts", "sums")))
+    assert outcome is Outcome.REFUSE
+    assert "stores counts only now; stores sums only then" in why
+
+
+def test_a_release_that_cannot_be_described_is_inconclusive() -> None:
+    """It may have any topology."""
+    outcome, why, _ = judged(release("4.3.1"), Missing("no topology command"))
+    assert (outcome, "no topology command; declare a topology command" in why) == (Outcome.INCONCLUSIVE, True)
+
+
+@pytest.mark.parametrize(
+    ("needs", "outcome", "said"),
+    [
+        (True, Outcome.REFUSE, "store counts: the serdes need the headers of records"),
+        (None, Outcome.INCONCLUSIVE, "declare needs_headers"),
+        (False, Outcome.PROCEED, "has the same topology"),
+    ],
+)
+def test_stores_with_headers(needs: bool | None, outcome: Outcome, said: str) -> None:
+    """An older release restores the value without them."""
+    before = release("4.3.1", config=HEADERS, stores={"counts": DeclaredStore(needs_headers=needs)})
+    found = judged(before, release("3.9.1"))
+    assert (found[0], said in found[1]) == (outcome, True)
+
+
+def test_a_store_that_was_read_with_headers_counts_without_the_setting() -> None:
+    """The program may build it so."""
+    before = release("4.3.1", config={}, stores={"counts": DeclaredStore(headers=True)})
+    assert judged(before, release("3.9.1"))[0] is Outcome.INCONCLUSIVE
+
+
+def test_a_release_with_headers_reads_them() -> None:
+    """From 4.3 on."""
+    assert judged(release("4.3.1", config=HEADERS), release("4.3.0"))[0] is Outcome.PROCEED
+
+
+@pytest.mark.parametrize(("library", "found"), [("4.3.1", ("store-headers-unknown",)), ("4.2.1", ())])
+def test_settings_that_are_not_declared_are_a_warning(library: str, found: tuple[str, ...]) -> None:
+    """Only from 4.3 on there is such a setting."""
+    assert judged(release(library), release("3.9.1"))[::2] == (Outcome.PROCEED, found)
