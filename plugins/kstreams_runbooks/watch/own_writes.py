@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.ledger.cards import card_facts
 from kstreams_runbooks.model.readings.lag import ApplicationLag
 from kstreams_runbooks.model.runs.cards import KINDS, OffsetsDeleted, OffsetsSet, changed_offsets, changed_topic
 from kstreams_runbooks.model.runs.ledger import Card
@@ -51,7 +51,7 @@ def _objects(lag: ApplicationLag) -> Collection[str]:
 
 def _change(card: Card) -> tuple[TopicChange | None, tuple[tuple[str, str], ...]]:
     """The change of a topic that a card announces, and the offsets that are others after it."""
-    facts = decode(KINDS[card.kind], card.facts)
+    facts = card_facts(card)
     if isinstance(facts, OffsetsSet | OffsetsDeleted):
         return None, tuple((facts.before.group_id, topic) for topic in changed_offsets(facts))
     change = changed_topic(facts)

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from kstreams_runbooks.decide.drain.marks import read_up_to, up_to_marks
 from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.ledger.cards import instance_facts
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.steps.plan.cards import instance_cards, instance_facts
+from kstreams_runbooks.steps.plan.cards import instance_cards
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.until import Until
