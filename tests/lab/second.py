@@ -5,6 +5,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -40,7 +41,7 @@ _SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2}
 def second_application(stack: Stack) -> Iterator[None]:
     """It runs, from nothing, and is declared in the fleet, for as long as the body runs; nothing new is sent to it."""
     lab = stack.lab
-    directory, entry = lab.instances / INSTANCE, lab.config / "applications" / f"{NAME}.yaml"
+    directory, entry = lab.instances / INSTANCE, _entry(stack)
     forget_group(lab.bootstrap, NAME)
     shutil.rmtree(directory, ignore_errors=True)
     (directory / "state").mkdir(parents=True)
@@ -59,6 +60,15 @@ def second_application(stack: Stack) -> Iterator[None]:
     finally:
         stack.supervisor.stop(INSTANCE)
         entry.unlink()
+
+
+def is_declared(stack: Stack) -> bool:
+    """Whether the fleet has it."""
+    return _entry(stack).exists()
+
+
+def _entry(stack: Stack) -> Path:
+    return stack.lab.config / "applications" / f"{NAME}.yaml"
 
 
 def _send(bootstrap: str) -> None:

@@ -28,17 +28,23 @@ class Found:
 
 
 @contextmanager
-def pretended_runbook(stack: Stack) -> Iterator[Found]:
-    """Both applications from nothing, and the DAG in Airflow's folder, while the body runs; what is there before."""
+def pretended_dag(stack: Stack) -> Iterator[None]:
+    """The DAG is in Airflow's folder, and known, while the body runs."""
     link = stack.lab.dags / f"{DAG}.py"
-    afresh(stack, Deployed(release=TO_RELEASE))
     link.symlink_to(_FILE)
     try:
-        with second_application(stack):
-            stack.api().wait_for_dag(DAG)
-            yield found(stack)
+        stack.api().wait_for_dag(DAG)
+        yield
     finally:
         link.unlink()
+
+
+@contextmanager
+def pretended_runbook(stack: Stack) -> Iterator[Found]:
+    """The same with both applications from nothing; what is there before."""
+    afresh(stack, Deployed(release=TO_RELEASE))
+    with pretended_dag(stack), second_application(stack):
+        yield found(stack)
 
 
 def found(stack: Stack) -> Found:
