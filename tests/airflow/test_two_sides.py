@@ -15,9 +15,9 @@ from lab.airflow import APPROVER, OTHER_APPROVER
 from lab.second import INSTANCE, NAME, RECORDS
 from lab.stack import Stack
 from lab.supervise import until
-from world.endings import COMPLETED, NOTHING_CHANGED, STOPPED, held_by
+from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, held_by
 from world.given import declared_as
-from world.runs import command, evidence, finished, question, told, trigger_other
+from world.runs import command, evidence, finished, log_of, question, told, trigger_other
 from world.two_sides import DAG, TOPIC, Found, found, pretended_runbook
 
 _SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2}
@@ -88,6 +88,23 @@ def test_a_killed_run_goes_on_and_an_undo_takes_everything_back(stack: Stack, be
     assert evidence(stack, undo)["run"]["outcome"] == COMPLETED
     assert all(card["done"] for card in evidence(stack, run_id)["cards"])
     assert held_by(stack) == ()
+
+
+def test_a_dry_run_rehearses_every_stage(stack: Stack, before: Found) -> None:
+    """Although the second application runs, and its group has a member; nothing is changed."""
+    run_id = trigger_other(stack, DAG, second=NAME, dry_run=True)
+    assert stack.api().wait_finished(DAG, run_id, 180) == "success"
+    for task_id, line in (
+        ("create_topics", f"would create topic {TOPIC}"),
+        ("stop_application_second", f"would stop {INSTANCE}"),
+        ("set_offsets_second", "of group billing from"),
+        ("clear_state_second", f"{INSTANCE}: local state would be cleared"),
+        ("start_application_second", f"would start {INSTANCE}"),
+    ):
+        assert line in log_of(stack, run_id, task_id)
+    assert found(stack).offsets == before.offsets
+    assert found(stack).topic_id is None
+    assert evidence(stack, run_id)["run"]["outcome"] == DRY_RUN
 
 
 @pytest.mark.usefixtures("before")

@@ -55,7 +55,8 @@ def run(environ: Mapping[str, str]) -> int:
                 seed = secrets.randbelow(_SEEDS) if seed is None else seed
                 tell(f"SEED={seed} COUNT={count}")
                 chosen = drawn(chosen, seed, count)
-            session, rows = Session(name, chosen, seed if count is not None else None), []
+            named = bool(environ.get("TASKS"))
+            session, rows = Session(name, chosen, seed if count is not None else None, chosen=named), []
             for task in chosen:
                 rows.append(_row(made, dag, scenario, tasks[task]))
                 if environ.get("OUT"):

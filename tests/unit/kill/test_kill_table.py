@@ -44,6 +44,7 @@ def test_a_table_that_was_broken_off_says_so() -> None:
     """It is written after each row, and never passes for the whole."""
     text = markdown(replace(SESSION, tasks=("plan", "verify"), seed=None), [ROW])
     assert "every task, 1 of 2 tried so far" in text
+    assert "(2 chosen tasks, 1" in markdown(replace(SESSION, tasks=("plan", "verify"), seed=None, chosen=True), [ROW])
 
 
 def test_a_run_that_could_not_be_judged_says_so() -> None:
