@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 from kstreams_runbooks.decide.instances.verification import topic_drift
 from kstreams_runbooks.decide.plans.undo_cards import OtherCard, TakenBack, taken_back
 from kstreams_runbooks.errors import Refused, WriteRefused
+from kstreams_runbooks.ledger.card_facts import card_facts
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.runs.cards import InstanceMoved, OffsetsSet, TopicCreated
@@ -30,7 +31,7 @@ from kstreams_runbooks.model.runs.stages import (
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets, TopicShape
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
-from kstreams_runbooks.steps.plan.cards import card_facts, own_changes
+from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.perform import perform

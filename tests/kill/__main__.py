@@ -46,10 +46,11 @@ def run(environ: Mapping[str, str]) -> int:
         lab = _lab(environ, Path(scratch))
         os.environ.update(lab.fleet_environment())
         keep = Path(environ["KEEP"]) if environ.get("KEEP") else None
-        dag = scenario.dag or name
+        dag_id = scenario.dag or name
         with stack(lab, Parts(deployed=scenario.deployed), keep=keep) as made, _dags(made, scenario):
-            made.api().wait_for_dag(dag)
-            tasks = in_order(made.api().call("GET", f"/dags/{dag}/tasks")["tasks"])
+            made.api().wait_for_dag(dag_id)
+            found = in_order(made.api().call("GET", f"/dags/{dag_id}/tasks")["tasks"])
+            tasks = {name: task for name, task in found.items() if name not in scenario.idle}
             chosen = selected(tuple(tasks), environ.get("TASKS") or "")
             if count is not None:
                 seed = secrets.randbelow(_SEEDS) if seed is None else seed
@@ -58,7 +59,7 @@ def run(environ: Mapping[str, str]) -> int:
             named = bool(environ.get("TASKS"))
             session, rows = Session(name, chosen, seed if count is not None else None, chosen=named), []
             for task in chosen:
-                rows.append(_row(made, dag, scenario, tasks[task]))
+                rows.append(_row(made, dag_id, scenario, tasks[task]))
                 if environ.get("OUT"):
                     # After each row: half an hour is long enough for somebody to interrupt it.
                     Path(environ["OUT"]).write_text(markdown(session, rows), encoding="utf-8")

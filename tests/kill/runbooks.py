@@ -1,4 +1,4 @@
-"""What the harness has to know of each runbook. A new DAG is a row here, and nothing else."""
+"""What the harness has to know of each runbook. A new DAG, or another way through one, is a row here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,9 +30,10 @@ class Before:
 class Scenario:
     """One runbook on the orders application: how it is set up, what is asked for, and what has to run at the end.
 
+    `dag` is its DAG, empty if that has the name of the scenario; `idle` are its tasks that have nothing to do here.
     `deployed` is made from nothing before each run; `release` and `settings` are what every instance has declared and
     runs after it, `settings` being those that a runbook set. `fields` are of the fleet entry. `moments` are of tasks
-    whose kind (kill.moments) does not say when to kill them. `dag` is the runbook's DAG if it has another name.
+    whose kind (kill.moments) does not say when to kill them.
 
     With `second` another team's application is there too, and the runbook for tests about both (world/pretended.py). If
     the run that is tried is not an undo itself, an undo takes it back in the end: then everything is as it was before.
@@ -47,6 +48,7 @@ class Scenario:
     moments: Mapping[str, tuple[Moment, ...]] = field(default_factory=dict)
     before: Before | None = None
     dag: str = ""
+    idle: frozenset[str] = frozenset()
     second: bool = False
 
     @property
@@ -55,6 +57,7 @@ class Scenario:
         return (INSTANCE,) if self.second else self.deployed.names
 
 
+_AT_ONCE = {"stop_application": (Moment.STOPPING,), "start_application": (Moment.STARTING,)}
 _PRETENDED = {"second": NAME}
 _TWO_THREADS = {"num.stream.threads": "2"}
 
@@ -63,6 +66,15 @@ RUNBOOKS: Mapping[str, Scenario] = {
         deployed=Deployed(release=FROM_RELEASE),
         params={"target": TO_RELEASE},
         release=TO_RELEASE,
+        idle=frozenset({"drain_repartition_topics", *_AT_ONCE, "wait_caught_up"}),
+    ),
+    "planned_downgrade": Scenario(
+        dag="library_bump",
+        deployed=Deployed(release=TO_RELEASE),
+        params={"target": FROM_RELEASE},
+        release=FROM_RELEASE,
+        moments=_AT_ONCE,
+        idle=frozenset({"approve_bounce_2", "bounce_2_first", "bounce_2_rest"}),
     ),
     "rolling_bounce": Scenario(
         deployed=Deployed(release=TO_RELEASE),
@@ -75,7 +87,7 @@ RUNBOOKS: Mapping[str, Scenario] = {
         params={"settings": _TWO_THREADS},
         release=TO_RELEASE,
         settings=_TWO_THREADS,
-        moments={"stop_application": (Moment.STOPPING,), "start_application": (Moment.STARTING,)},
+        moments=_AT_ONCE,
     ),
     "undo": Scenario(
         deployed=Deployed(release=FROM_RELEASE),

@@ -42,13 +42,20 @@ def standing_still(before: tuple[PartitionLag, ...], after: tuple[PartitionLag, 
     """
     later = {partition.name: partition for partition in after}
     stuck = []
-    for partition in before:
-        waiting = to_read(partition)
-        if isinstance(waiting, Missing) or waiting == 0:
-            continue
+    for partition in rows_standing_still(before, after):
         now = later.get(partition.name)
         if now is None or now.committed is None:
-            stuck.append(f"{partition.name} ({waiting} to read, committed offset not readable)")
-        elif partition.committed is not None and now.committed <= partition.committed:
-            stuck.append(f"{partition.name} ({waiting} to read, committed stays at {now.committed})")
+            stuck.append(f"{partition.name} ({partition.records} to read, committed offset not readable)")
+        else:
+            stuck.append(f"{partition.name} ({partition.records} to read, committed stays at {now.committed})")
     return tuple(stuck)
+
+
+def rows_standing_still(before: tuple[PartitionLag, ...], after: tuple[PartitionLag, ...]) -> tuple[PartitionLag, ...]:
+    """The rows of the first reading for `standing_still`."""
+    later = {partition.name: partition.committed for partition in after}
+    return tuple(one for one in before if one.records and _stands(one.committed, later.get(one.name)))
+
+
+def _stands(before: int | None, now: int | None) -> bool:
+    return now is None or (before is not None and now <= before)

@@ -1,6 +1,6 @@
 """Evidence, approvals and undo cards: journal entries, written once, read by every later step."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar, cast, get_args
 
@@ -130,6 +130,22 @@ class Records:
             own = [card for row in session.scalars(query) if _about(card := _card(row)) == about]
             others = session.scalars(_touched(about).where(RunObjectRow.entry >= entry))
             return own + [card for row in others for card in _cards(session, row.run_key) if _about(card) == about]
+
+        return self.database.read(work)
+
+    def cards_on(self, cluster: str, objects: Collection[str]) -> list[Card]:
+        """Cards of any run about one of these objects (topics, groups) of a cluster, run after run."""
+        named = select(JournalRow.run_key, JournalRow.name).where(
+            JournalRow.cluster == cluster, JournalRow.kind == CARD
+        )
+        # A run of another cluster's application may have a side here.
+        sides = select(RunObjectRow.run_key).filter_by(kind=_APPLICATION, cluster=cluster)
+
+        def work(session: Session) -> list[Card]:
+            runs = {str(row.run_key) for row in session.execute(named) if row.name in objects}
+            runs |= set(session.scalars(sides))
+            cards = (card for run_key in sorted(runs) for card in _cards(session, run_key))
+            return [card for card in cards if card.cluster == cluster and card.object in objects]
 
         return self.database.read(work)
 

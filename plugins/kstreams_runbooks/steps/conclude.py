@@ -11,6 +11,7 @@ from kstreams_runbooks.decide.runs.chain import clock_steps
 from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunFacts, RunOutcome, conclusion
 from kstreams_runbooks.decide.runs.message import ended, trigger_command
 from kstreams_runbooks.errors import Drifted, Inconclusive, Unreachable
+from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.journal import Entry
@@ -18,7 +19,6 @@ from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.instances.watch_trigger import SAW
-from kstreams_runbooks.steps.plan.cards import instance_facts
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run.notify import emergencies, notify_all
 from kstreams_runbooks.steps.run.run import Run, now_ms

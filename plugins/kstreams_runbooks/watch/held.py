@@ -16,6 +16,15 @@ def holds_by_run(ledger: Ledger) -> dict[str, tuple[Hold, ...]]:
     return {run_key: tuple(holds) for run_key, holds in found.items()}
 
 
+def at_work(ledger: Ledger) -> dict[tuple[str, str], str]:
+    """The run that is changing each application now, by cluster and name; one that waits for a person changes none."""
+    return {
+        (hold.cluster, hold.held.name): hold.run_key
+        for hold in ledger.holds()
+        if hold.changing and hold.held.kind == APPLICATION
+    }
+
+
 def holders(ledger: Ledger, cluster: str, entries: Iterable[Application]) -> dict[str, str]:
     """The run that holds each application of `entries`, or else one of its declared topics; others are absent."""
     held = {hold.held: hold.run_key for hold in ledger.holds() if hold.cluster == cluster}

@@ -4,12 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kstreams_runbooks.decide.status.news import Judged, kept_status, to_notify
+from kstreams_runbooks.decide.status.news import Judged, during_run, kept_status, to_notify
 from kstreams_runbooks.decide.status.status import Status, status
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.status import KeptStatus
 from kstreams_runbooks.model.times import DAY_MS
+from kstreams_runbooks.watch.held import at_work
+from kstreams_runbooks.watch.own_writes import own_writes
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.window import earlier_readings, limits_of, sample_of, window
 
@@ -51,19 +53,21 @@ def judge_fleet(
     by_cluster: dict[str, list[str]] = {}
     for entry in entries:
         by_cluster.setdefault(entry.cluster, []).append(entry.name)
-    statuses, too_late = [], []
+    statuses, too_late, work = [], [], at_work(ledger)
     for cluster, names in sorted(by_cluster.items()):
         at_ms = read_at_ms.get(cluster)
         readings = ledger.lag_readings(cluster, names, 1, until_ms=at_ms)
         ids = {name: found[-1].lag.application_id for name, found in readings.items() if found}
         earlier = earlier_readings(ledger, cluster, ids, at_ms or 0, settings)
+        own = own_writes(ledger, cluster, (found[-1].lag for found in readings.values() if found), at_ms or 0)
         why = problems.get(cluster) or f"cluster {cluster} was not read in this check; look at the log of its task"
         for name in names:
             if at_ms is None:
                 judged = Judged(cluster, name, Status("unknown", why), now_ms, read=False)
             elif readings[name] and readings[name][-1].at_ms == at_ms:
-                samples = window(earlier[name], sample_of(readings[name][-1]))
-                judged = Judged(cluster, name, status(samples, limits_of(settings)), at_ms)
+                samples = window(earlier[name], sample_of(readings[name][-1]), own)
+                found = during_run(status(samples, limits_of(settings)), work.get((cluster, name), ""))
+                judged = Judged(cluster, name, found, at_ms)
             else:
                 too_late.append(f"{name} @ {cluster}")
                 continue
@@ -72,4 +76,4 @@ def judge_fleet(
     # The earliest of all clocks: one that is weeks ahead must not delete the readings that reveal recreated topics.
     earliest_ms = min([now_ms, *read_at_ms.values()])
     forgotten = ledger.forget_lag(earliest_ms - int(settings.keep_days * DAY_MS))
-    return Judgement(tuple(statuses), to_notify(statuses), forgotten, tuple(too_late))
+    return Judgement(tuple(statuses), to_notify(statuses, work), forgotten, tuple(too_late))

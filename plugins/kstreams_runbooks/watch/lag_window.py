@@ -13,6 +13,7 @@ from kstreams_runbooks.model.readings.lag import ApplicationLag
 from kstreams_runbooks.model.readings.status import KeptReading
 from kstreams_runbooks.watch.buffers import BufferLimits
 from kstreams_runbooks.watch.lag import ClusterLag
+from kstreams_runbooks.watch.own_writes import NO_WRITES, OwnWrites, own_writes
 from kstreams_runbooks.watch.settings import CheckSettings, check_settings
 from kstreams_runbooks.watch.window import earlier_readings, limits_of, window
 from kstreams_runbooks.wording import sentence
@@ -22,10 +23,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LagWindow:
-    """The kept readings of a cluster's applications before some time, by name; empty without a ledger."""
+    """The kept readings of a cluster's applications before some time, by name; empty without a ledger.
+
+    `own` is what runs have written in the cluster by then.
+    """
 
     settings: CheckSettings
     kept: Mapping[str, tuple[KeptReading, ...]]
+    own: OwnWrites = NO_WRITES
 
     @classmethod
     def before(cls, at_ms: int, cluster: str, ids: Mapping[str, str]) -> Self:
@@ -33,14 +38,15 @@ class LagWindow:
 
         It leaves out later readings: a count takes long, and a check may run meanwhile.
         """
-        settings, found = CheckSettings(), {}
+        settings, found, own = CheckSettings(), {}, NO_WRITES
         try:
             settings = check_settings()
             if (ledger := Ledger.existing()) is not None:
                 found = earlier_readings(ledger, cluster, ids, at_ms, settings)
+                own = own_writes(ledger, cluster, (each[-1].lag for each in found.values() if each), at_ms)
         except RunbookError as error:
             log.warning("%s", sentence(f"{', '.join(ids)}: judged by this reading alone: {error}"))
-        return cls(settings, found)
+        return cls(settings, found, own)
 
     @property
     def lags(self) -> dict[str, ApplicationLag]:
@@ -75,4 +81,4 @@ class LagWindow:
         polled = read.buffers.get(lag.application)
         fills = () if polled is None or not limits else limits.fills(polled, lag, kept, at_ms)
         present = LagSample(at_ms, lag, read.failed.get(lag.application), buffers=fills)
-        return status(window(kept, present), limits_of(self.settings))
+        return status(window(kept, present, self.own), limits_of(self.settings))

@@ -31,6 +31,7 @@ from kstreams_runbooks.observe.lag.ages import with_ages
 from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
 from kstreams_runbooks.watch.buffers import buffer_limits
 from kstreams_runbooks.watch.held import holders
+from kstreams_runbooks.watch.own_writes import own_writes
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.window import earlier_readings, limits_of, window
 
@@ -96,8 +97,12 @@ def read_cluster(
         requests = reader.requests()
     at_ms = snapshot.taken.at_ms
     lags = {lag.application: lag for lag in snapshot.applications}
+    # Read after the brokers: a card comes before its write.
+    own = own_writes(ledger, cluster, lags.values(), at_ms)
     expected = {
-        name: expected_ids({} if name in acknowledged or name not in last else last[name].expected, lag)
+        name: expected_ids({}, lag)
+        if name in acknowledged
+        else expected_ids(last[name].expected if name in last else {}, lag, own.topics)
         for name, lag in lags.items()
     }
     fills = {
@@ -106,7 +111,7 @@ def read_cluster(
     }
     for entry in entries:
         present = LagSample(at_ms, lags[entry.name], expected=expected[entry.name], buffers=fills[entry.name])
-        samples = window(earlier[entry.name], present)
+        samples = window(earlier[entry.name], present, own)
         if entry.name not in why and (word := status(samples, limits).word) != "healthy":
             why[entry.name] = f"is {word} now"
     poll.learn(poll.poll_new([entry for entry in entries if entry.name in why]), at_ms)

@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kstreams_runbooks.decide.status.expected_topics import expected_ids
 from kstreams_runbooks.decide.status.status import LagSample, StatusLimits
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.status import KeptReading
 from kstreams_runbooks.model.times import HOUR_MS, SECOND_MS
+from kstreams_runbooks.watch.own_writes import NO_WRITES, OwnWrites
 from kstreams_runbooks.watch.settings import CheckSettings
 
 
@@ -38,8 +40,13 @@ def earlier_readings(
     return {name: tuple(one for one in found[name] if one.lag.application_id == ids[name]) for name in ids}
 
 
-def window(earlier: Sequence[KeptReading], present: LagSample) -> tuple[LagSample, ...]:
-    """The samples that decide a status: earlier readings, and the present one with the topics expected before."""
+def window(earlier: Sequence[KeptReading], present: LagSample, own: OwnWrites = NO_WRITES) -> tuple[LagSample, ...]:
+    """The samples that decide a status: earlier readings, and the present one with the topics expected before.
+
+    `own` is what runs have written: no fault of the application.
+    """
     if earlier and not present.expected:
-        present = replace(present, expected=earlier[-1].expected)
-    return (*map(sample_of, earlier), present)
+        expected = expected_ids(earlier[-1].expected, present.lag, own.topics)
+        present = replace(present, expected=expected)
+    samples = (*map(sample_of, earlier), present)
+    return tuple(replace(one, moved=own.moved_at(one.lag.application_id, one.at_ms)) for one in samples)

@@ -1,13 +1,15 @@
 """The topics that an application has to have: those seen first, until a person acknowledges the present ones.
 
 A topic that is created again does not repair itself: its old records, and the state of a changelog, stay lost however
-often the new one is read. The ids seen first stay the expected ones.
+often the new one is read. The ids seen first stay the expected ones, unless the undo cards of a run show that it
+deleted or created the topic: an id that is on no card is never accepted in place of another.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kstreams_runbooks.model.readings.lag import ApplicationLag
+from kstreams_runbooks.model.runs.own_changes import TopicChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +20,31 @@ class Replaced:
     kept: tuple[str, ...] = ()
 
 
-def expected_ids(before: Mapping[str, str], lag: ApplicationLag) -> dict[str, str]:
+def expected_ids(before: Mapping[str, str], lag: ApplicationLag, own: Iterable[TopicChange] = ()) -> dict[str, str]:
     """Topic ids to compare with from now on: those of `before` (empty: nothing is expected yet), and new topics.
 
     A topic that the application does not name any more is expected no longer; while a part of the reading is missing,
-    or a changelog is not visible, its absence proves nothing.
+    or a changelog is not visible, its absence proves nothing. `own` are the changes that runs announced in the cluster,
+    in any order: they may have happened or not.
     """
-    now = _ids(lag)
-    seen = {topic: topic_id for topic, topic_id in now.items() if topic_id is not None}
-    return seen | {topic: topic_id for topic, topic_id in before.items() if topic in now or lag.problems or lag.unseen}
+    now, own = _ids(lag), tuple(own)
+    left = {topic: topic_id for topic, topic_id in before.items() if topic in now or lag.problems or lag.unseen}
+    found = {topic: _expected(left.get(topic), now.get(topic), topic, own) for topic in {*now, *left}}
+    return {topic: topic_id for topic, topic_id in found.items() if topic_id is not None}
+
+
+def _expected(before: str | None, now: str | None, topic: str, own: tuple[TopicChange, ...]) -> str | None:
+    """The id to expect of one topic, None for any: the one that a run created, if a run deleted the one of before."""
+    deleted = {one.topic_id for one in own if one.name == topic and one.deleted}
+    created = {one.topic_id for one in own if one.name == topic and one.created and one.topic_id} - deleted
+    if before is None:
+        return now if now is None or now in created or not created else min(created)
+    if before not in deleted or now == before:
+        return before
+    if created:
+        return now if now in created else min(created)
+    # Only its absence shows that the deletion happened: another id may have replaced the topic before.
+    return None if now is None else before
 
 
 def replaced(expected: Mapping[str, str], lag: ApplicationLag, before: ApplicationLag | None) -> Replaced:

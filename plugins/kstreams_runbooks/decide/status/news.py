@@ -1,12 +1,14 @@
 """The status of an application after a check compared with the one before, and whether its owner is notified."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from kstreams_runbooks.decide.status.status import Status, without_besides
+from kstreams_runbooks.decide.status.status import Status, Word, without_besides
 from kstreams_runbooks.model.readings.status import KeptStatus
 
 _WELL = "healthy"
+# What a run does on purpose: it stops instances, and sets offsets back.
+_ON_PURPOSE: frozenset[Word] = frozenset({"stopped", "rewound"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +47,30 @@ def kept_status(before: KeptStatus | None, judged: Judged) -> KeptStatus:
     return replace(told, since_ms=before.since_ms) if before.word == word else told
 
 
+def during_run(status: Status, run_key: str) -> Status:
+    """The status of an application while a run is changing it (empty: none is)."""
+    if not run_key or status.word not in _ON_PURPOSE:
+        return status
+    return replace(status, sentence=f"{status.sentence}; run {run_key} is at work on it")
+
+
 def _again(before: KeptStatus, now: KeptStatus) -> bool:
     """Whether it is another incident under the same word: topics stay recreated until a person acknowledges them."""
     another = without_besides(before.sentence) != without_besides(now.sentence)
     return before.word == now.word == "recreated" == before.told and another
 
 
-def to_notify(statuses: Iterable[KeptStatus]) -> tuple[KeptStatus, ...]:
-    """Statuses with a word that is not the one in the owner's last notification."""
-    return tuple(one for one in statuses if one.word != one.told)
+def to_notify(statuses: Iterable[KeptStatus], at_work: Collection[tuple[str, str]] = ()) -> tuple[KeptStatus, ...]:
+    """Statuses with a word that is not the one in the owner's last notification.
+
+    What a run does on purpose is news only once it has ended; `at_work` are applications, by cluster and name, that a
+    run is changing.
+    """
+    return tuple(
+        one
+        for one in statuses
+        if one.word != one.told and not (one.word in _ON_PURPOSE and (one.cluster, one.application) in at_work)
+    )
 
 
 def notified(status: KeptStatus) -> KeptStatus:

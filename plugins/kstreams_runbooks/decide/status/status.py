@@ -32,7 +32,8 @@ class LagSample:
     """One reading of an application; `failed` are instances known to be in ERROR, None if they were not polled.
 
     `expected` are the ids that its topics have to have; empty if the earlier reading has them. `buffers` are its
-    suppress buffers that end the application when they are full.
+    suppress buffers that end the application when they are full. `moved` are topics on which a run has moved its
+    committed offsets since.
     """
 
     at_ms: int
@@ -40,6 +41,7 @@ class LagSample:
     failed: tuple[str, ...] | None = None
     expected: Mapping[str, str] = field(default_factory=dict)
     buffers: tuple[BufferFill, ...] = ()
+    moved: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,7 @@ def _rewound(samples: tuple[LagSample, ...]) -> tuple[str, ...]:
                 found[one.name] = f"{one.name} (from {before:,}: its offset is gone)"
             elif before is not None and one.committed is not None and one.committed < before:
                 found[one.name] = f"{one.name} (from {before:,} to {one.committed:,})"
-            if one.committed is not None:
+            if one.committed is not None and one.topic not in sample.moved:
                 was[one.name] = one.committed
     return tuple(found.values())
 

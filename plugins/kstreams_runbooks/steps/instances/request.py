@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.instances.members import settings_text
 from kstreams_runbooks.decide.instances.rolling import in_place
 from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Start
 from kstreams_runbooks.model.readings.states import is_down
@@ -16,7 +17,7 @@ from kstreams_runbooks.model.runs.gate import Awaited
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.instances.bring import guard, known, members_to_remove, remove
-from kstreams_runbooks.steps.plan.cards import instance_cards, instance_facts, write_card
+from kstreams_runbooks.steps.plan.cards import instance_cards, write_card
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
 

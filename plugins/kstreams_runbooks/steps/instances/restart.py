@@ -18,7 +18,7 @@ from kstreams_runbooks.model.runs.stages import Bounce, Drain, StartAll, StopAll
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger
-from kstreams_runbooks.steps.instances.marks import read_to_marks
+from kstreams_runbooks.steps.instances.read_to_end import read_to_end
 from kstreams_runbooks.steps.instances.together import (
     rehearse_at_once,
     rehearse_start,
@@ -49,7 +49,7 @@ def drain_repartition_topics(run: Run) -> None:
     elif has_stopped(run):
         run.say("every instance has been stopped since: nothing to wait for")
     else:
-        read_to_marks(run, drain.number, run.read(), "bounce_1_first and what follows it", past=lambda _: False)
+        read_to_end(run, drain.number, run.read(), "bounce_1_first and what follows it", past=lambda _: False)
 
 
 def stop_application(side: str = "") -> Any:

@@ -62,6 +62,7 @@ from airflow.sdk import BaseOperator
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.instances.rolling import beyond, in_place
 from kstreams_runbooks.errors import Inconclusive, WriteRefused
+from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, Start
 from kstreams_runbooks.model.runs.gate import Awaited
@@ -74,7 +75,7 @@ from kstreams_runbooks.steps.instances.deploy_trigger import deploy_trigger
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger, has_passed
 from kstreams_runbooks.steps.instances.request import remove_left, request_bounce
-from kstreams_runbooks.steps.plan.cards import instance_cards, instance_facts
+from kstreams_runbooks.steps.plan.cards import instance_cards
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 

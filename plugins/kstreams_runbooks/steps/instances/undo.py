@@ -18,7 +18,7 @@ from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import authorize, take_hold
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.approval.holds import resources
-from kstreams_runbooks.steps.instances.marks import read_to_marks
+from kstreams_runbooks.steps.instances.read_to_end import read_to_end
 from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
@@ -191,7 +191,7 @@ class UndoOperator(RollingOperator):
         )
         if name := next_of(run, bounce, reading, names):
             if bounce.after_drain:
-                read_to_marks(run, bounce.number, reading, run.task_id, past=lambda one: deployed_as(one, bounce))
+                read_to_end(run, bounce.number, reading, run.task_id, past=lambda one: deployed_as(one, bounce))
             self.take(run, bounce, run.read() if bounce.after_drain else reading, name)
         if names:
             run.say(f"{bounce.deployed}: {', '.join(names)} in place")

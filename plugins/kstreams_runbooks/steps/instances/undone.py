@@ -4,13 +4,14 @@ from kstreams_runbooks.decide.plans.undo_cards import OtherCard
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide
 from kstreams_runbooks.decide.releases.downgrade import clears_state
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.ledger.card_facts import card_facts, instance_facts
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.runs.cards import KINDS, TOPIC_KINDS, InstanceMoved
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.rules import upgrade_path_rules
-from kstreams_runbooks.steps.plan.cards import bytes_to_restore, card_facts, instance_facts
+from kstreams_runbooks.steps.plan.cards import bytes_to_restore
 from kstreams_runbooks.steps.run.run import Run
 
 _UNDONE = "undone run"

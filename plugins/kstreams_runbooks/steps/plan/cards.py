@@ -5,8 +5,9 @@ from kstreams_runbooks.decide.plans.basis import deployed_instance, restore_cost
 from kstreams_runbooks.decide.plans.local_state import RESTORED
 from kstreams_runbooks.decide.releases.downgrade import clears_state
 from kstreams_runbooks.decide.topology.names import is_changelog
-from kstreams_runbooks.errors import BadInput, Inconclusive
-from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.ledger.card_facts import card_facts, instance_facts
+from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
@@ -16,8 +17,6 @@ from kstreams_runbooks.model.readings.readings import (
     Start,
 )
 from kstreams_runbooks.model.runs.cards import (
-    KINDS,
-    CardFacts,
     InstanceMoved,
     OffsetsDeleted,
     OffsetsSet,
@@ -86,23 +85,6 @@ def write_card(
     )
     run.ledger.write_card(card)
     run.ledger.mark_written(run.key, now_ms())
-
-
-def card_facts(card: Card) -> CardFacts:
-    """The facts of a card, by its kind; BadInput for a kind that this release does not know."""
-    if card.kind not in KINDS:
-        raise BadInput(
-            f"run {card.run_key}: undo card {card.seq} ({card.what}) is of kind {card.kind}, which this release does "
-            f"not know (known: {', '.join(KINDS)}); update it, or go back manually: {card.undo}"
-        )
-    facts: CardFacts = decode(KINDS[card.kind], card.facts)
-    return facts
-
-
-def instance_facts(card: Card) -> InstanceMoved:
-    """The facts of a card about an instance."""
-    facts: InstanceMoved = decode(InstanceMoved, card.facts)
-    return facts
 
 
 def instance_cards(run: Run) -> list[Card]:

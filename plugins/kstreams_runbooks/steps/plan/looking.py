@@ -2,14 +2,16 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.decide.drain.marks import dropped_topics, nothing_left
 from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.decide.instances.members import every_member_runs
 from kstreams_runbooks.decide.instances.verification import change_verified
+from kstreams_runbooks.decide.lag import rows_standing_still
 from kstreams_runbooks.decide.runs.approval import may_request
-from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -23,6 +25,7 @@ from kstreams_runbooks.steps.run.form import given_unchanged
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described, now_ms
 from kstreams_runbooks.steps.run.step import step
+from kstreams_runbooks.watch.drain.unread import UnreadRecords, count_once
 
 # Lag has been under its limit at the last gate; lag above it for longer than this is not a peak.
 _LAG_CEILING_S = 120
@@ -124,13 +127,20 @@ def _prove(run: Run) -> None:
 
 
 def left_unread(run: Run, before: ApplicationReading) -> Verdict:
-    """Judge the unread records in internal topics that `before` read and the application no longer reads."""
+    """Judge the unread records in internal topics that `before` read and the application no longer reads.
+
+    They are counted if offsets are left: a topic that ends in a transaction marker has nothing to read behind its last
+    record.
+    """
     group_id = run.application.application_id
     topics = dropped_topics(before, run.read(), group_id)
     if isinstance(topics, Missing):
         return run.decide(nothing_left, left=topics)
     with ClusterReader(run.kafka) as reader:
-        return run.decide(nothing_left, left=read_dropped(reader, group_id, topics))
+        left = read_dropped(reader, group_id, topics)
+    if not isinstance(left, Missing):
+        left = count_once(run.application, run.kafka, left, say=run.say)
+    return run.decide(nothing_left, left=left)
 
 
 def rehearsed(run: Run) -> None:
@@ -140,19 +150,35 @@ def rehearsed(run: Run) -> None:
 
 
 def watch(run: Run, judge: Callable[[ApplicationReading, ApplicationReading], Verdict]) -> None:
-    """Read repeatedly until `judge` accepts two consecutive readings, or the ceiling ends the wait."""
+    """Read repeatedly until `judge` accepts two consecutive readings, or the ceiling ends the wait.
+
+    If a committed offset does not advance, the records behind it are counted: after the last record of a partition
+    markers or aborted records may follow, which an idle task never commits.
+    """
     plan = run.plan()
     pause_s = max(plan.limit("gate_interval_s"), plan.limit("commit_interval_s"))
     run.say(f"looks twice, {pause_s:g} s apart: progress is a difference")
     earlier = run.read()
+    unread = UnreadRecords(run.application, run.kafka)
     time.sleep(pause_s)
 
     def look() -> tuple[Verdict, Verdict]:
         nonlocal earlier
         after = run.read()
-        verdict = judge(earlier, after)
+        verdict = judge(in_records(unread, earlier, after), after)
         earlier = after
         return verdict, verdict
 
     pace = Pace(pause_s, _LAG_CEILING_S)
-    run.demand(poll(run, pace, look, lambda verdict: verdict.outcome is not Outcome.WAIT))
+    verdict = poll(run, pace, look, lambda verdict: verdict.outcome is not Outcome.WAIT)
+    if verdict.outcome is Outcome.WAIT and unread.why:
+        raise Inconclusive(f"{'; '.join(verdict.reasons)}; {unread.why}")
+    run.demand(verdict)
+
+
+def in_records(unread: UnreadRecords, earlier: ApplicationReading, after: ApplicationReading) -> ApplicationReading:
+    """The earlier reading with records for offsets on partitions that have not advanced until `after`."""
+    if isinstance(earlier.partitions, Missing) or isinstance(after.partitions, Missing):
+        return earlier
+    counted = {one.name: one for one in unread.of(rows_standing_still(earlier.partitions, after.partitions))}
+    return replace(earlier, partitions=tuple(counted.get(one.name, one) for one in earlier.partitions))

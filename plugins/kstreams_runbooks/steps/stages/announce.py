@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import TypeVar
 
+from kstreams_runbooks.ledger.card_facts import card_facts
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.cards import OtherFacts
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.stages import OtherStage
-from kstreams_runbooks.steps.plan.cards import card_facts
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
 _Facts = TypeVar("_Facts", bound=OtherFacts)

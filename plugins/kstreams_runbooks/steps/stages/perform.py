@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
 from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
+from kstreams_runbooks.ledger.card_facts import card_facts
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.cards import OffsetsDeleted, OffsetsSet, PersonAsked, StateCleared, TopicCreated
@@ -21,7 +22,7 @@ from kstreams_runbooks.model.runs.stages import (
     SetOffsets,
 )
 from kstreams_runbooks.model.verdicts import Outcome
-from kstreams_runbooks.steps.plan.cards import card_facts, own_changes
+from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced

@@ -9,13 +9,14 @@ from kstreams_runbooks.decide.instances.guards import nothing_drifted
 from kstreams_runbooks.decide.runs import message
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.model.runs.ledger import Evidence, Hold
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.resources import APPLICATION
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.void import void_plan, voided
 from kstreams_runbooks.steps.instances.gate_trigger import GATE_PASSED
-from kstreams_runbooks.steps.plan.cards import instance_cards, instance_facts, own_changes
+from kstreams_runbooks.steps.plan.cards import instance_cards, own_changes
 from kstreams_runbooks.steps.run.notify import notify_all
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.held import holds_by_run

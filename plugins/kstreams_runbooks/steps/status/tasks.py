@@ -24,7 +24,7 @@ from kstreams_runbooks.steps.run.run import log, now_ms
 from kstreams_runbooks.steps.status.answers import ACKNOWLEDGE, ANSWER, answers_of, demand_whole, problems_of, reported
 from kstreams_runbooks.steps.status.ended import conclude_ended
 from kstreams_runbooks.steps.status.sweep import sweep
-from kstreams_runbooks.watch.held import holders
+from kstreams_runbooks.watch.held import at_work, holders
 from kstreams_runbooks.watch.judge import judge_fleet
 from kstreams_runbooks.watch.settings import CheckSettings, check_settings
 from kstreams_runbooks.watch.status import read_cluster as read
@@ -154,7 +154,7 @@ def notify_changes() -> None:
         link = page_of_run(context["ti"].dag_id, context["ti"].run_id)
         changes = [
             (one, fleet.applications[one.application].owner)
-            for one in to_notify(ledger.lag_statuses())
+            for one in to_notify(ledger.lag_statuses(), at_work(ledger))
             if one.application in fleet.applications
         ]
         groups = together(changes)

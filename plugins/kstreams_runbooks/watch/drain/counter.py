@@ -12,7 +12,7 @@ from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.frames.counting import ConnectCounter
 from kstreams_runbooks.frames.job import REMOTE
 from kstreams_runbooks.frames.ranges import MAX_SCAN_RECORDS, OffsetRange, cut
-from kstreams_runbooks.model.readings.lag import MOST_AT_ONCE, Counted, Readable
+from kstreams_runbooks.model.readings.lag import MOST_AT_ONCE, Counted, Isolation, Readable
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.lag.count import count_readable
 from kstreams_runbooks.watch.drain.java_client import java_settings
@@ -28,8 +28,9 @@ class Counter:
     """Counts the readable records in ranges of one cluster; use it as a context manager for several counts.
 
     `remote` is a Spark Connect server (default: SPARK_REMOTE of the environment; empty: none), `most` the maximum of
-    offsets that one count scans; `say` receives the reason for a slow count before it begins. The session with Spark
-    stays open until the end. For one thread at a time.
+    offsets that one count scans; `say` receives the reason for a slow count before it begins. Records of aborted
+    transactions count only with the isolation `read_uncommitted`, by the consumer. The session with Spark stays open
+    until the end. For one thread at a time.
     """
 
     def __init__(
@@ -37,13 +38,15 @@ class Counter:
         config: Mapping[str, Any],
         remote: str | None = None,
         *,
+        isolation: Isolation = "read_committed",
         most: int = MAX_SCAN_RECORDS,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._config = dict(config)
+        self._isolation = isolation
         self._say = say
         address = os.environ.get(REMOTE, "") if remote is None else remote
-        self._spark = ConnectCounter(address) if address else None
+        self._spark = ConnectCounter(address) if address and isolation == "read_committed" else None
         self._most = most
 
     def __enter__(self) -> Self:
@@ -77,7 +80,8 @@ class Counter:
         )
 
     def _many(self, ranges: list[OffsetRange], offsets: int) -> Counted:
-        why = f"no {REMOTE} is set"
+        committed = self._isolation == "read_committed"
+        why = f"no {REMOTE} is set" if committed else "it reads committed records only"
         if self._spark is not None:
             try:
                 return Counted(self._spark.count(java_settings(self._config), ranges), "spark")
@@ -97,9 +101,8 @@ class Counter:
     def _by_consumer(self, ranges: list[OffsetRange], remarks: tuple[str, ...] = ()) -> Counted:
         offsets = sum(one.offsets for one in ranges)
         limit_s = _TIMEOUT_S + _PATIENCE * offsets / CONSUMER_PER_S
-        found = count_readable(
-            self._config, {(one.topic, one.partition): (one.start, one.end) for one in ranges}, limit_s
-        )
+        places = {(one.topic, one.partition): (one.start, one.end) for one in ranges}
+        found = count_readable(self._config, places, limit_s, self._isolation)
         return Counted(found, "consumer", remarks)
 
 

@@ -13,17 +13,11 @@ from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.fleet import Application, release_declaration
 from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading
-from kstreams_runbooks.model.readings.lag import Isolation
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.verdicts import Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.drain import DrainReader
-from kstreams_runbooks.observe.lag.count import count_readable
-from kstreams_runbooks.observe.lag.first_unread import first_unread
-
-# How long one reading searches many offsets for a record. Records of an aborted transaction pass at the speed of the
-# network, about ten million in this time.
-_LOOK_S = 20.0
+from kstreams_runbooks.watch.drain.unread import count_and_first
 
 
 def drain_reader(entry: Application, deployer: Deployer, kafka: Mapping[str, Any]) -> DrainReader:
@@ -35,16 +29,7 @@ def drain_reader(entry: Application, deployer: Deployer, kafka: Mapping[str, Any
             return None
         return release_declaration(entry.name, release, known.library(release))
 
-    # If the guarantee is unknown, aborted records count as records to process.
-    once = entry.processing_guarantee.startswith("exactly_once")
-    isolation: Isolation = "read_committed" if once else "read_uncommitted"
-    return DrainReader(
-        entry,
-        deployer,
-        lambda ranges: count_readable(kafka, ranges, isolation=isolation),
-        lambda ranges: first_unread(kafka, ranges, _LOOK_S, isolation),
-        declared,
-    )
+    return DrainReader(entry, deployer, *count_and_first(entry, kafka), declared)
 
 
 # More readings than the pace needs: a wait of an hour has hundreds.

@@ -6,7 +6,7 @@ Covers decide/runs/status_message
 from dataclasses import replace
 
 from kstreams_runbooks.decide.runs.status_message import status_changed
-from kstreams_runbooks.decide.status.news import Judged, kept_status, notified, to_notify, together
+from kstreams_runbooks.decide.status.news import Judged, during_run, kept_status, notified, to_notify, together
 from kstreams_runbooks.decide.status.status import Status, Word
 from kstreams_runbooks.model.readings.status import KeptStatus
 
@@ -151,3 +151,26 @@ def test_nothing_of_a_message_is_cut() -> None:
     assert alone.lines[-3].endswith("acknowledge: orders")
     many = [replace(one, application=f"application-{number}") for number in range(300)]
     assert status_changed(many, 2, owner="team", zone="UTC", link="", held_by={}).command == "kstreams-runbooks lag"
+
+
+def test_what_a_run_does_on_purpose_is_told_once_it_has_ended() -> None:
+    """Stopped and rewound alone; everything else is told at once, and of every other application."""
+    well = after(None, "healthy", 1)
+    work = {("demo", "orders")}
+    words: tuple[Word, ...] = ("stopped", "rewound", "recreated", "failed", "expiring", "stalled", "unknown", "behind")
+    told = [word for word in words if to_notify((after(well, word, 2),), work)]
+    assert told == ["recreated", "failed", "expiring", "stalled", "unknown", "behind"]
+    other = replace(after(well, "stopped", 2), application="other")
+    assert to_notify((other,), work) == (other,)
+    stands = after(after(well, "stopped", 2), "stopped", 3)
+    assert to_notify((stands,), work) == ()
+    [late] = to_notify((stands,))
+    assert (late.word, late.told, late.since_ms) == ("stopped", "healthy", 2)
+
+
+def test_a_status_names_the_run_that_is_at_work() -> None:
+    """Where it may be the reason."""
+    stopped = during_run(Status("stopped", "no member"), "undo/r")
+    assert stopped == Status("stopped", "no member; run undo/r is at work on it")
+    assert during_run(Status("stopped", "no member"), "") == Status("stopped", "no member")
+    assert during_run(Status("failed", "in ERROR"), "undo/r") == Status("failed", "in ERROR")

@@ -193,3 +193,16 @@ def test_what_is_certainly_wrong_comes_before_what_is_not_known() -> None:
     orphan = PartitionLag("old-repartition", 0, "orphaned", "orphaned", committed=1, records=5_000)
     lag = replace(LAG, partitions=(replace(ROW, records=0), orphan))
     assert status(tuple(LagSample(at, lag) for at in range(3)), LIMITS).word == "healthy"
+
+
+def test_offsets_that_a_run_moved_have_not_fallen() -> None:
+    """Readings from before its end are no measure for those after it; a fall behind them is one."""
+    rows = [replace(ROW, committed=committed) for committed in (10, 4, 5, 3)]
+    before, moved, later, fallen = samples(*rows)
+    own = replace(before, moved=("orders",))
+    assert status((before, moved, later), LIMITS).word == "rewound"
+    assert status((own, moved, later), LIMITS).word == "healthy"
+    assert status((own, replace(moved, moved=("other",)), later), LIMITS).word == "healthy"
+    assert status((own, moved, later, fallen), LIMITS).sentence.startswith(
+        "committed offsets fell: orders-0 (from 5 to"
+    )

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.errors import BadInput, Inconclusive
+from kstreams_runbooks.ledger.card_facts import card_facts, instance_facts
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Start, Taken
 from kstreams_runbooks.model.runs.cards import InstanceMoved
 from kstreams_runbooks.model.runs.plan import DeployedInstance
 from kstreams_runbooks.steps.instances.undone import _move
-from kstreams_runbooks.steps.plan.cards import card_facts, instance_cards, instance_facts, members_in_group
+from kstreams_runbooks.steps.plan.cards import instance_cards, members_in_group
 from kstreams_runbooks.steps.run.run import Run
 from world.imports import FILES, PACKAGE
 from world.samples import card, down, instance, member, reading
@@ -76,7 +77,7 @@ def test_a_card_of_an_older_release_can_be_read(run: Run) -> None:
 def test_only_one_module_opens_the_facts_of_a_card() -> None:
     """Everything else has them as a value."""
     opening = {str(path.relative_to(PACKAGE)) for path in FILES if "card.facts" in path.read_text(encoding="utf-8")}
-    assert opening == {"steps/plan/cards.py"}
+    assert opening == {"ledger/card_facts.py"}
 
 
 def test_a_card_of_an_unknown_kind_is_one_sentence(run: Run) -> None:
