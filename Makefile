@@ -50,6 +50,7 @@ packages: ## Install the distribution's packages that only the tests need, or na
 	@tests/lab/packages
 
 test: setup packages ## Against a real broker, the real application and a real Airflow; two halves at a time, less than half an hour
+	@echo "two halves at a time; each prints its results when it has ended (make test-stack, make test-code show progress)"
 	@$(MAKE) --no-print-directory --output-sync=target -j2 test-stack test-code
 
 test-stack: setup packages ## The half of `make test` that shares one broker, application and Airflow
