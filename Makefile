@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait
+.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill test-kill-pretended soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait
 
 PYTHON ?= python3
 VENV := .venv
@@ -63,6 +63,10 @@ test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bo
 
 test-kill: setup ## RUNBOOK=x: kill every task in its middle, show that the run ends well; TASKS=a,b, COUNT, SEED, OUT, FORMAT=json
 	@$(LAB) kill
+
+test-kill-pretended: setup ## The same for a run about two applications, topics and offsets, and for its undo; writes both pages; half an hour
+	@RUNBOOK=pretended OUT=docs/kill_pretended.md $(LAB) kill
+	@RUNBOOK=pretended_undo OUT=docs/kill_pretended_undo.md $(LAB) kill
 
 soak: setup ## Drain the running application 200 times at random moments; COUNT, SEED, OUT; about 20 minutes
 	@$(LAB) soak

@@ -5,16 +5,19 @@ and stopped by what somebody else changes; its own changes stop nothing.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kill.moments import Moment, Target, strike
 from lab.airflow import APPROVER, OTHER_APPROVER
 from lab.second import INSTANCE, NAME, RECORDS
 from lab.stack import Stack
-from world.endings import COMPLETED, STOPPED, held_by
+from lab.supervise import until
+from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, held_by
 from world.given import declared_as
-from world.runs import command, evidence, finished, question, told, trigger_other
+from world.runs import command, evidence, finished, log_of, question, told, trigger_other
 from world.two_sides import DAG, TOPIC, Found, found, pretended_runbook
 
 _SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2}
@@ -85,3 +88,75 @@ def test_a_killed_run_goes_on_and_an_undo_takes_everything_back(stack: Stack, be
     assert evidence(stack, undo)["run"]["outcome"] == COMPLETED
     assert all(card["done"] for card in evidence(stack, run_id)["cards"])
     assert held_by(stack) == ()
+
+
+def test_a_dry_run_rehearses_every_stage(stack: Stack, before: Found) -> None:
+    """Although the second application runs, and its group has a member; nothing is changed."""
+    run_id = trigger_other(stack, DAG, second=NAME, dry_run=True)
+    assert stack.api().wait_finished(DAG, run_id, 180) == "success"
+    for task_id, line in (
+        ("create_topics", f"would create topic {TOPIC}"),
+        ("stop_application_second", f"would stop {INSTANCE}"),
+        ("set_offsets_second", "of group billing from"),
+        ("clear_state_second", f"{INSTANCE}: local state would be cleared"),
+        ("start_application_second", f"would start {INSTANCE}"),
+    ):
+        assert line in log_of(stack, run_id, task_id)
+    assert found(stack).offsets == before.offsets
+    assert found(stack).topic_id is None
+    assert evidence(stack, run_id)["run"]["outcome"] == DRY_RUN
+
+
+@pytest.mark.usefixtures("before")
+def test_what_somebody_else_changes_stops_the_next_write(stack: Stack) -> None:
+    """Its own topic never does, also for the scheduled check; another topic of that name, and other settings, do."""
+    run_id = begun(stack)
+    killed(stack, DAG, run_id, "stop_application_second")
+    assert finished(stack, run_id) == "failed"
+    own = found(stack).topic_id
+    with changed_settings(stack):
+        stack.api().clear(DAG, run_id, "stop_application_second")
+        assert finished(stack, run_id) == "failed"
+    said = evidence(stack, run_id)["failures"][-1]["payload"]["sentence"]
+    assert said.startswith(f"stage 2 is not begun: {INSTANCE} runs 4.3.1 with num.stream.threads=2")
+
+    recreate(stack, TOPIC)
+    stack.api().clear(DAG, run_id, "stop_application_second")
+    assert finished(stack, run_id) == "failed"
+    said = evidence(stack, run_id)["failures"][-1]["payload"]["sentence"]
+    assert said.startswith(f"stage 2 is not begun: topic {TOPIC}: ")
+    assert str(own) in said
+    assert len(evidence(stack, run_id)["cards"]) == 1
+
+    undo = trigger_other(stack, "undo", run=run_id)
+    assert stack.api().wait_finished("undo", undo, 120) == "failed"
+    said = evidence(stack, undo)["failures"][-1]["payload"]["sentence"]
+    assert f"topic {TOPIC} is another one" in said
+    assert evidence(stack, undo)["run"]["outcome"] == NOTHING_CHANGED
+
+    other = begun(stack)
+    assert finished(stack, other) == "failed"
+    said = evidence(stack, other)["failures"][-1]["payload"]["sentence"]
+    assert said.startswith(f"topic {TOPIC}")
+    assert evidence(stack, other)["run"]["outcome"] == NOTHING_CHANGED
+    assert held_by(stack) == ()
+
+
+@contextmanager
+def changed_settings(stack: Stack) -> Iterator[None]:
+    """Somebody sets another number of threads for the next start of the second application."""
+    file = stack.lab.instances / INSTANCE / "deployment.properties"
+    there = file.read_text(encoding="latin-1")
+    file.write_text(f"{there}num.stream.threads=2\n", encoding="latin-1")
+    try:
+        yield
+    finally:
+        file.write_text(there, encoding="latin-1")
+
+
+def recreate(stack: Stack, topic: str) -> None:
+    """Delete a topic and create it again, as somebody else."""
+    admin = AdminClient({"bootstrap.servers": stack.lab.bootstrap})
+    admin.delete_topics([topic])[topic].result()
+    until(lambda: topic not in admin.list_topics(timeout=10).topics, 30, "the topic is gone")
+    admin.create_topics([NewTopic(topic, 2, 1)])[topic].result()

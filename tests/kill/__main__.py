@@ -16,6 +16,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from difflib import get_close_matches
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any
 from kstreams_runbooks.errors import BadInput, RunbookError
 from lab.settings import CHECKOUT, Lab
 from lab.stack import Parts, Stack, stack
+from world.two_sides import pretended_dag
 
 from kill.harness import Row, tried
 from kill.moments import moments_of
@@ -44,8 +46,8 @@ def run(environ: Mapping[str, str]) -> int:
         lab = _lab(environ, Path(scratch))
         os.environ.update(lab.fleet_environment())
         keep = Path(environ["KEEP"]) if environ.get("KEEP") else None
-        with stack(lab, Parts(deployed=scenario.deployed), keep=keep) as made:
-            dag_id = scenario.dag or name
+        dag_id = scenario.dag or name
+        with stack(lab, Parts(deployed=scenario.deployed), keep=keep) as made, _dags(made, scenario):
             made.api().wait_for_dag(dag_id)
             found = in_order(made.api().call("GET", f"/dags/{dag_id}/tasks")["tasks"])
             tasks = {name: task for name, task in found.items() if name not in scenario.idle}
@@ -54,7 +56,8 @@ def run(environ: Mapping[str, str]) -> int:
                 seed = secrets.randbelow(_SEEDS) if seed is None else seed
                 tell(f"SEED={seed} COUNT={count}")
                 chosen = drawn(chosen, seed, count)
-            session, rows = Session(name, chosen, seed if count is not None else None), []
+            named = bool(environ.get("TASKS"))
+            session, rows = Session(name, chosen, seed if count is not None else None, chosen=named), []
             for task in chosen:
                 rows.append(_row(made, dag_id, scenario, tasks[task]))
                 if environ.get("OUT"):
@@ -62,6 +65,11 @@ def run(environ: Mapping[str, str]) -> int:
                     Path(environ["OUT"]).write_text(markdown(session, rows), encoding="utf-8")
     print(json.dumps(document(session, rows), indent=2) if form == "json" else markdown(session, rows))
     return 0 if passed(rows) else 1
+
+
+def _dags(made: Stack, scenario: Scenario) -> AbstractContextManager[None]:
+    """The runbook for tests in Airflow's folder, if the scenario needs it."""
+    return pretended_dag(made) if scenario.second else nullcontext()
 
 
 def known(name: str) -> Scenario:

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,12 +14,14 @@ from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.properties import parse
 from lab import application
 from lab.afresh import afresh
-from lab.airflow import APPROVER, REQUESTER
+from lab.airflow import APPROVER, OTHER_APPROVER, REQUESTER
 from lab.follow import follow
 from lab.judge import judged
 from lab.report import FAULTS
+from lab.second import INSTANCE, is_declared, second_application
 from lab.stack import Stack
 from world.given import declared_as
+from world.two_sides import TOPIC, Found, found
 
 from kill.moments import Kill, Missed, Moment, Target, strike
 from kill.runbooks import Before, Scenario
@@ -29,6 +32,7 @@ _TRIES = 4
 _CLEARS = 3
 _FINISHED_S = 900
 _COMPLETED = "completed"
+_UNDO = "undo"
 
 
 @dataclass(frozen=True)
@@ -58,9 +62,13 @@ def tried(
 ) -> Row:
     """Set the application up, run the runbook under traffic, kill `task` at each moment, finish, judge."""
     began = time.monotonic()
-    with declared_as(stack, limits=dict(scenario.limits), **scenario.fields):
+    with declared_as(stack, limits=dict(scenario.limits), **scenario.fields), ExitStack() as second:
+        afresh(stack, scenario.deployed)
+        if scenario.second:
+            second.enter_context(second_application(stack))
+        before = found(stack) if scenario.second else None
         run_id = _triggered(stack, dag_id, scenario)
-        target = Target(stack, dag_id, run_id, task, scenario.deployed.names)
+        target = Target(stack, dag_id, run_id, task, scenario.touched)
         struck: list[Struck] = []
         broke: list[str] = []
         try:
@@ -70,11 +78,34 @@ def tried(
         except RunbookError as error:
             broke.append(f"the run did not come to a good end: {error}")
             _end(stack, dag_id, run_id)
+        if before:
+            broke += _taken_back(target, before)
         return _row(target, scenario, struck, broke, began)
 
 
+def _taken_back(target: Target, before: Found) -> Iterator[str]:
+    """What an undo of the run, or the run if it is one, has not brought back."""
+    if target.dag_id != _UNDO:
+        run_id = _trigger(target.stack, _UNDO, {"run": target.run_id})
+        state = _follow(target.stack, _UNDO, run_id)
+        if state != "success":
+            yield f"its undo {run_id} ended {state}: {Ledger.open().run(f'{_UNDO}/{run_id}').outcome_sentence}"
+    now = found(target.stack)
+    if now.topic_id != before.topic_id:
+        yield f"topic {TOPIC} is still there (id {now.topic_id})"
+    if now.offsets != before.offsets:
+        yield f"offsets are {now.offsets} (before {before.offsets})"
+    if now.pid is None:
+        yield f"{INSTANCE} is stopped"
+
+
+def _follow(stack: Stack, dag_id: str, run_id: str, **how: Any) -> str:
+    """The state in which a run ends; an approver of each team that is declared answers."""
+    others = (stack.api(OTHER_APPROVER),) if is_declared(stack) else ()
+    return follow(stack.api(), dag_id, run_id, approver=stack.api(APPROVER), others=others, **how)
+
+
 def _triggered(stack: Stack, dag_id: str, scenario: Scenario) -> str:
-    afresh(stack, scenario.deployed)
     stack.start_traffic()
     time.sleep(_WARM_UP_S)
     earlier = _before(stack, scenario.before) if scenario.before else {}
@@ -90,7 +121,7 @@ def _before(stack: Stack, before: Before) -> dict[str, str]:
             raise _Reached
 
     try:
-        state = follow(stack.api(), before.runbook, run_id, approver=stack.api(APPROVER), each_time=reached)
+        state = _follow(stack, before.runbook, run_id, each_time=reached)
     except _Reached:
         _end(stack, before.runbook, run_id)
         return {before.given_as: run_id}
@@ -124,11 +155,10 @@ class _Followed:
     def _follow(self) -> None:
         target = self._target
         self._state: Future[str] = self._pool.submit(
-            follow,
-            target.stack.api(),
+            _follow,
+            target.stack,
             target.dag_id,
             target.run_id,
-            approver=target.stack.api(APPROVER),
             each_time=self._go_on,
             limit_s=_FINISHED_S,
         )

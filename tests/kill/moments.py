@@ -37,6 +37,7 @@ class Moment(StrEnum):
 
     WORKING = "its process, at work"
     STOPPING = "its process, between stop and start of an instance"
+    WRITING = "its process, once it has announced a change"
     STARTING = "its process, once the first instance is started"
     DEFERRED = "the triggerer, while it watches for it"
     ASKING = "the scheduler, while a person is asked"
@@ -122,6 +123,14 @@ def _working(target: Target, after_try: int) -> tuple[int, float]:
     return _kill_process(target, after_try, lambda: target.kept("note", after_try) > 0)
 
 
+def _writing(target: Target, after_try: int) -> tuple[int, float]:
+    def announced() -> bool:
+        cards = Ledger.open().cards(f"{target.dag_id}/{target.run_id}")
+        return any(card.task_id == target.task for card in cards)
+
+    return _kill_process(target, after_try, announced)
+
+
 def _stopping(target: Target, after_try: int) -> tuple[int, float]:
     return _kill_process(target, after_try, lambda: processes.stopping(target.stack, *target.instances) is not None)
 
@@ -147,6 +156,7 @@ def _asking(target: Target, after_try: int) -> tuple[int, float]:
 # For each moment: what waits and kills; answers the number of the try that was killed, and when (s since 1970).
 _STRIKES: Mapping[Moment, Callable[[Target, int], tuple[int, float]]] = {
     Moment.WORKING: _working,
+    Moment.WRITING: _writing,
     Moment.STOPPING: _stopping,
     Moment.STARTING: _starting,
     Moment.DEFERRED: _deferred,

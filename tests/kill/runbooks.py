@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
+from lab.second import INSTANCE, NAME
 
 from kill.moments import Moment
 
@@ -33,6 +34,9 @@ class Scenario:
     `deployed` is made from nothing before each run; `release` and `settings` are what every instance has declared and
     runs after it, `settings` being those that a runbook set. `fields` are of the fleet entry. `moments` are of tasks
     whose kind (kill.moments) does not say when to kill them.
+
+    With `second` another team's application is there too, and the runbook for tests about both (world/pretended.py). If
+    the run that is tried is not an undo itself, an undo takes it back in the end: then everything is as it was before.
     """
 
     params: Mapping[str, Any]
@@ -45,9 +49,16 @@ class Scenario:
     before: Before | None = None
     dag: str = ""
     idle: frozenset[str] = frozenset()
+    second: bool = False
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """The instances that the runbook stops and starts."""
+        return (INSTANCE,) if self.second else self.deployed.names
 
 
 _AT_ONCE = {"stop_application": (Moment.STOPPING,), "start_application": (Moment.STARTING,)}
+_PRETENDED = {"second": NAME}
 _TWO_THREADS = {"num.stream.threads": "2"}
 
 RUNBOOKS: Mapping[str, Scenario] = {
@@ -83,5 +94,28 @@ RUNBOOKS: Mapping[str, Scenario] = {
         params={},
         release=FROM_RELEASE,
         before=Before("library_bump", {"target": TO_RELEASE}, until="bounce_1_rest", given_as="run"),
+    ),
+    "pretended": Scenario(
+        deployed=Deployed(release=TO_RELEASE),
+        params=_PRETENDED,
+        release=TO_RELEASE,
+        second=True,
+        moments={
+            "create_topics": (Moment.WORKING, Moment.WRITING),
+            "stop_application_second": (Moment.WORKING, Moment.STOPPING),
+            "set_offsets_second": (Moment.WORKING, Moment.WRITING),
+            "clear_state_second": (Moment.WORKING, Moment.WRITING),
+            "start_application_second": (Moment.STARTING,),
+        },
+    ),
+    "pretended_undo": Scenario(
+        dag="undo",
+        deployed=Deployed(release=TO_RELEASE),
+        params={},
+        release=TO_RELEASE,
+        second=True,
+        # The second application is down, its offsets are set: the undo begins there.
+        moments={"undo": (Moment.WORKING, Moment.WRITING, Moment.STARTING, Moment.DEFERRED)},
+        before=Before("pretended", _PRETENDED, until="set_offsets_second", given_as="run"),
     ),
 }

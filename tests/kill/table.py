@@ -13,11 +13,12 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class Session:
-    """What was tried: `seed` is None where every task was."""
+    """What was tried: `seed` is None where no task was drawn, `chosen` where some were named."""
 
     runbook: str
     tasks: tuple[str, ...]
     seed: int | None
+    chosen: bool = False
 
 
 def document(session: Session, rows: Sequence[Row]) -> dict[str, Any]:
@@ -59,7 +60,8 @@ def passed(rows: Sequence[Row]) -> bool:
 
 def markdown(session: Session, rows: Sequence[Row]) -> str:
     """The table: one line per kill; the judge is of the whole run, so a task that was killed twice shows it twice."""
-    drawn = "every task" if session.seed is None else f"{len(session.tasks)} tasks drawn with seed {session.seed}"
+    every = f"{len(session.tasks)} chosen tasks" if session.chosen else "every task"
+    drawn = every if session.seed is None else f"{len(session.tasks)} tasks drawn with seed {session.seed}"
     if len(rows) < len(session.tasks):
         drawn += f", {len(rows)} of {len(session.tasks)} tried so far"
     kills, inputs = sum(len(row.kills) for row in rows), sum(row.inputs_seen or 0 for row in rows)

@@ -5,10 +5,14 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import yaml
 from confluent_kafka import Producer
+from kstreams_runbooks.model.writes import CommittedOffset
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 
 from lab import application, kafka
 from lab.afresh import TELL_APART_S, forget_group
@@ -40,7 +44,7 @@ _SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2}
 def second_application(stack: Stack) -> Iterator[None]:
     """It runs, from nothing, and is declared in the fleet, for as long as the body runs; nothing new is sent to it."""
     lab = stack.lab
-    directory, entry = lab.instances / INSTANCE, lab.config / "applications" / f"{NAME}.yaml"
+    directory, entry = lab.instances / INSTANCE, _entry(stack)
     forget_group(lab.bootstrap, NAME)
     shutil.rmtree(directory, ignore_errors=True)
     (directory / "state").mkdir(parents=True)
@@ -54,11 +58,31 @@ def second_application(stack: Stack) -> Iterator[None]:
     try:
         stack.supervisor.start(INSTANCE)
         until(lambda: _is_running(stack), _RUNNING_S, f"{INSTANCE} is RUNNING", poll_s=0.3)
-        kafka.wait_drained(lab.bootstrap, NAME)
+        until(lambda: _read(stack) == RECORDS, _RUNNING_S, f"{INSTANCE} has read all records", poll_s=0.3)
         yield
     finally:
         stack.supervisor.stop(INSTANCE)
         entry.unlink()
+
+
+def committed(stack: Stack) -> dict[tuple[str, int], CommittedOffset]:
+    """What its group has committed of the input that has records."""
+    with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
+        saved = read_saved(reader, NAME).by_place()
+    return {place: one for place, one in saved.items() if place[0] == INPUTS[0]}
+
+
+def _read(stack: Stack) -> int:
+    return sum(one.offset for one in committed(stack).values())
+
+
+def is_declared(stack: Stack) -> bool:
+    """Whether the fleet has it."""
+    return _entry(stack).exists()
+
+
+def _entry(stack: Stack) -> Path:
+    return stack.lab.config / "applications" / f"{NAME}.yaml"
 
 
 def _send(bootstrap: str) -> None:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.model.writes import CommittedOffset
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from lab.afresh import afresh
 from lab.application import TO_RELEASE, Deployed
-from lab.second import INPUTS, INSTANCE, NAME, second_application
+from lab.second import INSTANCE, committed, second_application
 from lab.settings import CHECKOUT
 from lab.stack import Stack
 
@@ -28,23 +27,27 @@ class Found:
 
 
 @contextmanager
-def pretended_runbook(stack: Stack) -> Iterator[Found]:
-    """Both applications from nothing, and the DAG in Airflow's folder, while the body runs; what is there before."""
+def pretended_dag(stack: Stack) -> Iterator[None]:
+    """The DAG is in Airflow's folder, and known, while the body runs."""
     link = stack.lab.dags / f"{DAG}.py"
-    afresh(stack, Deployed(release=TO_RELEASE))
     link.symlink_to(_FILE)
     try:
-        with second_application(stack):
-            stack.api().wait_for_dag(DAG)
-            yield found(stack)
+        stack.api().wait_for_dag(DAG)
+        yield
     finally:
         link.unlink()
+
+
+@contextmanager
+def pretended_runbook(stack: Stack) -> Iterator[Found]:
+    """The same with both applications from nothing; what is there before."""
+    afresh(stack, Deployed(release=TO_RELEASE))
+    with pretended_dag(stack), second_application(stack):
+        yield found(stack)
 
 
 def found(stack: Stack) -> Found:
     """What is there now; of the offsets those of the input that is read again."""
     with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
         topics = reader.topics([TOPIC])
-        saved = read_saved(reader, NAME)
-    own = {place: one for place, one in saved.by_place().items() if place[0] == INPUTS[0]}
-    return Found(next((one.topic_id for one in topics), None), own, stack.supervisor.pid(INSTANCE))
+    return Found(next((one.topic_id for one in topics), None), committed(stack), stack.supervisor.pid(INSTANCE))

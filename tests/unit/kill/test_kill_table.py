@@ -12,6 +12,7 @@ from kill.table import Session, document, markdown, passed
 from kstreams_runbooks.errors import BadInput
 from lab.report import FAULTS
 from lab.settings import CHECKOUT
+from world.two_sides import DAG
 
 TASKS = ("observe", "check", "plan", "bounce_1_first", "conclude")
 KILL = Struck(Kill("plan", Moment.WORKING, 1, 0.8, "derives | the bounces"), "tried again by itself")
@@ -43,6 +44,7 @@ def test_a_table_that_was_broken_off_says_so() -> None:
     """It is written after each row, and never passes for the whole."""
     text = markdown(replace(SESSION, tasks=("plan", "verify"), seed=None), [ROW])
     assert "every task, 1 of 2 tried so far" in text
+    assert "(2 chosen tasks, 1" in markdown(replace(SESSION, tasks=("plan", "verify"), seed=None, chosen=True), [ROW])
 
 
 def test_a_run_that_could_not_be_judged_says_so() -> None:
@@ -110,4 +112,6 @@ def test_tasks_come_in_the_order_in_which_they_run() -> None:
 @pytest.mark.parametrize("name", RUNBOOKS)
 def test_every_scenario_names_a_runbook_that_there_is(name: str) -> None:
     """A DAG that was renamed or dropped takes its scenario with it."""
-    assert (CHECKOUT / "dags" / f"{RUNBOOKS[name].dag or name}.py").is_file()
+    dag = RUNBOOKS[name].dag or name
+    folder = "tests/world" if dag == DAG else "dags"
+    assert (CHECKOUT / folder / f"{dag}.py").is_file()

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from kstreams_runbooks.decide.instances.verification import change_verified
+from kstreams_runbooks.decide.instances.guards import nothing_drifted
+from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, TopicReading
 from kstreams_runbooks.model.verdicts import Outcome
@@ -88,3 +89,17 @@ def test_restoring_or_without_a_thread_is_not_done() -> None:
         found, why = verdict(reading(own, instance("orders-2", release=NEW)))
         assert found is Outcome.WAIT
         assert reason in why
+
+
+def test_a_side_without_a_bounce_runs_what_it_ran() -> None:
+    """A run may change topics alone: the instances have to be as the plan found them, and are judged by name."""
+    was = reading()
+    plan = replace(bump_plan(was, declared(), NEW, upgrade_path_rules(), (), declared().limits, "c0de"), stages=())
+    assert change_verified(was, was, was, plan).outcome is Outcome.PROCEED
+    found = change_verified(was, DONE, DONE, plan)
+    assert (found.outcome, found.reasons[0]) == (Outcome.REFUSE, "orders-1 runs 4.3.1 (planned 3.4.1)")
+    drift = nothing_drifted(DONE, plan, "", 1)
+    assert drift.outcome is Outcome.REFUSE
+    assert "(planned as it is, at the start 3.4.1): somebody changed it" in drift.reasons[0]
+    undone = undo_verified(was, was, plan)
+    assert (undone.outcome, undone.reasons[0]) == (Outcome.PROCEED, "no instance had to go back")

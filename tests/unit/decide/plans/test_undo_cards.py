@@ -256,6 +256,21 @@ def test_every_side_is_stopped_before_anything_goes_back() -> None:
         made.of_application("payments")
 
 
+def test_a_side_whose_instances_stay_up_costs_nothing() -> None:
+    """The approver reads of the applications that are stopped, and of no other one."""
+    green = declared(name="green", application_id="green", instances=("green-1",))
+    there = replace(reading(instance("green-1", release=NEW)), application="green")
+    side = UndoneSide("green", there, green, moves("green-1"), (4,), 0)
+    made = undo(other(5, TopicCreated(_SHAPE, "id-7")), now=seen(CONTROL), own=(), sides=(side,))
+    assert [(one.kind, one.side) for one in made.stages][-1] == ("start_all", "green")
+    assert made.costs == ()
+    assert [cost.instance for cost in made.sides[0].costs] == ["green-1"]
+    assert "nothing of green is processed" in made.worst_case
+    assert "orders" not in made.worst_case
+    alone = undo(other(5, TopicCreated(_SHAPE, "id-7")), now=seen(CONTROL), own=())
+    assert (alone.costs, alone.worst_case) == ((), "no instance is touched: the applications keep processing")
+
+
 def test_a_card_of_an_unknown_kind_refuses_unless_the_others_are_chosen() -> None:
     """One sentence, with the way back by hand."""
     cards = (other(3, None), other(4, _SET))

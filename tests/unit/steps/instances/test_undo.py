@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.steps.instances.undone import undone_record
+from kstreams_runbooks.steps.instances.undone import topics_of_cards, undone_record
 from kstreams_runbooks.steps.run.run import Run
+from world.samples import card
 
 
 def test_an_undo_keeps_to_the_run_that_it_was_planned_for(run: Run) -> None:
@@ -24,3 +25,13 @@ def test_an_undo_keeps_to_the_run_that_it_was_planned_for(run: Run) -> None:
     with pytest.raises(BadInput, match="is one of orders \\(asked for: payments\\)"):
         undone_record(other)
     assert run.ledger.recalled(other.key) == {}
+
+
+def test_an_undo_reads_the_topics_that_the_run_created(run: Run) -> None:
+    """The application does not read them: they would look as if they did not exist."""
+    created = {"kind": "topic_created", "topic": {"name": "control", "partitions": 1, "replication": 1}}
+    run.ledger.write_card(card(run_key=run.key))
+    run.ledger.write_card(card(run_key=run.key, seq=2, object="control", kind="topic_created", facts=created))
+    asked = replace(run.record, dag_id="undo", run_id="u", params={"run": "r"})
+    begun = replace(run, record=run.ledger.start_run(asked))
+    assert topics_of_cards(begun) == ("control",)
