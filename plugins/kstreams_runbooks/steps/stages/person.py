@@ -29,7 +29,7 @@ def require_cleared(run: Run, bounce: Bounce) -> None:
 
 
 def _requests(run: Run, plan: Plan) -> dict[int, str]:
-    """Every request of a plan that a person has to answer, by the number of its stage."""
+    """Every request of a plan that needs an answer, by the number of its stage."""
     found = {}
     for one in plan.stages:
         if isinstance(one, PersonStage):
