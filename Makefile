@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-stack test-code test-unit test-long test-chaos test-kill test-kill-pretended soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait
+.PHONY: help setup packages lock lint types docs test test-stack test-code test-unit test-long test-chaos test-kill test-kill-pretended soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers
 
 PYTHON ?= python3
 VENV := .venv
@@ -109,7 +109,7 @@ demo: setup ## A real library bump under traffic, with its proof; PORT_BASE, RUN
 demo-down: ## Stop what the demo started, and nothing else
 	@if test -x $(BIN)/python; then $(LAB) lab.demo down; fi
 
-bench: bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait ## Everything that is measured beside a floor or a peer; about half an hour
+bench: bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers ## Everything that is measured beside a floor or a peer; about half an hour
 
 bench-bump: setup ## Gap per bounced instance next to a manual bounce and to all at once, overhead per task; FORMAT=json
 	@$(LAB) benchmarks.bump
@@ -126,6 +126,9 @@ bench-agent: setup ## Ten starts of the orders application with the agent of top
 
 bench-wait: setup ## What a gate that waits for eight hours leaves in the ledger, and what reading it costs; a minute
 	@$(LAB) benchmarks.long_wait
+
+bench-triggers: setup ## Readings of 12 waits in a real triggerer, alone and next to 4 whose broker or agent hangs; 5 minutes
+	@$(LAB) benchmarks.triggers
 
 bench-plan: setup ## Processor seconds of `plan` for programs of 3,000 operators, by shape; REPEATS, FORMAT=json; 3 minutes
 	@$(LAB) benchmarks.plan

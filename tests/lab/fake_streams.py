@@ -28,6 +28,7 @@ class FakeStreams:
     inputs: tuple[str, ...] = ("in",)
     outputs: tuple[str, ...] = ()
     release: str = "4.3.1"
+    cluster: str = "secured"
 
     @property
     def client_id(self) -> str:
@@ -38,10 +39,11 @@ class FakeStreams:
         """Write the fleet; its deployer reports that the instance is stopped."""
         for folder in ("applications", "clusters"):
             (self.directory / folder).mkdir(parents=True, exist_ok=True)
-        (self.directory / "clusters" / "secured.yaml").write_text("connection: kafka_secured\n", encoding="utf-8")
+        cluster = self.directory / "clusters" / f"{self.cluster}.yaml"
+        cluster.write_text(f"connection: kafka_{self.cluster}\n", encoding="utf-8")
         entry = {
             "application_id": self.application_id,
-            "cluster": "secured",
+            "cluster": self.cluster,
             "inputs": list(self.inputs),
             "outputs": list(self.outputs),
             "owner": "team",
@@ -69,13 +71,18 @@ class FakeStreams:
         self._describe("stopped", None)
 
     @contextmanager
-    def running(self) -> Iterator[None]:
-        """A fake agent reports that the instance runs this topology, and its fake deployer that it is up."""
+    def running(self) -> Iterator[list[float]]:
+        """A fake agent reports that the instance runs this topology, and its fake deployer that it is up.
+
+        Gives the times at which the agent was asked, by the monotonic clock.
+        """
+        asked: list[float] = []
         started_ms = time.time_ns() // 1_000_000 - 120_000
         answer = json.dumps(self._answer(started_ms)).encode()
 
         class FakeAgent(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
+                asked.append(time.monotonic())
                 self.rfile.read(int(self.headers["Content-Length"]))
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(answer)))
@@ -90,7 +97,7 @@ class FakeStreams:
             self.declare(f"http://127.0.0.1:{server.server_address[1]}/jolokia")
             self._describe("running", started_ms)
             try:
-                yield
+                yield asked
             finally:
                 server.shutdown()
                 self.declare()

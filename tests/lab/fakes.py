@@ -134,3 +134,28 @@ def floods(head: bytes, chunk: bytes) -> Reply:
 def zeros(mebibytes: int) -> bytes:
     """So many MiB of zeros, packed by gzip to a thousandth."""
     return gzip.compress(bytes(2**20), 9) * mebibytes
+
+
+class FakeSilentBroker:
+    """A port that accepts connections and never answers, as a broker that hangs."""
+
+    def __init__(self) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        self.accepted: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        for connection in self.accepted:
+            connection.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                self.accepted.append(self._socket.accept()[0])

@@ -31,6 +31,7 @@ class DeployTrigger(WatchTrigger):
         awaited = decode(Awaited, self.arguments["awaited"])
         until, said = await self.aside(self._until, run, awaited), ""
         while True:
+            began = asyncio.get_running_loop().time()
             reading = await self.aside(reading_of, run)
             verdict = deployed(reading, awaited)
             over = until.is_over()
@@ -44,7 +45,7 @@ class DeployTrigger(WatchTrigger):
                 return Verdict(Outcome.WAIT, (f"{awaited.instance}: its old start is gone, its members are left",))
             if over:
                 return self._out_of_time(verdict, awaited, until.note)
-            await asyncio.sleep(self.arguments["interval_s"])
+            await asyncio.sleep(max(0.0, self.arguments["interval_s"] - (asyncio.get_running_loop().time() - began)))
 
     def _until(self, run: Run, awaited: Awaited) -> Until:
         """When this wait ends: written once, then read."""
