@@ -6,6 +6,7 @@ with what they then allow.
 
 import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,15 +15,22 @@ from confluent_kafka.admin import AclOperation, NewTopic  # type: ignore[attr-de
 from kstreams_runbooks.act.offsets import OffsetWriter
 from kstreams_runbooks.act.topics import TopicWriter
 from kstreams_runbooks.decide.plans.writable import may_write
-from kstreams_runbooks.errors import Inconclusive, RunbookError, WriteRefused
+from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, WriteRefused
+from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.touched import HiddenTopic, TopicState
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
+from kstreams_runbooks.model.runs.stages import CreateTopics, DeleteOffsets
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.model.writes import CommittedOffset, Growth, PlannedWrite, SavedOffsets, TopicShape, WriteKind
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.observe.kafka.touched import read_touched
+from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.steps.stages.perform import perform
 from lab.secured import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, Login, Secured
+from world.new_ledger import new_ledger
 
 OPERATIONS = {
     "Create": AclOperation.CREATE,
@@ -139,6 +147,30 @@ def test_a_write_without_its_right_is_refused_before_it(
         assert grants in str(refused.value)
         assert str(refused.value).endswith("nothing was changed")
     assert (world.state(), world.offsets()) == before
+
+
+def test_a_stage_demands_the_rights_of_every_later_stage(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Taken away while the approval waited: the first stage is refused, with no card and no topic."""
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_SAVED_OFFSETS", str(tmp_path / "saved"))
+    create = CreateTopics(1, (TopicShape(f"{world.name}-stage", 1),))
+    stages = (create, DeleteOffsets(2, world.group, (world.name,)))
+    facts = PlanFacts("classic", ((world.name, world.topic_id, 2),), (), (), static_membership=True, code="c0de")
+    plan = Plan("cutover", "orders", "demo", (), (), stages, facts, (), (), (), "pretended", "none")
+    ledger = new_ledger(tmp_path / "ledger.db")
+    record = ledger.start_run(RunRecord("", "cutover", "r", "orders", "demo", "oncall", False, "", {}, now_ms()))
+    ledger.store_plan(record.run_key, plan.digest, encode(plan))
+    run = Run(record, "act", 1, ledger)
+    vars(run)["kafka"] = world.mine
+    world.grant(without=("Group", "Delete"))
+    with pytest.raises(Refused, match=f"grant it Delete on Group {world.group}"):
+        perform(run, create, {})
+    assert run.ledger.cards(run.key) == []
+    assert run.ledger.run(run.key).wrote_at_ms is None
+    world.grant()
+    perform(run, create, {})
+    assert [card.kind for card in run.ledger.cards(run.key)] == ["topic_created"]
 
 
 def test_with_its_rights_alone_each_write_is_allowed(world: World) -> None:

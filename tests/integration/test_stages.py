@@ -2,12 +2,14 @@
 
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.decide.instances.verification import topic_drift
 from kstreams_runbooks.decide.plans.undo_cards import OtherCard, TakenBack, taken_back
@@ -20,13 +22,16 @@ from kstreams_runbooks.model.runs.ledger import Card, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
 from kstreams_runbooks.model.runs.stages import (
     CreateTopics,
+    DeleteGroups,
     DeleteOffsets,
     DeleteRecords,
     DeleteTopics,
     GrowTopics,
     OtherStage,
-    PauseInputs,
     SetOffsets,
+    Stage,
+    StartAll,
+    StopAll,
 )
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets, TopicShape
 from kstreams_runbooks.observe import ClusterReader
@@ -36,6 +41,7 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.perform import perform
 from lab.kafka import topic_of_ten
+from lab.supervise import until
 from world.given import Kafka
 from world.new_ledger import new_ledger
 from world.samples import reading
@@ -207,8 +213,9 @@ def test_growth_and_deleted_records_have_no_way_back(run: Run, name: str) -> Non
         (lambda name, group: SetOffsets(1, group, (name,), "start"), {0: 0, 1: 0}),
         (lambda name, group: SetOffsets(1, group, (name,), "end"), {0: 10, 1: 0}),
         (lambda name, group: DeleteOffsets(1, group, (name,)), {}),
+        (lambda _, group: DeleteGroups(1, (group,)), {}),
     ],
-    ids=["to the start", "to the end", "deleted"],
+    ids=["to the start", "to the end", "deleted", "group deleted"],
 )
 def test_offsets_come_back_with_their_metadata(
     run: Run, name: str, stage: Callable[[str, str], OtherStage], after: dict[int, int]
@@ -242,7 +249,58 @@ def test_offsets_outside_the_log_are_refused_before_anything(run: Run, name: str
     assert run.ledger.cards(run.key) == []
 
 
+@contextmanager
+def member_of(config: dict[str, Any], group: str, topic: str) -> Iterator[None]:
+    """A member of the group, which has committed."""
+    consumer = Consumer({**config, "group.id": group, "auto.offset.reset": "earliest"})
+    consumer.subscribe([topic])
+    try:
+        until(lambda: consumer.poll(0.2) is not None, 30, "a member of the group reads")
+        consumer.commit(asynchronous=False)
+        yield
+    finally:
+        consumer.close()
+
+
+def rehearsal(run: Run, group: str, *stages: Stage) -> Run:
+    """A dry run with these stages, of an application that is this group."""
+    record = run.ledger.start_run(replace(run.record, run_key="", run_id=f"dry-{uuid.uuid4().hex}", dry_run=True))
+    made = replace(run.plan(), stages=stages)
+    run.ledger.store_plan(record.run_key, made.digest, encode(made))
+    dry = replace(run, record=record)
+    vars(dry).update(kafka=run.kafka, application=SimpleNamespace(application_id=group))
+    return dry
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        lambda name, group: SetOffsets(2, group, (name,), "start"),
+        lambda name, group: DeleteOffsets(2, group, (name,)),
+        lambda _, group: DeleteGroups(2, (group,)),
+    ],
+    ids=["set", "delete", "delete group"],
+)
+def test_a_rehearsal_knows_the_stop_before_it(
+    run: Run, name: str, stage: Callable[[str, str], OtherStage], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without a stop, after a start, and of another group a member refuses, as it does in a real run."""
+    group, stop = f"{name}-group", StopAll(1)
+    write = stage(name, group)
+    with member_of(run.kafka, group, name), caplog.at_level("INFO"):
+        perform(rehearsal(run, group, stop, write), write, {})
+        assert f"DRY RUN would write after stage 1, which stops the 1 members of group {group}" in caplog.text
+        started = StartAll(1, "4.3.1", ())
+        for of, stages in ((group, (write,)), (group, (started, write)), ("another", (stop, write))):
+            other = rehearsal(run, of, *stages)
+            with pytest.raises(WriteRefused, match=rf"group {group} is \w+ with 1 members"):
+                perform(other, write, {})
+        with pytest.raises(WriteRefused, match=rf"group {group} is \w+ with 1 members"):
+            perform(run, write, {})
+    assert run.ledger.cards(run.key) == []
+
+
 def test_a_stage_without_a_step_is_one_sentence(run: Run) -> None:
-    """Inputs have no switch yet."""
-    with pytest.raises(Refused, match=r"stage 3 \(pause orders\) has no step here \(kind pause_inputs\)"):
-        perform(run, PauseInputs(3, ("orders",)), {})
+    """Instances have steps of their own."""
+    with pytest.raises(Refused, match=r"stage 3 \(stop every instance.*\) has no step here \(kind stop_all\)"):
+        perform(run, StopAll(3), {})

@@ -10,7 +10,7 @@ from types import FrameType
 
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import Interrupted, Refused, RunbookError, WriteRefused
-from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
+from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.target import RunbookSettings, Target
 
@@ -41,8 +41,9 @@ def restart(
 ) -> RestartTimes:
     """Stop one instance, delete the local state `clears`, set `target`, remove its members, start it.
 
-    `clears` without a directory is all local state, None none of it. With `must_clear` the instance is started only
-    once that state is deleted: on kept state with empty changelogs it would lose data silently.
+    `clears` without a directory is all local state, None none of it. With `must_clear` the instance is started only as
+    this call asks, its state deleted, on `target` and with `once`: on kept state with empty changelogs it would lose
+    data silently, and another release next to older ones could write what they misread.
 
     `once` are settings for this start alone: an instance that is started again after an error does not have them.
 
@@ -53,11 +54,10 @@ def restart(
     deletion that `apply` and `clear_state` would refuse is refused while the instance still runs; an instance that is
     down is started in any case.
 
-    From the request to stop on, no exit leaves the instance down: it is started again before an error is raised, but
-    for one whose state `must_clear` and was not deleted. A
-    SIGTERM or SIGINT (seen in the main thread only) does not abort the sequence, it shortens it: the instance is
-    started with what is declared at that moment, then Interrupted is raised. A rerun continues from where this stopped,
-    also from an instance that is down.
+    From the request to stop on, no exit leaves the instance down, unless it `must_clear`: it is started again before an
+    error is raised. A SIGTERM or SIGINT (seen in the main thread only) does not abort the sequence, it shortens it: the
+    instance is started with what is declared at that moment, then Interrupted is raised. A rerun continues from where
+    this stopped, also from an instance that is down.
     """
     if not deployer.abilities.act:
         raise WriteRefused(
@@ -71,24 +71,23 @@ def restart(
         if not already:
             _check(deployer, instance, target, clears, once)
         requested = _now_ms()
-        clearing = _Clearing(deployer, instance, clears, must=must_clear)
+        between = _Between(deployer, instance, target, clears, must=must_clear)
         try:
             log(f"{instance}: is down already, goes on from there" if already else f"{instance}: stop")
             deployer.stop(instance)
             stopped = _now_ms()
             if not told:
                 log(f"{instance}: down after {stopped - requested} ms; set {target.text}")
-                clearing.clear(log)
-                deployer.apply(instance, target)
-            clearing.require(told)
+                between.prepare(log)
+            between.require(told)
             if remove_members is not None:
                 remove_members()
             deployer.start(instance, once)
         except BaseException as error:
-            if clearing.may_start:
+            if not must_clear:
                 _start_again(deployer, instance, error, log)
             elif isinstance(error, RunbookError):
-                raise _not_cleared(deployer, instance, clears or NO_DIRECTORIES, error) from error
+                raise between.left_down(error) from error
             raise
         started = _now_ms()
         log(f"{instance}: started {started - requested} ms after it was asked to stop")
@@ -98,28 +97,38 @@ def restart(
 
 
 @dataclass(slots=True)
-class _Clearing:
-    """The local state that goes between a stop and a start; with `must` nothing is started before it is gone."""
+class _Between:
+    """What is done between a stop and a start; with `must` nothing is started before all of it is done."""
 
     deployer: Deployer
     instance: str
+    target: Target
     clears: TaskDirectories | None
     must: bool
-    done: bool = False
+    cleared: bool = False
+    ready: bool = False
 
-    @property
-    def may_start(self) -> bool:
-        return self.done or self.clears is None or not self.must
-
-    def clear(self, log: Callable[[str], None]) -> None:
+    def prepare(self, log: Callable[[str], None]) -> None:
         if self.clears is not None:
             self.deployer.clear_state(self.instance, self.clears.names)
-            self.done = True
             log(f"{self.instance}: {self.clears.what} cleared")
+        self.cleared = True
+        self.deployer.apply(self.instance, self.target)
+        self.ready = True
 
     def require(self, told: list[str]) -> None:
-        if not self.may_start:
+        if self.must and not self.ready:
             raise Interrupted(f"{told[0]} arrived before that")
+
+    def left_down(self, error: RunbookError) -> RunbookError:
+        """The error for an instance that is not started again."""
+        if self.clears is not None and not self.cleared:
+            return _not_cleared(self.deployer, self.instance, self.clears, error)
+        kind = Interrupted if isinstance(error, Interrupted) else Refused
+        return kind(
+            f"{self.instance} is not started again ({error}): its run starts it with {self.target.text} only; correct "
+            "this, then clear this step"
+        )
 
 
 def _check(

@@ -10,12 +10,12 @@ from kstreams_runbooks.model.writes import CommittedOffset
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.wording import first_of
 
-_SHARE = "share"
+SHARE = "share"
 
 
 def not_writable(group: GroupReading) -> str:
     """A group whose offsets cannot be changed: brokers take a commit of this project only while it has no member."""
-    if group.type == _SHARE:
+    if group.type == SHARE:
         return (
             f"group {group.group_id} is a share group: it has no committed offsets, and its state cannot be saved; use "
             "kafka-share-groups.sh"

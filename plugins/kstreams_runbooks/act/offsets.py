@@ -10,7 +10,7 @@ from kstreams_runbooks.act.kafka_writer import (
     demand_written,
     refuse_if,
 )
-from kstreams_runbooks.act.offset_checks import lacks_on_group, moved, not_writable, outside_the_log
+from kstreams_runbooks.act.offset_checks import SHARE, lacks_on_group, moved, not_writable, outside_the_log
 from kstreams_runbooks.act.topic_checks import another_topic, certain, known, lacks, place_text
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing
@@ -28,16 +28,22 @@ _NO_GROUP = "GroupIdNotFoundError"
 class OffsetWriter(KafkaWriter):
     """Changes the committed offsets of groups of one cluster, while a group has no member.
 
+    `emptied` is for a dry run: for each group that a step before the real write leaves without members, the words for
+    that step. Then neither its members of now nor offsets that they commit meanwhile refuse.
+
     Each method checks everything before its first write (WriteRefused). `before` is what the caller has saved of the
     group: an offset that is neither as saved nor as wanted is refused, so nothing is replaced that is not saved.
     Inconclusive if something cannot be read. PartlyWritten if the brokers accepted some partitions and rejected others:
     a rerun goes on with what is left. It writes to classic, consumer and streams groups alike, never to a share group.
     """
 
-    def __init__(self, config: Mapping[str, Any], *, dry_run: bool = True, emptied: bool = False) -> None:
-        """With `emptied` a dry run expects that the group's members, which still commit, are stopped first."""
+    def __init__(
+        self, config: Mapping[str, Any], *, dry_run: bool = True, emptied: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(config, dry_run=dry_run)
-        self._emptied = emptied and dry_run
+        if emptied and not dry_run:
+            raise ValueError("emptied is for a dry run: a write needs the group as it is")
+        self._emptied = dict(emptied or {})
 
     def set(
         self, group_id: str, offsets: Sequence[CommittedOffset], *, ids: Mapping[str, str], before: SavedOffsets
@@ -54,7 +60,7 @@ class OffsetWriter(KafkaWriter):
             reasons = [
                 another_topic(state, ids[name]) or lacks(state, "READ", "Read") for name, state in states.items()
             ]
-            reasons += self._reasons(reader, group_id, "READ", "Read")
+            reasons += self._group_reasons(reader, group_id, "READ", "Read")
             refuse_if(reasons)
             now = read_saved(reader, group_id).by_place()
             places = sorted(place for place in wanted if place[1] < states[place[0]].partitions)
@@ -98,7 +104,7 @@ class OffsetWriter(KafkaWriter):
             now = {one.place: one for one in read_saved(reader, group_id).offsets if one.topic in states}
             touched = {topic for topic, _ in now}
             reasons = [lacks(states[topic], "READ", "Read") for topic in sorted(touched)]
-            reasons += self._reasons(reader, group_id, "DELETE", "Delete") if now else []
+            reasons += self._group_reasons(reader, group_id, "DELETE", "Delete") if now else []
         saved = before.by_place()
         refuse_if(
             [*reasons, *(self._moved(group_id, place, one, saved.get(place), None) for place, one in now.items())]
@@ -133,20 +139,6 @@ class OffsetWriter(KafkaWriter):
             for place in places
         ]
 
-    def _reasons(self, reader: ClusterReader, group_id: str, operation: str, right: str) -> list[str]:
-        found = _group_reasons(reader, group_id, operation, right)
-        return found[1:] if self._emptied else found
-
-    def _moved(
-        self,
-        group_id: str,
-        place: Place,
-        now: CommittedOffset | None,
-        saved: CommittedOffset | None,
-        wanted: CommittedOffset | None,
-    ) -> str:
-        return "" if self._emptied else moved(group_id, place, now, saved, wanted)
-
     def delete_groups(self, before: Sequence[SavedOffsets]) -> tuple[ObjectWritten, ...]:
         """Delete these groups with all their offsets; a group that no broker knows is done `already`.
 
@@ -159,9 +151,9 @@ class OffsetWriter(KafkaWriter):
                 require_all_topics(reader, [one.group_id for one in there])
             reasons: list[str] = []
             for one in there:
-                reasons += _group_reasons(reader, one.group_id, "DELETE", "Delete")
+                reasons += self._group_reasons(reader, one.group_id, "DELETE", "Delete")
                 saved, now = one.by_place(), read_saved(reader, one.group_id).by_place()
-                reasons += [moved(one.group_id, place, found, saved.get(place), None) for place, found in now.items()]
+                reasons += [self._moved(one.group_id, place, at, saved.get(place), None) for place, at in now.items()]
         refuse_if(reasons)
         done = [ObjectWritten(f"group {name}", "already") for name, group in groups.items() if group is None]
         if self._dry_run:
@@ -181,6 +173,26 @@ class OffsetWriter(KafkaWriter):
             for group in group_ids
         ]
 
+    def _group_reasons(self, reader: ClusterReader, group_id: str, operation: str, right: str) -> list[str]:
+        group = _found(reader, group_id)
+        refused = lacks_on_group(group_id, read_group_operations(reader, group_id), operation, right)
+        busy = "" if group is None else not_writable(group)
+        if group is not None and busy and group.type != SHARE and (stop := self._emptied.get(group_id)):
+            line = f"write after {stop}, which stops the {len(group.members)} members of group {group_id}"
+            self.would_write += [line] if line not in self.would_write else []
+            busy = ""
+        return [busy, refused]
+
+    def _moved(
+        self,
+        group_id: str,
+        place: Place,
+        now: CommittedOffset | None,
+        saved: CommittedOffset | None,
+        wanted: CommittedOffset | None,
+    ) -> str:
+        return "" if group_id in self._emptied else moved(group_id, place, now, saved, wanted)
+
 
 def _found(reader: ClusterReader, group_id: str) -> GroupReading | None:
     """The group, None if no broker knows it; Inconclusive if that, or its members, cannot be read."""
@@ -190,18 +202,12 @@ def _found(reader: ClusterReader, group_id: str) -> GroupReading | None:
             raise Inconclusive(why)
         return None
     group = listed[group_id]
-    if group.type == "share":
+    if group.type == SHARE:
         return GroupReading(reader.taken(), group_id, group.type, group.state, ())
     found = reader.group_of(group_id, group.type)
     if isinstance(found, Missing):
         raise Inconclusive(found.missing)
     return found
-
-
-def _group_reasons(reader: ClusterReader, group_id: str, operation: str, right: str) -> list[str]:
-    group = _found(reader, group_id)
-    refused = lacks_on_group(group_id, read_group_operations(reader, group_id), operation, right)
-    return ["" if group is None else not_writable(group), refused]
 
 
 def _errors(answer: Mapping[Any, type[Exception]]) -> dict[Place, type[Exception] | str]:

@@ -21,7 +21,7 @@ from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.same_topology import may_take_over
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
-from kstreams_runbooks.decide.runs.approval import may_approve, may_request
+from kstreams_runbooks.decide.runs.approval import may_answer, may_approve, may_request
 from kstreams_runbooks.decide.runs.conclusion import conclusion
 
 DECISIONS: dict[str, Callable[..., Any]] = {
@@ -41,6 +41,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         undo_plan,
         may_write,
         may_approve,
+        may_answer,
         deployed,
         gate,
         stays_down,

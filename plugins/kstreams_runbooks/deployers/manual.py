@@ -48,6 +48,7 @@ class ManualDeployer:
             clear_directories=True,
             topology_settings=takes_settings(commands.topology),
             once=True,
+            stays_stopped=self._settings.stays_stopped,
         )
 
     def instances(self) -> tuple[Deployment, ...]:

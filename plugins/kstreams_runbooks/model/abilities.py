@@ -8,7 +8,8 @@ class Abilities:
     """`instances`: it can read deployed instances. `topology`: it can print the topology description of a release.
 
     `topology_settings`: it prints it with the settings that a runbook sets, else without them. `once`: a start can have
-    settings of its own.
+    settings of its own. `stays_stopped`: as its declaration states, nothing else starts an instance that was stopped;
+    only for what it cannot report itself.
 
     `clear`: local state can be cleared, by the deployer or by a person at its request; `clear_directories`: single task
     directories as well. `act`: its mutating calls take effect; without it a person has to act.
@@ -21,3 +22,4 @@ class Abilities:
     clear_directories: bool
     topology_settings: bool = False
     once: bool = False
+    stays_stopped: bool = False

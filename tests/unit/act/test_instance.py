@@ -278,24 +278,29 @@ def test_an_instance_that_must_be_cleared_stays_down_if_it_is_not(clears: TaskDi
 
 
 @pytest.mark.parametrize("step", ["stop", "apply", "start"])
-def test_what_must_be_cleared_is_started_again_only_after_that(step: str) -> None:
-    """An error before it leaves the instance down, one after it does not."""
+def test_what_must_be_cleared_is_never_started_otherwise(step: str) -> None:
+    """An error leaves the instance down, also once its state is deleted: what it was set to may be another release."""
     deployer = Recorder(at=failing(step))
-    with pytest.raises((Refused, Unreachable), match=f"{step} failed"):
+    with pytest.raises(Refused, match=rf"o1 is not started.*\({step} failed\)"):
         restart(deployer, "o1", NEW, remove_members=None, clears=NO_DIRECTORIES, must_clear=True, log=lambda _: None)
-    assert deployer.steps.count("start") == {"stop": 0, "apply": 1, "start": 2}[step]
+    assert deployer.steps.count("start") == {"stop": 0, "apply": 0, "start": 1}[step]
+    assert deployer.up == (step == "stop")
 
 
 def test_a_signal_before_the_clearing_leaves_it_down() -> None:
-    """It is interrupted, and says that it did not start the instance; without state to clear it starts it."""
+    """It is interrupted, and says that it did not start the instance; a signal after that lets the start happen."""
     deployer = Recorder(at=signalled("stop", signal.SIGTERM))
     with pytest.raises(Interrupted, match=r"o1 is not started: its local state was not deleted \(SIGTERM arrived"):
         restart(deployer, "o1", NEW, remove_members=None, clears=NO_DIRECTORIES, must_clear=True, log=lambda _: None)
     assert deployer.steps == ["check", "check_clear", "stop"]
     deployer = Recorder(at=signalled("stop", signal.SIGTERM))
-    with pytest.raises(Interrupted, match="is started again"):
+    with pytest.raises(Interrupted, match=r"o1 is not started again \(SIGTERM arrived.*only; correct this, then clear"):
         restart(deployer, "o1", NEW, remove_members=None, must_clear=True, log=lambda _: None)
-    assert deployer.up
+    assert not deployer.up
+    deployer = Recorder(at=signalled("clear", signal.SIGTERM))
+    with pytest.raises(Interrupted, match="is started again"):
+        restart(deployer, "o1", NEW, remove_members=None, clears=NO_DIRECTORIES, must_clear=True, log=lambda _: None)
+    assert deployer.runs == NEW
 
 
 def test_a_bug_leaves_what_must_be_cleared_down_too() -> None:

@@ -12,6 +12,7 @@ from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.runs.cards import (
     KINDS,
     CardFacts,
+    GroupDeleted,
     InputsPaused,
     InputsResumed,
     InstanceMoved,
@@ -41,6 +42,7 @@ FACTS: tuple[CardFacts, ...] = (
     RecordsDeleted("orders", "id-1", ((0, 17), (1, 0))),
     OffsetsSet(_WAS, (CommittedOffset("orders", 0, 0),), "/saved.csv"),
     OffsetsDeleted(_WAS, ("orders",)),
+    GroupDeleted(_WAS, "/saved.csv"),
     StateCleared("orders-1", TaskDirectories(("1_",)), ("seen",)),
     InputsPaused(("orders",), "declared"),
     InputsResumed(("orders",), "declared"),

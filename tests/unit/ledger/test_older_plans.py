@@ -8,7 +8,7 @@ import pytest
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics
+from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics, StartAll
 from kstreams_runbooks.model.writes import TopicShape
 from world.older_plans import PLANS, digests_in
 
@@ -57,6 +57,9 @@ def test_other_stages_bind() -> None:
                 CreateTopics(4, make.topics),
                 CreateTopics(3, (TopicShape("orders-control", 5, 1),)),
                 CreateTopics(3, make.topics, side="green"),
+                StartAll(3, "4.3.1", ()),
+                StartAll(3, "4.3.1", (), must_clear=True),
+                StartAll(3, "4.3.1", (), once=(("cleanup.on.start", "true"),)),
             )
         ),
     ]

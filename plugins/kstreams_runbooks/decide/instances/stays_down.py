@@ -6,10 +6,13 @@ from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 _SOURCE = "docs/deployers.md, autorestart"
 
 
-def stays_down(instances: tuple[InstanceReading, ...], application: str, *, required: bool = False) -> Verdict:
+def stays_down(
+    instances: tuple[InstanceReading, ...], application: str, *, required: bool = False, declared: bool = False
+) -> Verdict:
     """Refuses if something else than its deployer would start an instance again that has to stay down.
 
-    What is not reported is a finding; with `required` it is inconclusive.
+    What is not reported is a finding; with `required` it is inconclusive. With `declared` the fleet entry answers for
+    what its deployer does not report; a report to the contrary still refuses.
     """
     found = {one.instance: _autorestart(one) for one in instances}
     back = [name for name, autorestart in found.items() if autorestart is True]
@@ -23,6 +26,9 @@ def stays_down(instances: tuple[InstanceReading, ...], application: str, *, requ
             ),
         )
     unseen = {name: one.missing for name, one in found.items() if isinstance(one, Missing)}
+    if declared and unseen and all(isinstance(one.deployment, Deployment) for one in instances):
+        why = f"{application}: nothing else starts {', '.join(unseen)} after a stop, as its fleet entry declares"
+        return Verdict(Outcome.PROCEED, (f"{why} (deployer.stays_stopped)",))
     if not unseen:
         return Verdict(Outcome.PROCEED, (f"{application}: nothing else starts an instance that is stopped",))
     why = (
@@ -30,7 +36,13 @@ def stays_down(instances: tuple[InstanceReading, ...], application: str, *, requ
         f"({'; '.join(dict.fromkeys(unseen.values()))})"
     )
     if required:
-        return Verdict(Outcome.INCONCLUSIVE, (f"{why}; let the instances command print autorestart",))
+        return Verdict(
+            Outcome.INCONCLUSIVE,
+            (
+                f"{why}; let the instances command print autorestart, or declare deployer.stays_stopped: true once an "
+                "autorestart and an autoscaler are off",
+            ),
+        )
     finding = Finding(
         "may-be-started-again", "info", application, f"{why}; switch an autorestart or an autoscaler off", _SOURCE
     )

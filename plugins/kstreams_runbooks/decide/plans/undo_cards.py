@@ -7,8 +7,10 @@ from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, TopicReading
 from kstreams_runbooks.model.runs.cards import (
+    GroupDeleted,
     InputsPaused,
     InputsResumed,
+    OffsetFacts,
     OffsetsDeleted,
     OffsetsSet,
     OtherFacts,
@@ -89,9 +91,8 @@ def taken_back(other: OtherCard, reading: ApplicationReading) -> TakenBack:
         return TakenBack(other.seq, other.what, None, f"its kind {other.kind} is unknown; manually: {other.undo}")
     if isinstance(facts, TopicCreated | TopicDeleted):
         why, stage, cost = _topic(facts, reading)
-    elif isinstance(facts, OffsetsSet | OffsetsDeleted):
-        topics = tuple(sorted(changed_offsets(facts)))
-        stage, why, cost = SetOffsets(0, facts.before.group_id, topics, "card"), "", _offsets_cost(facts, reading)
+    elif isinstance(facts, OffsetsSet | OffsetsDeleted | GroupDeleted):
+        why, stage, cost = _offsets(facts, reading)
     else:
         stage, why, cost = _rest(facts)
     if stage is not None:
@@ -137,7 +138,15 @@ def _records_cost(topic: str, reading: ApplicationReading) -> str:
     return f"its records are lost (up to {count:,})" if count else "it has no record"
 
 
-def _offsets_cost(facts: OffsetsSet | OffsetsDeleted, reading: ApplicationReading) -> str:
+def _offsets(facts: OffsetFacts, reading: ApplicationReading) -> tuple[str, OtherStage | None, str]:
+    """The stage that sets the offsets again and its cost, or why there are none to set."""
+    topics, group = tuple(sorted(changed_offsets(facts))), facts.before.group_id
+    if not topics:
+        return f"group {group} had no committed offset", None, ""
+    return "", SetOffsets(0, group, topics, "card"), _offsets_cost(facts, reading)
+
+
+def _offsets_cost(facts: OffsetFacts, reading: ApplicationReading) -> str:
     """What has been read since the run set the offsets is read again, if that is known."""
     own = {one.place: one.offset for one in facts.after} if isinstance(facts, OffsetsSet) else {}
     since = sum(

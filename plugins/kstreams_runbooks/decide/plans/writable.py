@@ -1,10 +1,19 @@
-"""Whether a run may begin to write: rights proven and topics healthy, before anything is stopped."""
+"""What a plan will write, and whether a run may begin: rights proven and topics healthy, before anything is stopped."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.touched import GroupRights, HiddenTopic, TopicState, TouchedReading
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import (
+    DeleteGroups,
+    DeleteOffsets,
+    SetOffsets,
+    Stage,
+    TopicStage,
+    changed_topics,
+)
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.model.writes import PlannedWrite, WriteKind
 from kstreams_runbooks.wording import first_of
@@ -29,6 +38,20 @@ _NEEDS: Mapping[WriteKind, _Needs] = {
     "delete_offsets": _Needs("READ", "DELETE"),
     "delete_groups": _Needs("", "DELETE"),
 }
+
+
+def planned_writes(plan: Plan) -> tuple[PlannedWrite, ...]:
+    """The writes to topics and committed offsets of all stages of a plan, in their order."""
+    return tuple(write for stage in plan.stages for write in _writes(stage))
+
+
+def _writes(stage: Stage) -> Iterator[PlannedWrite]:
+    if isinstance(stage, TopicStage):
+        yield PlannedWrite(stage.kind, changed_topics(stage))
+    elif isinstance(stage, SetOffsets | DeleteOffsets):
+        yield PlannedWrite(stage.kind, stage.topics, stage.group)
+    elif isinstance(stage, DeleteGroups):
+        yield from (PlannedWrite(stage.kind, (), group) for group in stage.groups)
 
 
 def may_write(reading: TouchedReading, writes: tuple[PlannedWrite, ...]) -> Verdict:

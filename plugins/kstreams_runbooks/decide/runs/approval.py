@@ -73,6 +73,21 @@ def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
     )
 
 
+def may_answer(declared: tuple[DeclaredApplication, ...], responder: str) -> Verdict:
+    """Whether a login's answer that a person's work is done counts: of those who may run or approve for one of these.
+
+    WAIT means: ask again, another person has to answer.
+    """
+    for one in declared:
+        if responder in one.approvers or may_request(one, responder).outcome is Outcome.PROCEED:
+            return Verdict(Outcome.PROCEED, (f"answered by {responder}",))
+    people = ", ".join(dict.fromkeys(name for one in declared for name in (*one.operators, *one.approvers)))
+    return Verdict(
+        Outcome.WAIT,
+        (f"{responder} may not answer for {declared[0].name}; one of its operators or approvers has to: {people}",),
+    )
+
+
 def may_approve(
     declared: DeclaredApplication,
     requested_by: str,

@@ -66,6 +66,7 @@ class CommandDeployer:
             clear_directories=commands.clears_directories,
             topology_settings=takes_settings(commands.topology),
             once=commands.start.takes("once"),
+            stays_stopped=self._settings.stays_stopped,
         )
 
     def instances(self) -> tuple[Deployment, ...]:

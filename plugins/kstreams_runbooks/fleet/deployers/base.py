@@ -42,6 +42,13 @@ def require(words: Sequence[str], known: Sequence[str], needed: Collection[Colle
 
 _I = TypeVar("_I", bound="Instance")
 
+StaysStopped = Annotated[
+    bool,
+    Field(
+        description="true if no supervisor, autoscaler or controller starts an instance again that was stopped: the "
+        "answer where the instances command does not print autorestart",
+    ),
+]
 ArtifactByRelease = dict[ReleaseName, Words]
 ARTIFACTS = "release: its name in the deployment (an image, a tag, a folder); no other release can be deployed"
 INSTANCES = "every instance, in the order in which they are bounced; the first is the canary"

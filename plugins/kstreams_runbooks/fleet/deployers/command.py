@@ -10,6 +10,7 @@ from kstreams_runbooks.fleet.deployers.base import (
     ArtifactByRelease,
     DeployerDeclaration,
     Instance,
+    StaysStopped,
     apart,
     placeholders,
     require,
@@ -103,6 +104,7 @@ class CommandSettings(DeployerDeclaration):
     kind: Literal["command"] = Field(description="which deployer: command")
     releases: ArtifactByRelease = Field(min_length=1, description=ARTIFACTS)
     commands: Commands = Field(description="one command per verb, each {run: [program, argument, …], timeout_s: 60}")
+    stays_stopped: StaysStopped = False
 
     @field_validator("instances")
     @classmethod

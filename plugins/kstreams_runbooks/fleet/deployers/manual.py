@@ -9,6 +9,7 @@ from kstreams_runbooks.fleet.deployers.base import (
     ArtifactByRelease,
     DeployerDeclaration,
     Instance,
+    StaysStopped,
     apart,
 )
 from kstreams_runbooks.fleet.deployers.command import LookingCommands
@@ -35,6 +36,7 @@ class ManualSettings(DeployerDeclaration):
     commands: LookingCommands = Field(
         default_factory=LookingCommands, description="instances and topology, which only read"
     )
+    stays_stopped: StaysStopped = False
     stated: Stated | None = Field(
         default=None,
         description="release and settings of every instance, stated by a person: a dry run plans with it if no "

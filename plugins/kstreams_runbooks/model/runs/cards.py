@@ -92,6 +92,15 @@ class OffsetsDeleted:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupDeleted:
+    """All offsets of a group that was deleted."""
+
+    before: SavedOffsets
+    file: str = ""
+    kind: Literal["group_deleted"] = "group_deleted"
+
+
+@dataclass(frozen=True, slots=True)
 class StateCleared:
     """Local state of an instance that was deleted; `lost` are stores that no changelog restores."""
 
@@ -128,14 +137,15 @@ class PersonAsked:
     kind: Literal["person_asked"] = "person_asked"
 
 
+# Facts of cards about committed offsets: each has all of the group's from before.
+OffsetFacts = OffsetsSet | OffsetsDeleted | GroupDeleted
 # Facts of other cards than those of instances: each has its kind in it.
 OtherFacts = (
     TopicCreated
     | TopicGrown
     | TopicDeleted
     | RecordsDeleted
-    | OffsetsSet
-    | OffsetsDeleted
+    | OffsetFacts
     | StateCleared
     | InputsPaused
     | InputsResumed
@@ -152,11 +162,24 @@ KINDS: dict[str, type[CardFacts]] = {
     "records_deleted": RecordsDeleted,
     "offsets_set": OffsetsSet,
     "offsets_deleted": OffsetsDeleted,
+    "group_deleted": GroupDeleted,
     "state_cleared": StateCleared,
     "inputs_paused": InputsPaused,
     "inputs_resumed": InputsResumed,
     "person_asked": PersonAsked,
 }
+# The kinds of writes to topics and committed offsets.
+WRITTEN_KINDS = frozenset(
+    {
+        "topic_created",
+        "topic_grown",
+        "topic_deleted",
+        "records_deleted",
+        "offsets_set",
+        "offsets_deleted",
+        "group_deleted",
+    }
+)
 # The kinds that change which topics exist, and how many partitions they have.
 TOPIC_KINDS = frozenset({"topic_created", "topic_grown", "topic_deleted"})
 
@@ -177,8 +200,9 @@ def changed_topic(facts: CardFacts) -> TopicChange | None:
     return None
 
 
-def changed_offsets(facts: OffsetsSet | OffsetsDeleted) -> tuple[str, ...]:
+def changed_offsets(facts: OffsetFacts) -> tuple[str, ...]:
     """The topics on which a card's offsets were set or deleted, each once."""
-    if isinstance(facts, OffsetsSet):
-        return tuple(dict.fromkeys(one.topic for one in facts.after))
-    return facts.topics
+    if isinstance(facts, OffsetsDeleted):
+        return facts.topics
+    changed = facts.after if isinstance(facts, OffsetsSet) else facts.before.offsets
+    return tuple(dict.fromkeys(one.topic for one in changed))

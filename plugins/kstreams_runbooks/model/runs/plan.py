@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics, Stage, StartAll, TopicStage, deployed
+from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics, Stage, StartAll, StopAll, TopicStage, deployed
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.verdicts import Finding
 
 _EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then", "bound"})
 # Fields that plans of older releases lack: while they have no content, their digests stay as they were.
-_LATER = frozenset({"deletes", "undo_deletes", "side", "sides"})
+_LATER = frozenset({"deletes", "undo_deletes", "must_clear", "once", "side", "sides"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +164,14 @@ class Plan:
             sides=(),
             bound=self.digest,
         )
+
+    def stopped_before(self, stage: Stage) -> tuple[StopAll, ...]:
+        """The stops before a stage after which no instance of their side has been started when its turn comes."""
+        last: dict[str, Stage] = {}
+        for one in sorted(self.stages, key=lambda one: one.number):
+            if one.number < stage.number and isinstance(one, Bounce | StopAll | StartAll):
+                last[one.side] = one
+        return tuple(one for one in last.values() if isinstance(one, StopAll))
 
     def limit(self, name: str) -> float:
         """Value of one limit."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
-from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.writes import TopicShape
 
 # The targets of a group's offsets: the start of the log, its end, or the offsets on an undo card.
@@ -21,14 +21,21 @@ def deployed(release: str, settings: tuple[tuple[str, str], ...]) -> str:
     return f"{release} with {text}" if text else release
 
 
+def for_these_starts(once: RunbookSettings) -> str:
+    """`, with a=b for these starts alone`, empty without such a setting."""
+    return f", with {', '.join(f'{key}={value}' for key, value in once)} for these starts alone" if once else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Bounce:
     """One step of a plan: its instances end on `release` with exactly `settings` set by the runbook.
 
     `library` is the Kafka Streams release inside `release`, empty if the release is named after it. `instances` are
     its instances, empty for all of them. With `clear_state` all local state is deleted between stop and start, with
-    `deletes` these task directories; `undo_deletes` are those that an undo of this bounce deletes. With `after_drain`
-    the records in the repartition topics are read to their end before the first instance is stopped.
+    `deletes` these task directories; `undo_deletes` are those that an undo of this bounce deletes. With `must_clear` an
+    instance starts only after that, on this release; together with others only once each of them is cleared. `once` are
+    settings of these starts alone. With `after_drain` the records in the repartition topics are read to their end
+    before the first instance is stopped.
     """
 
     number: int
@@ -41,6 +48,8 @@ class Bounce:
     deletes: TaskDirectories = NO_DIRECTORIES
     undo_deletes: TaskDirectories = NO_DIRECTORIES
     side: str = ""
+    must_clear: bool = False
+    once: RunbookSettings = ()
     kind: Literal["bounce"] = "bounce"
 
     @property
@@ -75,6 +84,7 @@ class Bounce:
         return (
             f"bounce {self.number}: {self.deployed}"
             + (f", {self.clears.what} cleared first" if self.clears is not None else "")
+            + for_these_starts(self.once)
             + (", once the repartition topics are drained" if self.after_drain else "")
         )
 
@@ -126,11 +136,7 @@ class StopAll:
 
 @dataclass(frozen=True, slots=True)
 class StartAll:
-    """Every instance of a side runs `release` with exactly `settings`.
-
-    `clear_state` and `deletes` are those of a bounce. With `must_clear` no instance starts before the local state of
-    each has been cleared.
-    """
+    """Every instance of a side runs `release` with exactly `settings`; the other fields are those of a bounce."""
 
     number: int
     release: str
@@ -140,6 +146,7 @@ class StartAll:
     clear_state: bool = False
     deletes: TaskDirectories = NO_DIRECTORIES
     must_clear: bool = False
+    once: RunbookSettings = ()
     side: str = ""
     undoes: tuple[int, ...] = ()
     kind: Literal["start_all"] = "start_all"
@@ -158,14 +165,18 @@ class StartAll:
             self.clear_state,
             deletes=self.deletes,
             side=self.side,
+            must_clear=self.must_clear,
+            once=self.once,
         )
 
     @property
     def sentence(self) -> str:
         """What it does."""
         clears = self.bounce.clears
-        return f"start {_who(self.instances)}{_of(self.side)} on {deployed(self.release, self.settings)}" + (
-            f", {clears.what} cleared first" if clears is not None else ""
+        return (
+            f"start {_who(self.instances)}{_of(self.side)} on {deployed(self.release, self.settings)}"
+            + (f", {clears.what} cleared first" if clears is not None else "")
+            + for_these_starts(self.once)
         )
 
 
@@ -282,6 +293,24 @@ class DeleteOffsets:
 
 
 @dataclass(frozen=True, slots=True)
+class DeleteGroups:
+    """Groups are deleted with all their committed offsets."""
+
+    number: int
+    groups: tuple[str, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["delete_groups"] = "delete_groups"
+    costs: ClassVar[str] = "a reader in these groups begins at its auto.offset.reset"
+    undo: ClassVar[str] = "set their offsets again, with their metadata, which creates the groups"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"delete {'groups' if len(self.groups) > 1 else 'group'} {', '.join(self.groups)} with all offsets"
+
+
+@dataclass(frozen=True, slots=True)
 class ClearState:
     """The local state of every instance of a side is deleted, or these task directories of it."""
 
@@ -369,6 +398,7 @@ OtherStage = (
     | DeleteRecords
     | SetOffsets
     | DeleteOffsets
+    | DeleteGroups
     | ClearState
     | PauseInputs
     | ResumeInputs
@@ -376,6 +406,8 @@ OtherStage = (
 )
 Stage = Bounce | OtherStage
 TopicStage = CreateTopics | GrowTopics | DeleteTopics | DeleteRecords
+OffsetStage = SetOffsets | DeleteOffsets | DeleteGroups
+PersonStage = AskPerson | PauseInputs | ResumeInputs
 
 
 def changed_topics(stage: TopicStage) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ from airflow.sdk import Context
 from kstreams_runbooks.decide.runs.approval import Asking, approval_body
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
-from kstreams_runbooks.steps.approval.asking import AskingOperator, emergency_field, responder
+from kstreams_runbooks.steps.approval.asking import AskingOperator, emergency_field
 from kstreams_runbooks.steps.approval.authorize import VOIDED
+from kstreams_runbooks.steps.run.person import responder
 from kstreams_runbooks.steps.run.run import Run, described
 
 

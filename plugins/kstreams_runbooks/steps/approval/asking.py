@@ -19,15 +19,14 @@ from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.approval.holds import hold_waits
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.notify import notify_all, page_of
+from kstreams_runbooks.steps.run.person import responder
 from kstreams_runbooks.steps.run.run import Run, now_ms
-from kstreams_runbooks.steps.run.until import cut_short, waits_until_ms
+from kstreams_runbooks.steps.run.until import cut_short, hours_left, waits_until_ms
 from kstreams_runbooks.wording import outside, unmarked
 
 EMERGENCY = "emergency_reason"
 # An answer that was not enough.
 ANSWERED = "answered"
-# A run that is about to end still asks for a moment.
-_SHORTEST_H = 1 / 60
 
 
 def emergency_field() -> dict[str, Any]:
@@ -157,9 +156,7 @@ class AskingOperator(HITLOperator):
         has the present text. The digest that was shown first stays: the step before refuses another plan.
         """
         self.offer(run)
-        hours = run.limit("approval_timeout_h")
-        if (last_ms := waits_until_ms(run)) is not None:
-            hours = min(hours, max(_SHORTEST_H, (last_ms - now_ms()) / HOUR_MS))
+        hours = hours_left(run, run.limit("approval_timeout_h"))
         self.response_timeout = timedelta(hours=hours)
         deadline_ms = now_ms() + int(hours * HOUR_MS)
         asks = self.asks(run)
@@ -206,11 +203,3 @@ def _misfit(given: Mapping[str, Any]) -> str:
     if reason is not None and not isinstance(reason, str):
         return f"the emergency reason has to be text, not {reason!r}"
     return ""
-
-
-def responder(event: Mapping[str, Any]) -> str:
-    """The login of the person who answered."""
-    user = event.get("responded_by_user")
-    if isinstance(user, Mapping):
-        return str(user.get("name") or user.get("id"))
-    return str(getattr(user, "name", None) or getattr(user, "id", None) or user)

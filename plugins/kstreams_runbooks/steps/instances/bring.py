@@ -42,6 +42,7 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
     guard(run, bounce, reading, name)
     if isinstance(deployment, Deployment) and deployment.pid is not None:
         run.deployer.check_apply(name, bounce.target)
+        run.deployer.check_start(name, bounce.once)
     members = members_to_remove(run, reading, instance)
     write_card(run, reading, instance, bounce, members, instance.streams.start)
     run.say(f"{name}: stops, {bounce.sentence}, starts")
@@ -51,6 +52,8 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
         bounce.target,
         remove_members=(lambda: remove(run, members)) if members else None,
         clears=bounce.clears,
+        must_clear=bounce.must_clear,
+        once=bounce.once,
         log=run.say,
     )
     run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})

@@ -39,6 +39,7 @@ def request_bounce(run: Run, bounce: Bounce, reading: ApplicationReading, instan
         return None
     guard(run, bounce, reading, name)
     run.deployer.check_apply(name, bounce.target)
+    run.deployer.check_start(name, bounce.once)
     previous = _previous(instance, start_then)
     members = members_to_remove(run, reading, instance)
     requests = _requests(run, bounce, name)
@@ -66,7 +67,7 @@ def remove_left(run: Run, reading: ApplicationReading, awaited: Awaited) -> Awai
 
 def _requests(run: Run, bounce: Bounce, name: str) -> list[str]:
     """What the person does, in this order; the deletion of state is the one thing that cannot be observed."""
-    deploy = run.deployer.request("deploy", name, bounce.target)
+    deploy = run.deployer.request("deploy", name, bounce.target, once=bounce.once)
     if bounce.clears is None:
         return [deploy]
     return [

@@ -108,7 +108,7 @@ def _start(run: Run, start: StartAll | Bounce) -> None:
     if isinstance(start, StartAll):
         require_earlier(run, start)
     authorize(run, _APPROVAL, (group_is_empty.__name__,), stage=start.number, going_on=True)
-    start_all(run, started(start), must_clear=isinstance(start, StartAll) and start.must_clear)
+    start_all(run, started(start))
 
 
 def started(start: StartAll | Bounce) -> Bounce:

@@ -218,6 +218,7 @@ def _rehearse_one(run: Run, bounce: Bounce, name: str) -> None:
             bounce.target,
             remove_members=None,
             clears=bounce.clears,
+            once=bounce.once,
             log=lambda _: None,
         )
         return

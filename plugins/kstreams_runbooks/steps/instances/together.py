@@ -14,6 +14,7 @@ from kstreams_runbooks.decide.instances.members import group_is_empty
 from kstreams_runbooks.decide.instances.rolling import in_place
 from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.deployers import Deployer, make_deployer
+from kstreams_runbooks.deployers.requests import for_one_start
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError
 from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.ledger.codec import encode
@@ -31,9 +32,9 @@ from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.instances.bring import known, require_as_planned
+from kstreams_runbooks.steps.plan.before import require_still_writable, stopped_for_good, stops
 from kstreams_runbooks.steps.plan.cards import last_card, members_in_group, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
-from kstreams_runbooks.steps.plan.plan import stopped_for_good
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -60,7 +61,8 @@ def stop_all(run: Run, bounce: Bounce) -> None:
         return
     _guard(run, reading, bounce)
     require_topics_still(run, reading, "nothing is stopped")
-    stopped_for_good(run, reading)
+    stopped_for_good(run, reading, required=stops(run.plan()))
+    require_still_writable(run)
     members: dict[str, MemberReading] = {}
     for instance in going:
         own = members_in_group(run, reading, instance)
@@ -78,10 +80,10 @@ def stop_all(run: Run, bounce: Bounce) -> None:
     _empty(run, tuple(members.values()))
 
 
-def start_all(run: Run, bounce: Bounce, *, must_clear: bool = False) -> None:
+def start_all(run: Run, bounce: Bounce) -> None:
     """Set every instance to `bounce` and start them together; those that this run has started already are left alone.
 
-    With `must_clear` none is started before the local state that the bounce deletes is deleted on each of them.
+    If the bounce `must_clear`, none is started before its local state is deleted on each of them.
 
     Refused if an instance that this run did not start is up: then the group has not stayed EMPTY.
     """
@@ -98,10 +100,10 @@ def start_all(run: Run, bounce: Bounce, *, must_clear: bool = False) -> None:
     names = [one.instance for one in waiting]
     if not run.deployer.abilities.act:
         cleared = _cleared_requests(run, bounce, names)
-        wanted = [run.deployer.request("deploy", name, bounce.target) for name in names]
+        wanted = [run.deployer.request("deploy", name, bounce.target, once=bounce.once) for name in names]
         _request(run, waiting, [*cleared, *wanted], lambda _: False)
     clears = bounce.clears
-    if must_clear and clears is not None:
+    if bounce.must_clear and clears is not None:
         _clear_all(run, names, clears)
         clears = None
     run.say(f"{', '.join(names)}: start with {bounce.deployed}, all at once")
@@ -113,6 +115,8 @@ def start_all(run: Run, bounce: Bounce, *, must_clear: bool = False) -> None:
             bounce.target,
             remove_members=None,
             clears=clears,
+            must_clear=bounce.must_clear,
+            once=bounce.once,
             log=run.say,
         )
 
@@ -154,7 +158,8 @@ def _cleared_requests(run: Run, bounce: Bounce, names: Iterable[str]) -> list[st
     """The requests to delete local state, one for each instance; none if the bounce deletes nothing."""
     if (clears := bounce.clears) is None:
         return []
-    return [run.deployer.request("clear_state", name, directories=clears.names) for name in names]
+    wanted = [run.deployer.request("clear_state", name, directories=clears.names) for name in names]
+    return [*wanted, "start none of them before every one is cleared"] if bounce.must_clear else wanted
 
 
 def _is_down(instance: InstanceReading) -> bool:
@@ -213,11 +218,12 @@ def _record_stop(run: Run) -> None:
 
 
 def _record_start(run: Run, bounce: Bounce) -> None:
+    if (clears := bounce.clears) is not None:
+        run.deployer.would_write += [f"delete {clears.what} of {name}" for name in run.plan().facts.instances]
     for name in run.plan().facts.instances:
-        if bounce.clears is not None:
-            run.deployer.would_write.append(f"delete {bounce.clears.what} of {name}")
         run.deployer.apply(name, bounce.target)
-        run.deployer.would_write.append(f"start {name}")
+        run.deployer.check_start(name, bounce.once)
+        run.deployer.would_write.append(f"start {name}{for_one_start(bounce.once)}")
 
 
 def _rehearsed(run: Run) -> None:
@@ -233,6 +239,7 @@ def _guard(run: Run, reading: ApplicationReading, bounce: Bounce) -> None:
     require_as_planned(run, bounce, reading, reading.instances[0].instance, "nothing more is touched")
     for instance in reading.instances:
         run.deployer.check_apply(instance.instance, bounce.target)
+        run.deployer.check_start(instance.instance, bounce.once)
         if bounce.clears is not None:
             run.deployer.check_clear_state(instance.instance, bounce.clears.names)
 

@@ -29,17 +29,13 @@ from kstreams_runbooks.steps.instances.undone import (
     undone_record,
     undone_sides,
 )
+from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good, stops
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, look, rehearsed, watch
-from kstreams_runbooks.steps.plan.plan import (
-    check_deployer,
-    require_fresh,
-    stopped_for_good,
-    store,
-    with_undescribed,
-)
+from kstreams_runbooks.steps.plan.plan import check_deployer, require_fresh, store, with_undescribed
 from kstreams_runbooks.steps.run.ending import reported
+from kstreams_runbooks.steps.run.person import AskingTask
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step
 from kstreams_runbooks.steps.stages.perform import guard_stage, perform
@@ -83,7 +79,7 @@ def plan_undo() -> Any:
             sides=undone_sides(run),
             leave_unknown=bool(run.record.params.get("leave_unknown")),
         )
-        findings: tuple[Finding, ...] = ()
+        findings = may_begin(run, made, reading)
         for part in made.parts:
             findings += _may_go_back(run.on(part.application), made.of_application(part.application))
         store(run, with_undescribed(run, replace(made, findings=(*made.findings, *findings))))
@@ -98,7 +94,7 @@ def _may_go_back(run: Run, made: Plan) -> tuple[Finding, ...]:
         return ()
     reading = run.observed("read_cards")
     findings = require_topics(run, reading, made.bounces)
-    return findings + (stopped_for_good(run, reading) if made.at_once else ())
+    return findings + (stopped_for_good(run, reading, required=False) if made.at_once and not stops(made) else ())
 
 
 def undo() -> "UndoOperator":
@@ -106,7 +102,7 @@ def undo() -> "UndoOperator":
     return UndoOperator(task_id="undo", approval="approve_undo", retries=0)
 
 
-class UndoOperator(RollingOperator):
+class UndoOperator(RollingOperator, AskingTask):
     """Undoes the run on every instance, stage after stage, one instance after another or all at once as the run did.
 
     An instance that is down or unwell comes first: a start never harms it. Safe to run again in any state.
@@ -168,7 +164,7 @@ class UndoOperator(RollingOperator):
         reading = run.read()
         if not all(started_by(run, one, stage.bounce, reading.taken.at_ms) for one in reading.instances):
             authorize(run.first, self.approval, (), going_on=True)
-            start_all(run, stage.bounce, must_clear=stage.must_clear)
+            start_all(run, stage.bounce)
         await_gates(self, run, stage.bounce, last=False)
 
     def _together(self, run: Run, bounce: Bounce) -> None:

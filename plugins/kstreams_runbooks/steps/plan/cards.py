@@ -17,6 +17,7 @@ from kstreams_runbooks.model.readings.readings import (
     Start,
 )
 from kstreams_runbooks.model.runs.cards import (
+    GroupDeleted,
     InstanceMoved,
     OffsetsDeleted,
     OffsetsSet,
@@ -111,7 +112,10 @@ def own_changes(run: Run) -> OwnChanges:
         facts = card_facts(card)
         if (change := changed_topic(facts)) is not None:
             topics.append(change)
-        elif isinstance(facts, OffsetsSet | OffsetsDeleted) and facts.before.group_id == run.application.application_id:
+        elif (
+            isinstance(facts, OffsetsSet | OffsetsDeleted | GroupDeleted)
+            and facts.before.group_id == run.application.application_id
+        ):
             offsets += changed_offsets(facts)
     return OwnChanges(tuple(topics), tuple(dict.fromkeys(offsets)))
 

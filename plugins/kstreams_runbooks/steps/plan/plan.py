@@ -7,7 +7,6 @@ from typing import Any
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.instances.check import of_the_future, ready_for_change
 from kstreams_runbooks.decide.instances.running_facts import differences
-from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.local_state import (
     ALL,
@@ -33,6 +32,7 @@ from kstreams_runbooks.rules import release_settings, topology_change_rules, upg
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.approval.holds import resources
+from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good
 from kstreams_runbooks.steps.plan.cards import bytes_of_topics
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
@@ -61,7 +61,8 @@ def planned(make: PlanMaker) -> Any:
             run.say(f"this run has already changed something: plan {run.plan().digest} stays")
             return
         reading = run.observed()
-        store(run, make(run, reading, judged(run, reading)))
+        made = make(run, reading, judged(run, reading))
+        store(run, replace(made, findings=(*made.findings, *may_begin(run, made, reading))))
 
     return plan()
 
@@ -154,8 +155,7 @@ def library_bump(run: Run, reading: ApplicationReading, findings: tuple[Finding,
 def _downgraded(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
     """The plan of a downgrade with its findings; Refused or Inconclusive if the older release may not take over."""
     check_deployer(run, made)
-    stays = stopped_for_good(run, reading)
-    made = replace(made, findings=(*made.findings, *stays, *require_topics(run, reading, made.bounces)))
+    made = replace(made, findings=(*made.findings, *require_topics(run, reading, made.bounces)))
     before, after = before_a_roll(run, reading, made.bounces[-1].target)
     same = run.decide(may_take_over, before=before, after=after, application=run.record.application)
     run.demand(same)
@@ -172,6 +172,7 @@ def check_deployer(run: Run, made: Plan) -> None:
     for bounce in made.bounces:
         for name in filter(bounce.takes, made.facts.instances):
             run.deployer.check_apply(name, bounce.target)
+            run.deployer.check_start(name, bounce.once)
             if bounce.clears is not None:
                 run.deployer.check_clear_state(name, bounce.clears.names)
 
@@ -183,16 +184,9 @@ def rolling_bounce(run: Run, reading: ApplicationReading, findings: tuple[Findin
 
 def stop_and_restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
     """The same plan with every instance down at once, and with the local state that is deleted meanwhile."""
-    stays = stopped_for_good(run, reading)
+    stays = stopped_for_good(run, reading, required=False)
     made = _with_cleared_state(run, reading, _restart(run, reading, findings, at_once=True))
     return replace(made, findings=(*made.findings, *stays))
-
-
-def stopped_for_good(run: Run, reading: ApplicationReading) -> tuple[Finding, ...]:
-    """Findings about what may start an instance that is stopped; Refused if something would."""
-    verdict = run.decide(stays_down, instances=reading.instances, application=run.record.application)
-    run.demand(verdict)
-    return verdict.findings
 
 
 def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool) -> Plan:

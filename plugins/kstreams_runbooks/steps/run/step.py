@@ -1,12 +1,11 @@
 """A step as an Airflow task."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import get_current_context, task
-
 from kstreams_runbooks.steps.run.ending import RETRY_UNREACHABLE, reported
+from kstreams_runbooks.steps.run.person import AskingTask
 from kstreams_runbooks.steps.run.run import Run
 
 # A restarting broker or agent is back within half of this time.
@@ -14,24 +13,36 @@ _RETRIES = 2
 _RETRY_DELAY = timedelta(seconds=15)
 
 
-def step(what: str) -> Callable[[Callable[[Run], None]], Callable[[], Any]]:
+class Step(AskingTask):
+    """A task that calls one function with its run; `what` is the first line of its log."""
+
+    def __init__(self, *, what: str, act: Callable[[Run], None], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.what = what
+        self.act = act
+
+    def execute(self, context: Mapping[str, Any]) -> None:
+        """Call the function; an error of our own tree ends the task with one sentence."""
+        with reported(context, self.what) as run:
+            self.act(run)
+
+
+def step(what: str) -> Callable[[Callable[[Run], None]], Callable[[], Step]]:
     """Turn a function of a run that only reads into a task factory; `what` is the first line of its log."""
     return _as_task(what, retries=_RETRIES, retry_delay=_RETRY_DELAY, retry_policy=RETRY_UNREACHABLE)
 
 
-def write(what: str) -> Callable[[Callable[[Run], None]], Callable[[], Any]]:
+def write(what: str) -> Callable[[Callable[[Run], None]], Callable[[], Step]]:
     """The same for a function that changes something: only a person repeats a write, never a scheduler."""
     return _as_task(what, retries=0)
 
 
-def _as_task(what: str, **settings: Any) -> Callable[[Callable[[Run], None]], Callable[[], Any]]:
-    def wrap(function: Callable[[Run], None]) -> Callable[[], Any]:
-        def execute() -> None:
-            with reported(get_current_context(), what) as run:
-                function(run)
+def _as_task(what: str, **settings: Any) -> Callable[[Callable[[Run], None]], Callable[[], Step]]:
+    def wrap(function: Callable[[Run], None]) -> Callable[[], Step]:
+        def made() -> Step:
+            name, doc = function.__name__, function.__doc__
+            return Step(task_id=name, doc_md=doc, what=what, act=function, **settings)
 
-        execute.__doc__ = function.__doc__
-        execute.__name__ = function.__name__
-        return task(task_id=function.__name__, doc_md=function.__doc__, **settings)(execute)
+        return made
 
     return wrap

@@ -4,11 +4,14 @@ import time
 
 from kstreams_runbooks.decide.runbooks import longest_h
 from kstreams_runbooks.model.runs.journal import CLOCK_TOLERANCE_MS
+from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
 # `conclude` reads the application once more, and may wait for a worker.
 _CONCLUDES_MS = 600_000
+# A run that is about to end still asks for a moment.
+_SHORTEST_H = 1 / 60
 
 
 class Until:
@@ -51,6 +54,13 @@ def waits_until_ms(run: Run) -> int | None:
     begun = run.ledger.evidence(run.key, kind="note", name=BEGUN, newest=1)
     ends_ms = begun[-1].payload.get("run_ends_ms") if begun else None
     return None if ends_ms is None else int(ends_ms) - _CONCLUDES_MS
+
+
+def hours_left(run: Run, limit_h: float) -> float:
+    """The hours for which a run may wait for a person: a limit, or less if the run ends before."""
+    if (last_ms := waits_until_ms(run)) is None:
+        return limit_h
+    return min(limit_h, max(_SHORTEST_H, (last_ms - now_ms()) / HOUR_MS))
 
 
 def cut_short(run: Run) -> str:

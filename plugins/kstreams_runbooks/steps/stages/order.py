@@ -4,7 +4,7 @@ from typing import Any
 
 from kstreams_runbooks.errors import WriteRefused
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Bounce, Drain, Stage, StartAll, StopAll
+from kstreams_runbooks.model.runs.stages import Bounce, Drain, Stage
 from kstreams_runbooks.steps.run.run import Run
 
 _COMPLETE = "stage complete"
@@ -40,13 +40,6 @@ def require_earlier(run: Run, stage: Stage) -> None:
                 f"{run.task_id}: stage {earlier.number} ({earlier.sentence}) is not complete (marked successful "
                 f"manually does not count); clear {task_of(earlier.kind, earlier.side)} and what follows it"
             )
-
-
-def is_down(plan: Plan, stage: Stage) -> bool:
-    """Whether an application of the run is stopped at this stage, and started only after it."""
-    stopped = {one.side for one in plan.stages if isinstance(one, StopAll) and one.number < stage.number}
-    started = {one.side for one in plan.stages if isinstance(one, StartAll) and one.number < stage.number}
-    return bool(stopped - started)
 
 
 def _end_of(plan: Plan, stage: Stage) -> dict[str, Any]:

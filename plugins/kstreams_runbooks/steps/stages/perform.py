@@ -3,30 +3,38 @@
 from collections.abc import Mapping
 
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
-from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
 from kstreams_runbooks.ledger.card_facts import card_facts
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.states import is_down
-from kstreams_runbooks.model.runs.cards import OffsetsDeleted, OffsetsSet, PersonAsked, StateCleared, TopicCreated
+from kstreams_runbooks.model.runs.cards import (
+    GroupDeleted,
+    OffsetFacts,
+    OffsetsDeleted,
+    OffsetsSet,
+    StateCleared,
+    TopicCreated,
+)
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.stages import (
-    AskPerson,
     ClearState,
     CreateTopics,
     DeleteOffsets,
-    DeleteRecords,
     DeleteTopics,
     GrowTopics,
+    OffsetStage,
     OtherStage,
+    PersonStage,
     SetOffsets,
+    TopicStage,
 )
 from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.steps.plan.before import require_still_writable
 from kstreams_runbooks.steps.plan.cards import own_changes
-from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
-from kstreams_runbooks.steps.stages.offsets import delete_offsets, set_offsets
+from kstreams_runbooks.steps.stages.offsets import delete_groups, delete_offsets, set_offsets
+from kstreams_runbooks.steps.stages.person import ask_person
 from kstreams_runbooks.steps.stages.topics import create_topics, delete_records, delete_topics, grow_topics
 
 
@@ -34,26 +42,42 @@ def perform(run: Run, stage: OtherStage, undone: Mapping[int, Card]) -> None:
     """Make the change of one stage; safe to run again in any state.
 
     `undone` are the cards, by number, of the run that is taken back; empty for any other runbook. Refused for a kind
-    that has no step: instances are stopped and started by steps of their own, and inputs have no switch.
+    that has no step: instances are stopped and started by steps of their own. A stage of a person parks the task
+    until its answer (steps/run/person.py). Before the
+    first write of a run it demands once more what `plan` demanded (steps/plan/before.py).
     """
+    if not run.dry_run:
+        require_still_writable(run)
+    if isinstance(stage, TopicStage):
+        _change_topics(run, stage, undone)
+    elif isinstance(stage, OffsetStage):
+        _change_offsets(run, stage, undone)
+    elif isinstance(stage, ClearState):
+        _clear_state(run, stage)
+    elif isinstance(stage, PersonStage):
+        ask_person(run, stage)
+    else:
+        raise Refused(f"stage {stage.number} ({stage.sentence}) has no step here (kind {stage.kind}); do it manually")
+
+
+def _change_topics(run: Run, stage: TopicStage, undone: Mapping[int, Card]) -> None:
     if isinstance(stage, CreateTopics):
         create_topics(run, stage)
     elif isinstance(stage, GrowTopics):
         grow_topics(run, stage)
     elif isinstance(stage, DeleteTopics):
         delete_topics(run, stage, _ids(run, stage, undone))
-    elif isinstance(stage, DeleteRecords):
+    else:
         delete_records(run, stage)
-    elif isinstance(stage, SetOffsets):
+
+
+def _change_offsets(run: Run, stage: OffsetStage, undone: Mapping[int, Card]) -> None:
+    if isinstance(stage, SetOffsets):
         set_offsets(run, stage, _saved(stage, undone))
     elif isinstance(stage, DeleteOffsets):
         delete_offsets(run, stage)
-    elif isinstance(stage, ClearState):
-        _clear_state(run, stage)
-    elif isinstance(stage, AskPerson):
-        _ask(run, stage)
     else:
-        raise Refused(f"stage {stage.number} ({stage.sentence}) has no step here (kind {stage.kind}); do it manually")
+        delete_groups(run, stage)
 
 
 def guard_stage(run: Run, stage: OtherStage) -> None:
@@ -79,20 +103,21 @@ def _ids(run: Run, stage: DeleteTopics, undone: Mapping[int, Card]) -> dict[str,
     return ids
 
 
-def _saved(stage: SetOffsets, undone: Mapping[int, Card]) -> OffsetsSet | OffsetsDeleted | None:
+def _saved(stage: SetOffsets, undone: Mapping[int, Card]) -> OffsetFacts | None:
     found = [card_facts(undone[seq]) for seq in stage.undoes]
-    return next((facts for facts in found if isinstance(facts, OffsetsSet | OffsetsDeleted)), None)
+    return next((facts for facts in found if isinstance(facts, OffsetsSet | OffsetsDeleted | GroupDeleted)), None)
 
 
 def _clear_state(run: Run, stage: ClearState) -> None:
     """Delete the local state of each instance, all of which are down."""
     announced = Announced(run, stage)
+    # A dry run has stopped none.
+    stopped = run.dry_run and stage.side in {one.side for one in run.whole_plan().stopped_before(stage)}
     names = stage.instances or tuple(one.name for one in run.application.deployer.instances)
     for one in run.read().instances:
         if isinstance(one.deployment, Missing):
             raise Inconclusive(f"{one.instance} is not cleared: {one.deployment.missing}")
-        # A dry run has stopped none.
-        if one.instance in names and not is_down(one.deployment.process) and not run.dry_run:
+        if one.instance in names and not is_down(one.deployment.process) and not stopped:
             raise Refused(f"{one.instance} is {one.deployment.process} (expected: down before it is cleared); stop it")
     for name in names:
         run.deployer.check_clear_state(name, stage.deletes.names)
@@ -102,18 +127,3 @@ def _clear_state(run: Run, stage: ClearState) -> None:
             announced.write(name, facts, f"{name}: {stage.deletes.what} cleared")
         run.deployer.clear_state(name, stage.deletes.names)
         run.say(f"{name}: {stage.deletes.what} {'would be ' * run.dry_run}cleared")
-
-
-def _ask(run: Run, stage: AskPerson) -> None:
-    """Ask once; when the task is cleared after that, the person has done it."""
-    announced = Announced(run, stage)
-    if run.dry_run:
-        run.say(f"would {stage.sentence}")
-        return
-    if announced.cards():
-        run.say(f"asked before, and cleared since: {stage.request}")
-        return
-    announced.write(stage.request, PersonAsked(stage.request, stage.back), stage.sentence)
-    run.say(f"PLEASE {stage.request}")
-    notify(run, needs_you, asks=f"{run.task_id}: do it, then clear it", lines=[stage.request])
-    raise Refused(f"{run.task_id} waits for a person: {stage.request}; do it, then clear {run.task_id}")

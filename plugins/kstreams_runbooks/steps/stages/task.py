@@ -17,7 +17,7 @@ from kstreams_runbooks.model.runs.stages import Bounce, OtherStage
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import write
-from kstreams_runbooks.steps.stages.order import is_complete, is_down, keep_complete, require_earlier, task_of
+from kstreams_runbooks.steps.stages.order import is_complete, keep_complete, require_earlier, task_of
 from kstreams_runbooks.steps.stages.perform import guard_stage, perform
 
 _APPROVAL = "approve_plan"
@@ -53,6 +53,21 @@ def delete_offsets(side: str = "", *, approval: str = _APPROVAL) -> Any:
     return _task("delete_offsets", side, approval)
 
 
+def delete_groups(side: str = "", *, approval: str = _APPROVAL) -> Any:
+    """The groups that are deleted with all their offsets, each while it is EMPTY."""
+    return _task("delete_groups", side, approval)
+
+
+def pause_inputs(side: str = "", *, approval: str = _APPROVAL) -> Any:
+    """The inputs whose producers a person pauses."""
+    return _task("pause_inputs", side, approval)
+
+
+def resume_inputs(side: str = "", *, approval: str = _APPROVAL) -> Any:
+    """The inputs whose producers a person resumes."""
+    return _task("resume_inputs", side, approval)
+
+
 def clear_state(side: str = "", *, approval: str = _APPROVAL) -> Any:
     """The instances whose local state is deleted, all of them down."""
     return _task("clear_state", side, approval)
@@ -86,7 +101,7 @@ def _make(run: Run, stage: OtherStage, approval: str) -> None:
         run.say(f"stage {stage.number} is complete already: {stage.sentence}")
     else:
         require_earlier(run, stage)
-        authorize(run, approval, (), going_on=is_down(run.whole_plan(), stage))
+        authorize(run, approval, (), going_on=bool(run.whole_plan().stopped_before(stage)))
         guard_stage(run, stage)
         perform(run, stage, {})
         keep_complete(run, stage)

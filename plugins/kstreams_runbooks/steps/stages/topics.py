@@ -7,7 +7,6 @@ from kstreams_runbooks.act.kafka_writer import PartlyWritten
 from kstreams_runbooks.act.topic_checks import certain, known
 from kstreams_runbooks.act.topics import TopicWriter
 from kstreams_runbooks.errors import Refused
-from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import TopicReading
 from kstreams_runbooks.model.runs.cards import RecordsDeleted, TopicCreated, TopicDeleted, TopicGrown
 from kstreams_runbooks.model.runs.stages import CreateTopics, DeleteRecords, DeleteTopics, GrowTopics
@@ -17,6 +16,7 @@ from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
+from kstreams_runbooks.steps.stages.written import rehearsed, written
 
 
 def create_topics(run: Run, stage: CreateTopics) -> None:
@@ -28,23 +28,27 @@ def create_topics(run: Run, stage: CreateTopics) -> None:
     checked = TopicWriter(run.kafka)
     checked.create(stage.topics, made=made, begun=begun)
     if run.dry_run:
-        _rehearsed(run, checked)
+        rehearsed(run, checked)
         return
     for topic in stage.topics:
         announced.write(topic.name, TopicCreated(topic), f"topic {topic.name}: created", f"delete topic {topic.name}")
     unknown = [topic for topic in stage.topics if topic.name not in made]
-    writer = TopicWriter(run.kafka, dry_run=False)
-    try:
-        written = writer.create(stage.topics, made=made, begun=[topic.name for topic in unknown])
-    except PartlyWritten as error:
-        _learn(announced, unknown, error.written)
-        raise
-    _learn(announced, unknown, written)
-    _keep(run, stage.kind, written)
+
+    def create() -> tuple[ObjectWritten, ...]:
+        writer = TopicWriter(run.kafka, dry_run=False)
+        try:
+            results = writer.create(stage.topics, made=made, begun=[topic.name for topic in unknown])
+        except PartlyWritten as error:
+            _learn(announced, unknown, error.written)
+            raise
+        _learn(announced, unknown, results)
+        return results
+
+    written(run, stage.kind, create)
 
 
-def _learn(announced: Announced, topics: Iterable[TopicShape], written: Iterable[ObjectWritten]) -> None:
-    ids = {one.object: one.topic_id for one in written if one.result != "failed" and one.topic_id}
+def _learn(announced: Announced, topics: Iterable[TopicShape], results: Iterable[ObjectWritten]) -> None:
+    ids = {one.object: one.topic_id for one in results if one.result != "failed" and one.topic_id}
     for topic in topics:
         if topic_id := ids.get(f"topic {topic.name}"):
             announced.learn(topic.name, TopicCreated(topic, topic_id))
@@ -62,11 +66,11 @@ def grow_topics(run: Run, stage: GrowTopics) -> None:
     checked = TopicWriter(run.kafka)
     checked.grow(growths)
     if run.dry_run:
-        _rehearsed(run, checked)
+        rehearsed(run, checked)
         return
     for one in grown:
         announced.write(one.name, one, f"topic {one.name}: {one.before} to {one.after} partitions")
-    _keep(run, stage.kind, TopicWriter(run.kafka, dry_run=False).grow(growths))
+    written(run, stage.kind, lambda: TopicWriter(run.kafka, dry_run=False).grow(growths))
 
 
 def delete_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str]) -> None:
@@ -83,12 +87,12 @@ def delete_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str]) -> None
     checked = TopicWriter(run.kafka)
     checked.delete(wanted)
     if run.dry_run:
-        _rehearsed(run, checked)
+        rehearsed(run, checked)
         return
     for name, found in shown.items():
         shape = TopicShape(name, found.partitions, states[name].replication, found.configs)
         announced.write(name, TopicDeleted(shape, found.topic_id), f"topic {name}: deleted")
-    _keep(run, stage.kind, TopicWriter(run.kafka, dry_run=False).delete(wanted))
+    written(run, stage.kind, lambda: TopicWriter(run.kafka, dry_run=False).delete(wanted))
 
 
 def delete_records(run: Run, stage: DeleteRecords) -> None:
@@ -107,12 +111,12 @@ def delete_records(run: Run, stage: DeleteRecords) -> None:
     checked = TopicWriter(run.kafka)
     checked.delete_records(before, ids)
     if run.dry_run:
-        _rehearsed(run, checked)
+        rehearsed(run, checked)
         return
     for name in stage.topics:
         first = tuple((part, offset) for (topic, part), offset in sorted(before.items()) if topic == name)
         announced.write(name, RecordsDeleted(name, ids[name], first), f"topic {name}: records deleted")
-    _keep(run, stage.kind, TopicWriter(run.kafka, dry_run=False).delete_records(before, ids))
+    written(run, stage.kind, lambda: TopicWriter(run.kafka, dry_run=False).delete_records(before, ids))
 
 
 def _topics(run: Run, names: Iterable[str]) -> dict[str, TopicReading]:
@@ -124,15 +128,3 @@ def _topics(run: Run, names: Iterable[str]) -> dict[str, TopicReading]:
         if name not in found:
             raise Refused(f"topic {name} does not exist (expected: as in the plan); look at who deleted it")
     return found
-
-
-def _rehearsed(run: Run, writer: TopicWriter) -> None:
-    for line in writer.would_write:
-        run.say(f"would {line}")
-
-
-def _keep(run: Run, kind: str, written: Iterable[ObjectWritten]) -> None:
-    results = tuple(written)
-    run.keep("write", kind, {"written": encode(results)})
-    for one in results:
-        run.say(f"{one.object}: {one.result}")

@@ -47,9 +47,26 @@ def test_what_is_not_reported_is_never_fine() -> None:
     assert finding.message.startswith("orders-2: whether anything else starts it while it has to stay down is not kn")
     verdict = stays_down(seen(False, UNSEEN), "orders", required=True)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.reasons[0].endswith("let the instances command print autorestart")
+    assert verdict.reasons[0].endswith(
+        "let the instances command print autorestart, or declare deployer.stays_stopped: true once an autorestart and "
+        "an autoscaler are off"
+    )
     unread = replace(instance("orders-1"), deployment=Missing("supervisord does not answer"))
     assert stays_down((unread,), "orders", required=True).outcome is Outcome.INCONCLUSIVE
+
+
+def test_the_fleet_entry_answers_for_what_is_not_reported() -> None:
+    """Somebody declared it; a report to the contrary, and an instance that cannot be read, count more."""
+    verdict = stays_down(seen(False, UNSEEN), "orders", required=True, declared=True)
+    assert (verdict.outcome, verdict.findings) == (Outcome.PROCEED, ())
+    assert verdict.sentence == (
+        "proceed: orders: nothing else starts orders-2 after a stop, as its fleet entry declares "
+        "(deployer.stays_stopped)"
+    )
+    assert stays_down(seen(True, UNSEEN), "orders", declared=True).outcome is Outcome.REFUSE
+    unread = replace(instance("orders-3"), deployment=Missing("supervisord does not answer"))
+    some = (*seen(False, UNSEEN), unread)
+    assert stays_down(some, "orders", required=True, declared=True).outcome is Outcome.INCONCLUSIVE
 
 
 def test_the_decision_is_made_again_from_its_evidence() -> None:

@@ -13,6 +13,7 @@ from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, TopicReading
 from kstreams_runbooks.model.runs.cards import (
+    GroupDeleted,
     InputsPaused,
     InputsResumed,
     OffsetsDeleted,
@@ -63,6 +64,7 @@ CONTROL = TopicReading("control", "id-7", 4)
         (TopicCreated(_SHAPE), seen(CONTROL), "the run ended before it learned the id of topic control, which exists"),
         (TopicDeleted(_SHAPE, "id-1"), seen(CONTROL), "topic control is there again (id id-7)"),
         (TopicGrown("orders", "id-1", 4, 8), seen(), "the 8 partitions of topic orders cannot become 4 again"),
+        (GroupDeleted(SavedOffsets("old", 1, ())), seen(), "group old had no committed offset"),
         (RecordsDeleted("orders", "id-1", ()), seen(), "deleted records of topic orders do not come back"),
         (
             StateCleared("orders-1", lost=("seen",)),
@@ -111,6 +113,13 @@ def test_a_card_that_does_not_apply_has_its_reason(facts: OtherFacts, now: Appli
         ),
         (
             OffsetsDeleted(_WAS, ("orders",)),
+            seen(),
+            "set_offsets",
+            "set the offsets of group orders on orders back to where they were",
+            "records between the two are read again, or never",
+        ),
+        (
+            GroupDeleted(_WAS),
             seen(),
             "set_offsets",
             "set the offsets of group orders on orders back to where they were",

@@ -3,12 +3,27 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.plans.writable import may_write
+from kstreams_runbooks.decide.plans.writable import may_write, planned_writes
 from kstreams_runbooks.ledger.codec import call_again, encode_call
 from kstreams_runbooks.model.readings.readings import Missing, Taken
 from kstreams_runbooks.model.readings.touched import GroupRights, HiddenTopic, TopicState, TouchedReading
+from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
+from kstreams_runbooks.model.runs.stages import (
+    AskPerson,
+    Bounce,
+    ClearState,
+    CreateTopics,
+    DeleteGroups,
+    DeleteOffsets,
+    DeleteRecords,
+    DeleteTopics,
+    GrowTopics,
+    SetOffsets,
+    StartAll,
+    StopAll,
+)
 from kstreams_runbooks.model.verdicts import Outcome
-from kstreams_runbooks.model.writes import PlannedWrite, WriteKind
+from kstreams_runbooks.model.writes import PlannedWrite, TopicShape, WriteKind
 
 EVERY = ("ALTER", "CREATE", "DELETE", "DESCRIBE", "READ", "WRITE")
 TOPIC = TopicState("in", "id-1", 2, 3, EVERY)
@@ -36,6 +51,28 @@ def without(operation: str) -> tuple[str, ...]:
 
 def one_of(kind: WriteKind) -> tuple[PlannedWrite, ...]:
     return tuple(write for write in ALL if write.kind == kind)
+
+
+def test_each_stage_that_writes_is_a_planned_write() -> None:
+    """In the order of the plan; a stop, a start and a bounce write to no topic."""
+    stages = (
+        StopAll(1),
+        CreateTopics(2, (TopicShape("new", 2),)),
+        GrowTopics(3, (("in", 4),)),
+        DeleteTopics(4, ("in",)),
+        DeleteRecords(5, ("in",)),
+        SetOffsets(6, "app", ("in",), "start"),
+        DeleteOffsets(7, "app", ("in",)),
+        DeleteGroups(8, ("app", "other"), side="green"),
+        ClearState(9),
+        AskPerson(10, "look", "look again"),
+        StartAll(11, "4.3.1", ()),
+        Bounce(12, "4.3.1", ()),
+    )
+    facts = PlanFacts("classic", (), (), (), static_membership=True, code="c0de")
+    plan = Plan("reset", "orders", "demo", (), (), stages, facts, (), (), (), "a reset", "none")
+    assert planned_writes(plan) == (*ALL, PlannedWrite("delete_groups", (), "other"))
+    assert planned_writes(replace(plan, stages=stages[:1])) == ()
 
 
 def test_with_every_right_and_healthy_topics_it_may() -> None:

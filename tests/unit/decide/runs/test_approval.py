@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.decide.plans.bump import bump_plan
-from kstreams_runbooks.decide.runs.approval import Asking, approval_body, may_approve
+from kstreams_runbooks.decide.runs.approval import Asking, approval_body, may_answer, may_approve
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Plan
@@ -192,3 +192,24 @@ def test_the_requester_counts_for_no_team_that_needs_four_eyes() -> None:
         declared(), "green-lead", "approver", None, (replace(GREEN, four_eyes=False),), ("green-lead",)
     )
     assert relaxed.outcome is Outcome.PROCEED
+
+
+@pytest.mark.parametrize(
+    ("responder", "outcome"),
+    [("oncall", Outcome.PROCEED), ("approver", Outcome.PROCEED), ("driver", Outcome.PROCEED), ("x", Outcome.WAIT)],
+)
+def test_an_answer_that_work_is_done_counts_from_those_who_may_run_or_approve(responder: str, outcome: Outcome) -> None:
+    """Of the side that was asked, and of the application of the run."""
+    side = declared(name="payments", operators=("driver",), approvers=("boss",))
+    verdict = may_answer((side, declared()), responder)
+    assert verdict.outcome is outcome
+    if outcome is Outcome.WAIT:
+        assert verdict.reasons == (
+            "x may not answer for payments; one of its operators or approvers has to: driver, boss, oncall, approver, "
+            "admin",
+        )
+
+
+def test_without_declared_operators_airflow_decides_who_answers() -> None:
+    """As it does about who may run anything."""
+    assert may_answer((declared(operators=()),), "x").outcome is Outcome.PROCEED

@@ -26,7 +26,7 @@ from kstreams_runbooks.steps.conclude import facts_of
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.notify import notify_all
 from kstreams_runbooks.steps.run.run import Run, now_ms
-from kstreams_runbooks.steps.stages.order import is_down, keep_complete, require_earlier
+from kstreams_runbooks.steps.stages.order import keep_complete, require_earlier
 from world.samples import BOUNCE_2, NEW, OLD, card, declared, down, instance, reading
 
 
@@ -144,7 +144,7 @@ def test_a_stage_waits_for_those_before_it(run: Run, both: Plan) -> None:
     require_earlier(run, create)
     with pytest.raises(WriteRefused, match="clear create_topics and what follows it"):
         require_earlier(run.on("green"), both.stages[3])
-    assert [is_down(both, one) for one in both.stages] == [False, True, True, True, True]
+    assert [bool(both.stopped_before(one)) for one in both.stages] == [False, True, True, True, True]
 
 
 def _proven(run: Run, after: ApplicationReading, name: str) -> None:

@@ -16,7 +16,7 @@ from kstreams_runbooks.steps.instances.together import start_all
 from kstreams_runbooks.steps.run.run import Run
 from world.samples import BOUNCE_1, down, reading
 
-CLEARS = replace(BOUNCE_1, clear_state=True)
+CLEARS = replace(BOUNCE_1, clear_state=True, must_clear=True)
 
 
 class Directory:
@@ -49,10 +49,14 @@ class Directory:
             raise WriteRefused(f"{instance}.state is in use")
         (self.root / f"{instance}.state").unlink(missing_ok=True)
 
+    def check_start(self, instance: str, once: RunbookSettings) -> None:
+        """Anything goes."""
+
     def start(self, instance: str, once: RunbookSettings = ()) -> None:
-        """Up."""
-        assert not once
-        (self.root / f"{instance}.up").touch()
+        """Up, unless it is broken; its file has the settings of this start."""
+        if (self.root / f"{instance}.broken").exists():
+            raise Refused(f"{instance} does not start")
+        (self.root / f"{instance}.up").write_text(repr(once))
 
     def request(self, wish: str, instance: str, *_: object, directories: Directories = ()) -> str:
         """In one sentence."""
@@ -74,9 +78,9 @@ def started(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
     monkeypatch.setattr(f"{room}.require_topics_still", lambda *_, **__: None)
     monkeypatch.setattr(f"{room}.make_deployer", lambda *_, **__: Directory(tmp_path))
 
-    def start(bounce: Bounce = CLEARS, *, must_clear: bool = True) -> set[str]:
+    def start(bounce: Bounce = CLEARS) -> set[str]:
         try:
-            start_all(run, bounce, must_clear=must_clear)
+            start_all(run, bounce)
         finally:
             start.up = {path.stem for path in tmp_path.glob("*.up")}  # type: ignore[attr-defined] # read by the tests
         return {path.stem for path in tmp_path.glob("*.up")}
@@ -114,9 +118,27 @@ def test_without_that_demand_each_is_cleared_and_started_by_itself(
     """An instance that cannot be cleared is started as it is, and the error names it."""
     (tmp_path / "orders-2.held").touch()
     with pytest.raises(WriteRefused, match=r"orders-2\.state is in use"):
-        started(must_clear=False)
+        started(replace(CLEARS, must_clear=False))
     assert started.up == {"orders-1", "orders-2"}  # type: ignore[attr-defined] # set by the fixture
     assert kept(run, "clear") == []
+
+
+def test_settings_of_one_start_reach_every_instance_and_no_other_start(
+    run: Run, tmp_path: Path, started: Callable[..., set[str]]
+) -> None:
+    """One that does not start with them is not started without them; a rerun starts it, its state deleted again."""
+    bounce = replace(CLEARS, once=(("cleanup.on.start", "true"),))
+    (tmp_path / "orders-2.broken").touch()
+    with pytest.raises(Refused, match=r"orders-2 is not started again \(orders-2 does not start\): its run starts it"):
+        started(bounce)
+    assert started.up == {"orders-1"}  # type: ignore[attr-defined] # set by the fixture
+    assert (tmp_path / "orders-1.up").read_text() == "(('cleanup.on.start', 'true'),)"
+    (tmp_path / "orders-2.broken").unlink()
+    (tmp_path / "orders-2.state").touch()
+    assert started(bounce) == {"orders-1", "orders-2"}
+    assert (tmp_path / "orders-2.up").read_text() == "(('cleanup.on.start', 'true'),)"
+    assert list(tmp_path.glob("*.state")) == []
+    assert len(kept(run, "clear")) == 2
 
 
 def test_a_bounce_that_deletes_nothing_clears_nothing(

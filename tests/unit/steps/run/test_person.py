@@ -1,0 +1,151 @@
+"""A person's answer, and nothing else, ends a stage that only a person can make; on a real ledger."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import TaskAwaitingInput
+from kstreams_runbooks import CHECKOUT
+from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.ledger.card_facts import card_facts
+from kstreams_runbooks.model.runs.cards import InputsPaused, PersonAsked
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import AskPerson, PauseInputs, ResumeInputs, StartAll
+from kstreams_runbooks.steps.run.person import ANSWERED
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.step import Step
+from kstreams_runbooks.steps.stages.perform import perform
+from world.samples import NEW, declared
+
+ASKS = AskPerson(1, "stop the nightly job", "start the nightly job")
+PAUSES = PauseInputs(3, ("orders-running", "elsewhere"))
+STAGES = (ASKS, StartAll(2, NEW, ()), PAUSES, ResumeInputs(4, ("elsewhere",)))
+DEMO = {
+    "SUPERVISOR": "http://127.0.0.1:19002",
+    "DIR": "/srv/demo",
+    "RELEASES": "/srv/releases",
+    "METRICS_1": "http://127.0.0.1:19011/jolokia",
+    "METRICS_2": "http://127.0.0.1:19012/jolokia",
+}
+OPTIONS = ["Stage 1 is done", "Stage 3 is done", "Stage 4 is done", "It cannot be done"]
+
+
+@pytest.fixture
+def plan(plan: Plan) -> Plan:
+    """A plan that asks a person three times."""
+    return replace(plan, stages=STAGES)
+
+
+@pytest.fixture
+def asked(run: Run, config: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Every question that Airflow got; the fleet declares `orders-running` as an output of `orders`."""
+    questions: list[dict[str, Any]] = []
+
+    @contextmanager
+    def reported(*_: object) -> Iterator[Run]:
+        yield run
+
+    shutil.copytree(CHECKOUT / "config", config, dirs_exist_ok=True)
+    (config / "notifications.yaml").unlink()
+    for name, value in DEMO.items():
+        monkeypatch.setenv(f"DEMO_{name}", value)
+    room = "kstreams_runbooks.steps.run"
+    monkeypatch.setattr(f"{room}.person.upsert_hitl_detail", lambda **asked: questions.append(asked))
+    monkeypatch.setattr(f"{room}.person.get_current_context", lambda: {"ti": SimpleNamespace(id="7")})
+    monkeypatch.setattr(f"{room}.person.reported", reported)
+    monkeypatch.setattr(f"{room}.step.reported", reported)
+    vars(run)["declared"] = declared(limits=(("deploy_wait_h", 8.0),))
+    return questions
+
+
+@pytest.fixture
+def task(run: Run, asked: list[dict[str, Any]]) -> Step:  # noqa: ARG001 - it asks
+    """A task that performs the first stage and the third."""
+
+    def act(of: Run) -> None:
+        perform(of, ASKS, {})
+        perform(of, PAUSES, {})
+
+    return Step(task_id="act", what="acts", act=act)
+
+
+def answer(task: Step, option: str, by: str = "oncall") -> None:
+    """An answer comes, and the task begins again."""
+    task.person_answered({}, {"chosen_options": [option], "responded_by_user": {"id": "7", "name": by}})
+
+
+def answers(run: Run) -> list[tuple[int, bool, str]]:
+    """Stage, done, and who, of every answer that counted."""
+    kept = [one.payload for one in run.ledger.evidence(run.key, kind="note", name=ANSWERED)]
+    return [(one["stage"], one["done"], one["by"]) for one in kept]
+
+
+def test_each_request_waits_for_its_own_answer(run: Run, asked: list[dict[str, Any]], task: Step) -> None:
+    """Airflow keeps the first question of a task: it has all of them, and an answer names its stage."""
+    with pytest.raises(TaskAwaitingInput) as parked:
+        task.execute({})
+    assert parked.value.method_name == "person_answered"
+    (question,) = asked
+    assert question["options"] == OPTIONS
+    assert "- **Stage 1:** stop the nightly job" in question["body"]
+    assert "pause the producers of orders-running (written by orders of team-orders), elsewhere; keep" in (
+        question["body"].replace("\\", "")
+    )
+    with pytest.raises(TaskAwaitingInput):
+        answer(task, "Stage 1 is done")
+    answer(task, "Stage 3 is done", "approver")
+    assert answers(run) == [(1, True, "oncall"), (3, True, "approver")]
+    assert [type(card_facts(card)) for card in run.ledger.cards(run.key)] == [PersonAsked, InputsPaused]
+    task.execute({})
+    assert len(asked) == 2
+
+
+def test_a_clear_without_an_answer_asks_again(run: Run, asked: list[dict[str, Any]], task: Step) -> None:
+    """A cleared task proves nothing."""
+    for _ in range(3):
+        with pytest.raises(TaskAwaitingInput):
+            task.execute({})
+    assert len(asked) == 3
+    assert (len(run.ledger.cards(run.key)), answers(run)) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("option", "by"), [("Stage 3 is done", "oncall"), ("Stage 1 is done", "stranger"), (OPTIONS[-1], "stranger")]
+)
+def test_what_is_no_answer_to_it_does_not_count(
+    run: Run, asked: list[dict[str, Any]], task: Step, option: str, by: str
+) -> None:
+    """About a stage that is not due, or of a login that may not: it is asked again."""
+    with pytest.raises(TaskAwaitingInput):
+        task.execute({})
+    with pytest.raises(TaskAwaitingInput):
+        answer(task, option, by)
+    assert (len(asked), answers(run)) == (2, [])
+
+
+def test_what_cannot_be_done_ends_the_task(run: Run, asked: list[dict[str, Any]], task: Step) -> None:
+    """So does a wait without an answer; cleared, both ask again."""
+    with pytest.raises(TaskAwaitingInput):
+        task.execute({})
+    with pytest.raises(Refused, match=r"stage 1 cannot be done, as oncall answered; undo this run, or clear bounce_1"):
+        answer(task, OPTIONS[-1])
+    with pytest.raises(Refused, match=r"no answer in time \(limit deploy_wait_h\); clear bounce_1_first, which"):
+        task.person_answered({}, {"error": "no response", "error_type": "timeout"})
+    with pytest.raises(TaskAwaitingInput):
+        task.execute({})
+    assert (len(asked), answers(run)) == (2, [(1, False, "oncall")])
+
+
+def test_a_dry_run_asks_nobody(run: Run, asked: list[dict[str, Any]], caplog: pytest.LogCaptureFixture) -> None:
+    """It shows each request."""
+    caplog.set_level("INFO", "kstreams_runbooks.run")
+    dry = replace(run, record=replace(run.record, dry_run=True))
+    for stage in (ASKS, PAUSES):
+        perform(dry, stage, {})
+    assert "would ask a person: stop the nightly job" in caplog.text
+    assert (asked, run.ledger.cards(run.key)) == ([], [])
