@@ -20,8 +20,8 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.touched import HiddenTopic, TopicState
 from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteOffsets
 from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
-from kstreams_runbooks.model.runs.stages import CreateTopics, DeleteOffsets
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.model.writes import CommittedOffset, Growth, PlannedWrite, SavedOffsets, TopicShape, WriteKind
 from kstreams_runbooks.observe import ClusterReader

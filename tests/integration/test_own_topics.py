@@ -16,8 +16,9 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.status import KeptStatus
 from kstreams_runbooks.model.runs.cards import TopicDeleted
 from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteTopics, SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
-from kstreams_runbooks.model.runs.stages import CreateTopics, DeleteTopics, OtherStage, SetOffsets
+from kstreams_runbooks.model.runs.stages import OtherStage
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.run.run import Run, now_ms

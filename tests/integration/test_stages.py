@@ -19,20 +19,17 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.runs.cards import InstanceMoved, OffsetsSet, TopicCreated
 from kstreams_runbooks.model.runs.ledger import Card, RunRecord
-from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
-from kstreams_runbooks.model.runs.stages import (
+from kstreams_runbooks.model.runs.object_stages import (
     CreateTopics,
     DeleteGroups,
     DeleteOffsets,
     DeleteRecords,
     DeleteTopics,
     GrowTopics,
-    OtherStage,
     SetOffsets,
-    Stage,
-    StartAll,
-    StopAll,
 )
+from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
+from kstreams_runbooks.model.runs.stages import OtherStage, Stage, StartAll, StopAll
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets, TopicShape
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved

@@ -17,8 +17,9 @@ Every task is safe to clear; `undo` takes the run back.
 from airflow.sdk import Param
 from kstreams_runbooks.decide.plans.basis import all_down, costs_at_once, facts, other_library
 from kstreams_runbooks.model.readings.readings import ApplicationReading
+from kstreams_runbooks.model.runs.object_stages import CreateTopics, SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan, SidePart
-from kstreams_runbooks.model.runs.stages import ClearState, CreateTopics, SetOffsets, StartAll, StopAll
+from kstreams_runbooks.model.runs.stages import ClearState, StartAll, StopAll
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.steps.approval.approve import approve

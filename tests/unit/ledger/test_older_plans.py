@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.runs.object_stages import CreateTopics
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics, StartAll
+from kstreams_runbooks.model.runs.stages import Bounce, StartAll
 from kstreams_runbooks.model.writes import TopicShape
 from world.older_plans import PLANS, digests_in
 

@@ -22,15 +22,15 @@ from kstreams_runbooks.model.runs.cards import (
     TopicGrown,
     changed_offsets,
 )
-from kstreams_runbooks.model.runs.stages import (
+from kstreams_runbooks.model.runs.object_stages import (
     AskPerson,
     CreateTopics,
     DeleteTopics,
-    OtherStage,
     PauseInputs,
     ResumeInputs,
     SetOffsets,
 )
+from kstreams_runbooks.model.runs.stages import OtherStage
 
 _SENT_BACK = "records between the two are read again, or never"
 

@@ -5,15 +5,15 @@ from typing import NamedTuple
 
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.touched import GroupRights, HiddenTopic, TopicState, TouchedReading
-from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import (
+from kstreams_runbooks.model.runs.object_stages import (
     DeleteGroups,
     DeleteOffsets,
     SetOffsets,
-    Stage,
     TopicStage,
     changed_topics,
 )
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Stage
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.model.writes import PlannedWrite, WriteKind
 from kstreams_runbooks.wording import first_of

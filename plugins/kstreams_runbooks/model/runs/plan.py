@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from kstreams_runbooks.model.runs.stages import Bounce, CreateTopics, Stage, StartAll, StopAll, TopicStage, deployed
+from kstreams_runbooks.model.runs.object_stages import CreateTopics, TopicStage
+from kstreams_runbooks.model.runs.stages import Bounce, Stage, StartAll, StopAll, deployed
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.verdicts import Finding
 

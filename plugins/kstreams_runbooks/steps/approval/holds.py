@@ -10,8 +10,8 @@ from kstreams_runbooks.decide.runs import message
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.notifications import HELD_TOO_LONG_H, notification_settings
 from kstreams_runbooks.model.runs.ledger import Hold
+from kstreams_runbooks.model.runs.object_stages import TopicStage, changed_topics
 from kstreams_runbooks.model.runs.resources import APPLICATION, TOPIC, HeldResource
-from kstreams_runbooks.model.runs.stages import TopicStage, changed_topics
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.notify import notify

@@ -5,7 +5,7 @@ from kstreams_runbooks.act.saved_offsets import save_offsets
 from kstreams_runbooks.act.topic_checks import certain
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.runs.cards import GroupDeleted, OffsetFacts, OffsetsDeleted, OffsetsSet
-from kstreams_runbooks.model.runs.stages import DeleteGroups, DeleteOffsets, OffsetStage, SetOffsets
+from kstreams_runbooks.model.runs.object_stages import DeleteGroups, DeleteOffsets, OffsetStage, SetOffsets
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import read_ends

@@ -16,18 +16,17 @@ from kstreams_runbooks.model.runs.cards import (
     TopicCreated,
 )
 from kstreams_runbooks.model.runs.ledger import Card
-from kstreams_runbooks.model.runs.stages import (
-    ClearState,
+from kstreams_runbooks.model.runs.object_stages import (
     CreateTopics,
     DeleteOffsets,
     DeleteTopics,
     GrowTopics,
     OffsetStage,
-    OtherStage,
     PersonStage,
     SetOffsets,
     TopicStage,
 )
+from kstreams_runbooks.model.runs.stages import ClearState, OtherStage
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.plan.before import require_still_writable
 from kstreams_runbooks.steps.plan.cards import own_changes

@@ -2,8 +2,9 @@
 
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.model.runs.cards import InputsPaused, InputsResumed, PersonAsked
+from kstreams_runbooks.model.runs.object_stages import AskPerson, PauseInputs, PersonStage, ResumeInputs
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import AskPerson, Bounce, PauseInputs, PersonStage, ResumeInputs, StartAll
+from kstreams_runbooks.model.runs.stages import Bounce, StartAll
 from kstreams_runbooks.steps.run.person import require_done
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced

@@ -9,7 +9,7 @@ from kstreams_runbooks.act.topics import TopicWriter
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.readings.readings import TopicReading
 from kstreams_runbooks.model.runs.cards import RecordsDeleted, TopicCreated, TopicDeleted, TopicGrown
-from kstreams_runbooks.model.runs.stages import CreateTopics, DeleteRecords, DeleteTopics, GrowTopics
+from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteRecords, DeleteTopics, GrowTopics
 from kstreams_runbooks.model.writes import Growth, ObjectWritten, TopicShape
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import Place, read_ends

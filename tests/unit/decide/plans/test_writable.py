@@ -7,11 +7,8 @@ from kstreams_runbooks.decide.plans.writable import may_write, planned_writes
 from kstreams_runbooks.ledger.codec import call_again, encode_call
 from kstreams_runbooks.model.readings.readings import Missing, Taken
 from kstreams_runbooks.model.readings.touched import GroupRights, HiddenTopic, TopicState, TouchedReading
-from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
-from kstreams_runbooks.model.runs.stages import (
+from kstreams_runbooks.model.runs.object_stages import (
     AskPerson,
-    Bounce,
-    ClearState,
     CreateTopics,
     DeleteGroups,
     DeleteOffsets,
@@ -19,9 +16,9 @@ from kstreams_runbooks.model.runs.stages import (
     DeleteTopics,
     GrowTopics,
     SetOffsets,
-    StartAll,
-    StopAll,
 )
+from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
+from kstreams_runbooks.model.runs.stages import Bounce, ClearState, StartAll, StopAll
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.model.writes import PlannedWrite, TopicShape, WriteKind
 

@@ -16,8 +16,9 @@ from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Taken
 from kstreams_runbooks.model.runs.ledger import Approval
+from kstreams_runbooks.model.runs.object_stages import CreateTopics, GrowTopics, SetOffsets
 from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan, SidePart
-from kstreams_runbooks.model.runs.stages import CreateTopics, GrowTopics, SetOffsets, StartAll, StopAll
+from kstreams_runbooks.model.runs.stages import StartAll, StopAll
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.approval.authorize import authorize

@@ -14,8 +14,9 @@ from kstreams_runbooks import CHECKOUT
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.card_facts import card_facts
 from kstreams_runbooks.model.runs.cards import InputsPaused, InstanceMoved, PersonAsked
+from kstreams_runbooks.model.runs.object_stages import AskPerson, PauseInputs, ResumeInputs
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import AskPerson, PauseInputs, ResumeInputs, StartAll
+from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.steps.run.person import ANSWERED
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import Step

@@ -1,0 +1,215 @@
+"""Stages about topics, offsets, inputs and people: what each does, what it costs, and what takes it back.
+
+The fields of every stage are those of stages.py.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from kstreams_runbooks.model.writes import TopicShape
+
+# The targets of a group's offsets: the start of the log, its end, or the offsets on an undo card.
+OffsetsTo = Literal["start", "end", "card"]
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTopics:
+    """Topics that do not exist are created. The ids that they get are on the cards of the run, not in its plan."""
+
+    number: int
+    topics: tuple[TopicShape, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["create_topics"] = "create_topics"
+    costs: ClassVar[str] = "nothing"
+    undo: ClassVar[str] = "delete them, with the records that they have by then"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"create {', '.join(f'{one.name} ({one.partitions} partitions)' for one in self.topics)}"
+
+
+@dataclass(frozen=True, slots=True)
+class GrowTopics:
+    """Topics get more partitions: pairs of a name and the number of partitions afterwards."""
+
+    number: int
+    topics: tuple[tuple[str, int], ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["grow_topics"] = "grow_topics"
+    costs: ClassVar[str] = "keys move to other partitions"
+    undo: ClassVar[str] = "no way back: Kafka cannot reduce the partitions of a topic"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"grow {', '.join(f'{name} to {partitions} partitions' for name, partitions in self.topics)}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTopics:
+    """Topics are deleted, with their records."""
+
+    number: int
+    topics: tuple[str, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["delete_topics"] = "delete_topics"
+    costs: ClassVar[str] = "their records are lost"
+    undo: ClassVar[str] = "create them again, empty: their records do not come back"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"delete {', '.join(self.topics)}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteRecords:
+    """The records of topics are deleted up to their end at that time; the topics stay."""
+
+    number: int
+    topics: tuple[str, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["delete_records"] = "delete_records"
+    costs: ClassVar[str] = "these records are lost"
+    undo: ClassVar[str] = "no way back: deleted records do not come back"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"delete the records of {', '.join(self.topics)}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetOffsets:
+    """The committed offsets of a group are set; the offsets themselves are on the cards of the run."""
+
+    number: int
+    group: str
+    topics: tuple[str, ...]
+    to: OffsetsTo
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["set_offsets"] = "set_offsets"
+    costs: ClassVar[str] = "records in between are read again, or never"
+    undo: ClassVar[str] = "set them back, with their metadata"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        to = "back to where they were" if self.to == "card" else f"to the {self.to} of the log"
+        return f"set the offsets of group {self.group} on {', '.join(self.topics)} {to}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOffsets:
+    """The committed offsets of a group on these topics are deleted."""
+
+    number: int
+    group: str
+    topics: tuple[str, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["delete_offsets"] = "delete_offsets"
+    costs: ClassVar[str] = "a reader of these topics in this group begins at its auto.offset.reset"
+    undo: ClassVar[str] = "set them again, with their metadata"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"delete the offsets of group {self.group} on {', '.join(self.topics)}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteGroups:
+    """Groups are deleted with all their committed offsets."""
+
+    number: int
+    groups: tuple[str, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["delete_groups"] = "delete_groups"
+    costs: ClassVar[str] = "a reader in these groups begins at its auto.offset.reset"
+    undo: ClassVar[str] = "set their offsets again, with their metadata, which creates the groups"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"delete {'groups' if len(self.groups) > 1 else 'group'} {', '.join(self.groups)} with all offsets"
+
+
+@dataclass(frozen=True, slots=True)
+class PauseInputs:
+    """Inputs are held back."""
+
+    number: int
+    inputs: tuple[str, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["pause_inputs"] = "pause_inputs"
+    costs: ClassVar[str] = "no new input until they are resumed"
+    undo: ClassVar[str] = "resume them"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"pause {', '.join(self.inputs)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeInputs:
+    """Inputs flow again."""
+
+    number: int
+    inputs: tuple[str, ...]
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["resume_inputs"] = "resume_inputs"
+    costs: ClassVar[str] = "nothing"
+    undo: ClassVar[str] = "pause them again"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"resume {', '.join(self.inputs)}"
+
+
+@dataclass(frozen=True, slots=True)
+class AskPerson:
+    """A person does something that no deployer and no client can; `back` is what takes it back."""
+
+    number: int
+    request: str
+    back: str
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["ask_person"] = "ask_person"
+    costs: ClassVar[str] = "a person's time"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"ask a person: {self.request}"
+
+    @property
+    def undo(self) -> str:
+        """What takes it back."""
+        return f"ask a person: {self.back}"
+
+
+TopicStage = CreateTopics | GrowTopics | DeleteTopics | DeleteRecords
+OffsetStage = SetOffsets | DeleteOffsets | DeleteGroups
+PersonStage = AskPerson | PauseInputs | ResumeInputs
+
+
+def changed_topics(stage: TopicStage) -> tuple[str, ...]:
+    """Names of the topics that a stage changes."""
+    if isinstance(stage, CreateTopics):
+        return tuple(topic.name for topic in stage.topics)
+    if isinstance(stage, GrowTopics):
+        return tuple(name for name, _ in stage.topics)
+    return stage.topics
