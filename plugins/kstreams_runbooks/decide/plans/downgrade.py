@@ -62,17 +62,18 @@ def downgrade_plan(
     running = Release.parse(_version(reading.instances[0]))
     asked = question_between(running, Release.parse(declared.library(target)), reading, declared, rules, kept)
     path = path_of(replace(asked, upgrade_from=_upgrade_from(reading)), rules)
+    stages = tuple(_stages(path, found, declared, target, kept))
     return Plan(
         runbook="library_bump",
         application=declared.name,
         cluster=declared.cluster,
         change=(("target", target),),
         limits=limits,
-        stages=tuple(_stages(path, found, declared, target, kept)),
+        stages=stages,
         facts=found,
         costs=tuple(costs_at_once(declared)),
         findings=(*findings, *_reasons(path, declared)),
-        undo=(f"every instance back to {_at_start(found)}, all at once",),
+        undo=tuple(_undo(found, rolls=isinstance(stages[0], Bounce))),
         title=f"downgrade to {target}",
         worst_case=all_down(declared),
         at_once=True,
@@ -149,6 +150,8 @@ def _upgrade_from(reading: ApplicationReading) -> str | None:
     return next(iter(values)) if len(values) == 1 else None
 
 
-def _at_start(found: PlanFacts) -> str:
-    """What the instances have now, for a person."""
-    return " or ".join(sorted({one.deployed for one in found.at_start}))
+def _undo(found: PlanFacts, *, rolls: bool) -> Iterator[str]:
+    back = f"every instance back to {' or '.join(sorted({one.deployed for one in found.at_start}))}"
+    if rolls:
+        yield f"until the stop: {back}, one after another"
+    yield f"{'after the stop: ' * rolls}{back}, all at once"

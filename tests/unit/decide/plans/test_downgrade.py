@@ -41,7 +41,11 @@ def test_formats_that_the_old_release_misreads_are_held_back_and_read_first() ->
     start = start_of(made)
     assert (start.release, start.settings, start.clear_state, start.must_clear) == (OLD, (), True, True)
     assert {one.id for one in made.findings} >= {"table-aggregations-drain", "store-offsets-4.3"}
-    assert (made.title, made.undo) == ("downgrade to 3.4.1", ("every instance back to 4.3.1, all at once",))
+    assert made.title == "downgrade to 3.4.1"
+    assert made.undo == (
+        "until the stop: every instance back to 4.3.1, one after another",
+        "after the stop: every instance back to 4.3.1, all at once",
+    )
 
 
 def test_equal_formats_need_no_bounce_before() -> None:
@@ -49,6 +53,7 @@ def test_equal_formats_need_no_bounce_before() -> None:
     made = down_to("3.9.1", on(NEW))
     assert stages(made) == [(1, "stop_all"), (2, "start_all")]
     assert start_of(made).clear_state
+    assert made.undo == ("every instance back to 4.3.1, all at once",)
     assert made.bounce(1) is None
     assert made.bounce(2) is None
 
