@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-unit test-long test-chaos test-kill test-kill-pretended soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers
+.PHONY: help setup packages lock lint types docs test test-stack test-code test-unit test-long test-chaos test-kill test-kill-pretended soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers
 
 PYTHON ?= python3
 VENV := .venv
@@ -49,8 +49,15 @@ docs: setup ## Print docs/version_paths.md, docs/change_rules.md and docs/rights
 packages: ## Install the distribution's packages that only the tests need, or name them
 	@tests/lab/packages
 
-test: setup packages ## Against a real broker, the real application and a real Airflow; less than half an hour
-	$(BIN)/python -m pytest
+test: setup packages ## Against a real broker, the real application and a real Airflow; two halves at a time, less than half an hour
+	@echo "two halves at a time; each prints its results when it has ended (make test-stack, make test-code show progress)"
+	@$(MAKE) --no-print-directory --output-sync=target -j2 test-stack test-code
+
+test-stack: setup packages ## The half of `make test` that shares one broker, application and Airflow
+	$(BIN)/python -m pytest tests/integration tests/airflow tests/ui tests/spark
+
+test-code: setup packages ## The other half: Python, programs on the real library, and a secured broker of its own
+	$(BIN)/python -m pytest tests/unit tests/facts tests/dags tests/hostile
 
 test-unit: setup ## The tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit

@@ -8,6 +8,7 @@ from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.cards import InputsPaused, OtherFacts, PersonAsked
 from kstreams_runbooks.model.runs.ledger import Card, RunRecord
+from kstreams_runbooks.steps.run.person import ANSWERED
 from lab.airflow import APPROVER, REQUESTER
 from lab.stack import Stack
 from lab.supervise import until
@@ -76,8 +77,8 @@ def test_an_undo_waits_for_each_answer_of_a_person(fresh: Stack) -> None:
     question(fresh, run_id)
     fresh.api(APPROVER).answer("undo", run_id, "undo", "Stage 2 is done")
     assert fresh.api().wait_finished("undo", run_id, 120) == "success", states(fresh, run_id)
-    document = evidence(fresh, run_id)
-    assert document["run"]["outcome"] == "completed"
-    notes = [one["payload"] for one in document["notes"] if one["name"] == "a person answered"]
+    assert evidence(fresh, run_id)["run"]["outcome"] == "completed"
+    ledger = Ledger.open(fresh.environment()["KSTREAMS_RUNBOOKS_LEDGER"])
+    notes = [one.payload for one in ledger.evidence(f"undo/{run_id}", kind="note", name=ANSWERED)]
     assert [(one["stage"], one["done"], one["by"]) for one in notes] == [(1, True, REQUESTER), (2, True, APPROVER)]
     assert held_by(fresh) == ()

@@ -17,7 +17,7 @@ from kstreams_runbooks.decide.plans.basis import (
 )
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE
 from kstreams_runbooks.decide.plans.undo_cards import taken_back, unknown_kinds
-from kstreams_runbooks.decide.plans.undo_findings import card_finding, left_behind, undo_findings
+from kstreams_runbooks.decide.plans.undo_findings import card_finding, left_behind, undo_findings, warnings_of_releases
 from kstreams_runbooks.decide.plans.undo_order import UndoPart, in_order
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide, guard_of
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
@@ -98,6 +98,7 @@ def undo_plan(
         costs=_costs(declared, bounces, changelog_bytes, at_once=undone.at_once),
         findings=(
             *undo_findings(declared, undone, bounces, guards, reading, local_state),
+            *warnings_of_releases(declared, undone, rules),
             *(card_finding(declared, one) for one in taken),
         ),
         undo=(f"trigger {undone.runbook} again",),

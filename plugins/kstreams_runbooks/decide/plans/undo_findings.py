@@ -6,9 +6,11 @@ from kstreams_runbooks.decide.drain.marks import GUIDE, read_topics
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP
 from kstreams_runbooks.decide.plans.undo_cards import TakenBack
 from kstreams_runbooks.decide.plans.way_back import Move, Undone
+from kstreams_runbooks.decide.releases.downgrade import warned
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.runs.plan import DeployedInstance
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Finding
@@ -79,6 +81,13 @@ def undo_findings(
                 f"{instance} runs as it did before run {undone.run_key}: it is left alone",
                 "ledger",
             )
+
+
+def warnings_of_releases(declared: DeclaredApplication, undone: Undone, rules: UpgradePathRules) -> Iterator[Finding]:
+    """What the older releases do otherwise, by the rows that warn of going back to them."""
+    moved = dict.fromkeys((move.before.version, move.after.version) for move in undone.moves)
+    for row in dict.fromkeys(row for back_to, running in moved for row in warned(back_to, running, rules)):
+        yield Finding(row.id, "warning", declared.name, row.reason, row.source)
 
 
 def _state_findings(

@@ -101,6 +101,16 @@ def clears_state(back_to: str, running: str, rules: UpgradePathRules) -> bool:
     )
 
 
+def warned(back_to: str, running: str, rules: UpgradePathRules) -> tuple[DowngradeRule, ...]:
+    """The rows that only warn of going back to `back_to` after `running`; none if it is not older."""
+    older, newer = Release.parse(back_to), Release.parse(running)
+    return tuple(
+        row
+        for row in rules.downgrades
+        if older < newer and row.effect == "warn" and within(newer, row.running) and within(older, row.target)
+    )
+
+
 def _covers(row: DowngradeRule, question: PathQuestion) -> bool:
     return (
         within(question.running, row.running)

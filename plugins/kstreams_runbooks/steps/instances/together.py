@@ -38,6 +38,7 @@ from kstreams_runbooks.steps.plan.fitting import require_topics_still
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.steps.stages.person import require_cleared
 
 # A member that may not be removed (its instance could not be read) is gone after its session timeout, 45 s by default.
 _EMPTY_CEILING_S = 120
@@ -99,7 +100,10 @@ def start_all(run: Run, bounce: Bounce) -> None:
     require_topics_still(run, reading, f"{', '.join(one.instance for one in waiting)} not started", down=True)
     names = [one.instance for one in waiting]
     if not run.deployer.abilities.act:
-        cleared = _cleared_requests(run, bounce, names)
+        if bounce.must_clear and bounce.clears is not None:
+            # Nothing shows that state is gone, and on kept state an instance could lose data: an answer has to.
+            require_cleared(run, bounce)
+        cleared = [] if bounce.must_clear else _cleared_requests(run, bounce, names)
         wanted = [run.deployer.request("deploy", name, bounce.target, once=bounce.once) for name in names]
         _request(run, waiting, [*cleared, *wanted], lambda _: False)
     clears = bounce.clears
@@ -158,8 +162,7 @@ def _cleared_requests(run: Run, bounce: Bounce, names: Iterable[str]) -> list[st
     """The requests to delete local state, one for each instance; none if the bounce deletes nothing."""
     if (clears := bounce.clears) is None:
         return []
-    wanted = [run.deployer.request("clear_state", name, directories=clears.names) for name in names]
-    return [*wanted, "start none of them before every one is cleared"] if bounce.must_clear else wanted
+    return [run.deployer.request("clear_state", name, directories=clears.names) for name in names]
 
 
 def _is_down(instance: InstanceReading) -> bool:

@@ -24,7 +24,8 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.until import hours_left
 from kstreams_runbooks.wording import markdown, outside, sentence
 
-# The ledger's entry for an answer that counts.
+# The ledger's entries for a request that is due, and for an answer that counts.
+ASKED = "a person was asked about a stage"
 ANSWERED = "a person answered"
 CANNOT = "It cannot be done"
 _LIMIT = "deploy_wait_h"
@@ -57,6 +58,7 @@ def require_done(run: Run, stage: int, requests: Mapping[int, str]) -> None:
     hours = hours_left(run, run.limit(_LIMIT))
     option, deadline_ms = done_option(stage), now_ms() + int(hours * HOUR_MS)
     run.say(f"PLEASE {requests[stage]}; then answer {option!r} (waits {hours:g} h, {_LIMIT})")
+    run.keep("note", ASKED, {"stage": stage})
     upsert_hitl_detail(
         ti_id=get_current_context()["ti"].id,
         options=[*(done_option(number) for number in requests), CANNOT],
@@ -81,7 +83,7 @@ def _keep_answer(run: Run, event: Mapping[str, Any]) -> None:
         raise Refused(f"{run.task_id}: no answer in time (limit {_LIMIT}); clear {run.task_id}, which asks again")
     [chosen], by = event["chosen_options"], responder(event)
     plan = run.whole_plan()
-    due = max((card.stage for card in run.ledger.cards(run.key)), default=0)
+    due = run.ledger.evidence(run.key, kind="note", name=ASKED, newest=1)[-1].payload["stage"]
     entries = tuple(run.on(plan.application_of(one)).declared for one in plan.stages if one.number == due)
     verdict = run.decide(may_answer, declared=(*entries, run.declared), responder=by)
     run.say(verdict.sentence)

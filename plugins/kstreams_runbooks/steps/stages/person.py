@@ -1,9 +1,9 @@
-"""Stages that a person makes: inputs that no switch of ours pauses, and other requests of a plan."""
+"""What only a person can do for a stage: pause inputs, clear state that no deployer of ours touches, and the like."""
 
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.model.runs.cards import InputsPaused, InputsResumed, PersonAsked
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import AskPerson, PauseInputs, PersonStage, ResumeInputs
+from kstreams_runbooks.model.runs.stages import AskPerson, Bounce, PauseInputs, PersonStage, ResumeInputs, StartAll
 from kstreams_runbooks.steps.run.person import require_done
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
@@ -22,9 +22,28 @@ def ask_person(run: Run, stage: PersonStage) -> None:
     require_done(run, stage.number, {stage.number: request} | _requests(run, run.whole_plan()))
 
 
+def require_cleared(run: Run, bounce: Bounce) -> None:
+    """Return once a person has answered that the state which must be cleared for these starts is; ask until then."""
+    requests = _requests(run, run.whole_plan())
+    require_done(run, bounce.number, requests | {bounce.number: _clearing(run, bounce)})
+
+
 def _requests(run: Run, plan: Plan) -> dict[int, str]:
-    """Every request of a plan, by the number of its stage."""
-    return {one.number: _request(run, one) for one in plan.stages if isinstance(one, PersonStage)}
+    """Every request of a plan that needs an answer, by the number of its stage."""
+    found = {}
+    for one in plan.stages:
+        if isinstance(one, PersonStage):
+            found[one.number] = _request(run, one)
+        elif isinstance(one, StartAll) and one.must_clear and one.bounce.clears is not None:
+            side = run.on(plan.application_of(one))
+            found |= {} if side.deployer.abilities.act else {one.number: _clearing(side, one.bounce)}
+    return found
+
+
+def _clearing(run: Run, bounce: Bounce) -> str:
+    names = bounce.clears.names if bounce.clears else ()
+    every = [run.deployer.request("clear_state", name, directories=names) for name in run.plan().facts.instances]
+    return f"{'; '.join(every)}; start none of them"
 
 
 def _request(run: Run, stage: PersonStage) -> str:

@@ -263,7 +263,9 @@ def test_one_bounce_goes_back_by_the_rules_of_a_downgrade() -> None:
     now = reading(instance("orders-1"), instance("orders-2", release="3.2.3"))
     with pytest.raises(Refused, match="reset the application"):
         plan_of(now, joins, uses=("foreign_key_joins",), **known)
-    assert stages(plan_of(now, joins, uses=(), **known)) == [("3.2.3", (), ("orders-1",), False, False)]
+    made = plan_of(now, joins, uses=(), **known)
+    assert stages(made) == [("3.2.3", (), ("orders-1",), False, False)]
+    assert [one.severity for one in made.findings if one.id == "stream-time-forgotten"] == ["warning"]
     bare = Move("orders-1", 1, stands("orders-1"), stands("orders-1", NEW), clears_state=True)
     now = reading(instance("orders-1", release=NEW), instance("orders-2"))
     assert stages(plan_of(now, bare)) == [

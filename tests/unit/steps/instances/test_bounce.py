@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import TaskDeferred
+from airflow.sdk.exceptions import TaskAwaitingInput, TaskDeferred
 from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings
@@ -18,6 +18,7 @@ from kstreams_runbooks.steps.instances.deploy_trigger import DeployTrigger
 from kstreams_runbooks.steps.instances.gate_trigger import GateTrigger
 from kstreams_runbooks.steps.instances.together import start_all, stop_all
 from kstreams_runbooks.steps.run.ending import StepFailed
+from kstreams_runbooks.steps.run.person import ANSWERED, CANNOT
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from world.samples import BOUNCE_1, CONF, DUE, NEW, declared, down, instance, member, reading
 
@@ -183,6 +184,30 @@ def test_all_at_once_is_asked_for_and_a_clear_says_that_it_was_done(
     world.now = reading(down("orders-1"), down("orders-2"), group=replace_group(state="Empty"))
     with pytest.raises(Refused, match="waits for a person: orders-1, orders-2 as asked above; do it, then clear"):
         start_all(run, BOUNCE_1)
+    assert "PLEASE set orders-2 to release 4.3.1 (orders:18) with upgrade.from=3.4" in caplog.text
+
+
+def test_no_start_is_asked_for_before_a_person_has_answered_that_the_state_is_cleared(
+    run: Run, world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing shows it, and a cleared task proves nothing: it is asked again until there is an answer."""
+    caplog.set_level("INFO", "kstreams_runbooks.run")
+    asked: list[dict[str, Any]] = []
+    room = "kstreams_runbooks.steps.run.person"
+    monkeypatch.setattr(f"{room}.upsert_hitl_detail", lambda **one: asked.append(one))
+    monkeypatch.setattr(f"{room}.get_current_context", lambda: {"ti": SimpleNamespace(id="7")})
+    world.now = reading(down("orders-1"), down("orders-2"), group=replace_group(state="Empty"))
+    monkeypatch.setattr(Run, "limit", lambda *_: 8.0)
+    bounce = replace(BOUNCE_1, clear_state=True, must_clear=True)
+    for _ in range(2):
+        with pytest.raises(TaskAwaitingInput):
+            start_all(run, bounce)
+    assert [one["options"] for one in asked] == [["Stage 1 is done", CANNOT]] * 2
+    assert "PLEASE delete the local state of orders-1 while it is stopped" in caplog.text
+    assert "PLEASE set" not in caplog.text
+    run.keep("note", ANSWERED, {"stage": 1, "plan": run.whole_plan().digest, "done": True, "by": "oncall"})
+    with pytest.raises(Refused, match="waits for a person: orders-1, orders-2 as asked above"):
+        start_all(run, bounce)
     assert "PLEASE set orders-2 to release 4.3.1 (orders:18) with upgrade.from=3.4" in caplog.text
 
 

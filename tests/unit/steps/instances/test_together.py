@@ -12,7 +12,7 @@ from kstreams_runbooks.model.local_state import Directories
 from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, Taken
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.target import RunbookSettings, Target
-from kstreams_runbooks.steps.instances.together import start_all
+from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all
 from kstreams_runbooks.steps.run.run import Run
 from world.samples import BOUNCE_1, down, reading
 
@@ -26,6 +26,7 @@ class Directory:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.would_write: list[str] = []
 
     def instances(self) -> tuple[Deployment, ...]:
         """Nothing runs."""
@@ -139,6 +140,19 @@ def test_settings_of_one_start_reach_every_instance_and_no_other_start(
     assert (tmp_path / "orders-2.up").read_text() == "(('cleanup.on.start', 'true'),)"
     assert list(tmp_path.glob("*.state")) == []
     assert len(kept(run, "clear")) == 2
+
+
+@pytest.mark.usefixtures("started")
+def test_a_rehearsal_shows_that_all_is_deleted_first_and_the_settings_of_one_start(run: Run) -> None:
+    """In the order of a real run, where no instance starts before every instance is cleared."""
+    rehearse_at_once(run, replace(CLEARS, once=(("cleanup.on.start", "true"),)))
+    assert run.deployer.would_write == [
+        "remove every member of group orders until it is EMPTY",
+        "delete local state of orders-1",
+        "delete local state of orders-2",
+        "start orders-1 with cleanup.on.start=true for this start alone",
+        "start orders-2 with cleanup.on.start=true for this start alone",
+    ]
 
 
 def test_a_bounce_that_deletes_nothing_clears_nothing(

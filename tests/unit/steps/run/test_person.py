@@ -13,14 +13,14 @@ from airflow.sdk.exceptions import TaskAwaitingInput
 from kstreams_runbooks import CHECKOUT
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.card_facts import card_facts
-from kstreams_runbooks.model.runs.cards import InputsPaused, PersonAsked
+from kstreams_runbooks.model.runs.cards import InputsPaused, InstanceMoved, PersonAsked
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import AskPerson, PauseInputs, ResumeInputs, StartAll
 from kstreams_runbooks.steps.run.person import ANSWERED
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import Step
 from kstreams_runbooks.steps.stages.perform import perform
-from world.samples import NEW, declared
+from world.samples import NEW, card, declared
 
 ASKS = AskPerson(1, "stop the nightly job", "start the nightly job")
 PAUSES = PauseInputs(3, ("orders-running", "elsewhere"))
@@ -96,11 +96,14 @@ def test_each_request_waits_for_its_own_answer(run: Run, asked: list[dict[str, A
     assert "pause the producers of orders-running (written by orders of team-orders), elsewhere; keep" in (
         question["body"].replace("\\", "")
     )
+    # A stop before it has written the cards of a later start.
+    run.ledger.write_card(card(run_key=run.key, seq=2, stage=9))
     with pytest.raises(TaskAwaitingInput):
         answer(task, "Stage 1 is done")
     answer(task, "Stage 3 is done", "approver")
     assert answers(run) == [(1, True, "oncall"), (3, True, "approver")]
-    assert [type(card_facts(card)) for card in run.ledger.cards(run.key)] == [PersonAsked, InputsPaused]
+    kinds = [type(card_facts(one)) for one in run.ledger.cards(run.key)]
+    assert kinds == [PersonAsked, InstanceMoved, InputsPaused]
     task.execute({})
     assert len(asked) == 2
 

@@ -1,0 +1,23 @@
+"""The page of a run for a person: what it changed, and of whom. Covers watch/evidence."""
+
+from pathlib import Path
+
+from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.plan import Plan, PlanFacts, SidePart
+from kstreams_runbooks.watch.evidence import as_document, as_markdown
+from world.new_ledger import new_ledger
+
+
+def test_the_page_names_every_application(tmp_path: Path) -> None:
+    """The heading has the run's own; another one has its cluster and its role."""
+    ledger = new_ledger(tmp_path / "ledger.db")
+    record = ledger.start_run(RunRecord("", "cutover", "r", "orders", "demo", "oncall", False, "", {}, 1_000))
+    facts = PlanFacts("classic", (), (), (), static_membership=True, code="c0de")
+    sides = (SidePart("green", "orders-green", "demo", facts),)
+    plan = Plan("cutover", "orders", "demo", (), (), (), facts, (), (), (), "a cutover", "none", sides=sides)
+    assert "changes too" not in as_markdown(as_document(ledger, record))
+    ledger.store_plan(record.run_key, plan.digest, encode(plan))
+    page = as_markdown(as_document(ledger, ledger.run(record.run_key)))
+    assert page.startswith("# cutover of orders @ demo\n")
+    assert "- changes too: orders-green @ demo, its green\n" in page
