@@ -12,7 +12,7 @@ from kstreams_runbooks.errors import Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.properties import parse
-from lab import application
+from lab import application, processes
 from lab.afresh import afresh
 from lab.airflow import APPROVER, OTHER_APPROVER, REQUESTER
 from lab.follow import follow
@@ -20,6 +20,7 @@ from lab.judge import judged
 from lab.report import FAULTS
 from lab.second import INSTANCE, is_declared, second_application
 from lab.stack import Stack
+from lab.supervise import until
 from world.given import declared_as
 from world.two_sides import TOPIC, Found, found
 
@@ -31,6 +32,7 @@ _WARM_UP_S = 5
 _TRIES = 4
 _CLEARS = 3
 _FINISHED_S = 900
+_STOPPED_S = 60
 _COMPLETED = "completed"
 _UNDO = "undo"
 
@@ -124,8 +126,16 @@ def _before(stack: Stack, before: Before) -> dict[str, str]:
         state = _follow(stack, before.runbook, run_id, each_time=reached)
     except _Reached:
         _end(stack, before.runbook, run_id)
+        # A task that is in the middle of a change goes on until Airflow stops it: an undo from before that is refused.
+        until(lambda: not _is_at_work(stack, before.runbook, run_id), _STOPPED_S, f"no task of {run_id} is at work")
         return {before.given_as: run_id}
     raise Refused(f"{before.runbook} ended {state} before {before.until} had succeeded; it has to come so far first")
+
+
+def _is_at_work(stack: Stack, dag_id: str, run_id: str) -> bool:
+    """Whether a task of a run has a process."""
+    tasks = stack.api().tasks(dag_id, run_id).values()
+    return any(processes.task_process(stack, task["id"]) for task in tasks)
 
 
 class _Reached(Exception):
