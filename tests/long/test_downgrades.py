@@ -10,7 +10,7 @@ from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
 from lab.judge import judged
 from lab.stack import Stack
 from world.endings import COMPLETED, Trial, begun, begun_other, ended
-from world.given import declared_as
+from world.given import command_deployer, declared_as
 from world.runs import approve, log_of, mark_run, reached
 
 pytestmark = pytest.mark.long
@@ -59,6 +59,15 @@ def test_equal_formats_need_no_bounce_and_the_undo_takes_all_back(busy: Stack) -
     assert {name: runs(busy, name) for name in _NAMES} == dict.fromkeys(_NAMES, (_BRIDGE, None))
     assert "not needed" in log_of(busy, trial.run_id, "drain_repartition_topics")
     taken_back(busy, trial, *all_at(1))
+
+
+def test_scripts_of_a_team_stop_clear_and_start_too(busy: Stack) -> None:
+    """The same through deployer `command`."""
+    with declared_as(busy, deployer=command_deployer(busy.lab)):
+        trial = begun(busy, target=_BRIDGE)
+        approve(busy, trial.run_id, "approve_plan")
+        ended(trial, state="success", outcome=COMPLETED, restarted=all_at(2))
+        taken_back(busy, trial, *all_at(1))
 
 
 def test_after_the_canary_one_instance_goes_back(busy: Stack) -> None:
