@@ -93,9 +93,9 @@ def broker_error(what: str, error: type[Exception] | int, grant: str, message: s
 
 
 def refuse_if(checked: Sequence[str]) -> None:
-    """WriteRefused with every sentence that is not empty, before anything was written."""
+    """WriteRefused with every sentence that is not empty, before this writer has written anything."""
     if reasons := [one for one in checked if one]:
-        raise WriteRefused(f"{first_of(reasons, _MOST, '; ')}; nothing was changed")
+        raise WriteRefused(f"{first_of(reasons, _MOST, '; ')}; this write changed nothing")
 
 
 def demand_written(what: str, written: Sequence[ObjectWritten]) -> tuple[ObjectWritten, ...]:

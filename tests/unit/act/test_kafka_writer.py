@@ -19,9 +19,9 @@ def test_a_partial_success_has_every_result() -> None:
 
 def test_every_reason_of_a_refusal_is_shown_up_to_a_limit() -> None:
     refuse_if(["", ""])
-    with pytest.raises(WriteRefused, match=r"^a; b; nothing was changed$"):
+    with pytest.raises(WriteRefused, match=r"^a; b; this write changed nothing$"):
         refuse_if(["a", "", "b"])
-    with pytest.raises(WriteRefused, match="and 35 more; nothing was changed"):
+    with pytest.raises(WriteRefused, match="and 35 more; this write changed nothing"):
         refuse_if([f"reason {number}" for number in range(40)])
 
 
