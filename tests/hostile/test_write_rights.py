@@ -145,7 +145,7 @@ def test_a_write_without_its_right_is_refused_before_it(
         with pytest.raises(WriteRefused) as refused:
             world.write(kind, world.mine, dry_run=dry_run)
         assert grants in str(refused.value)
-        assert str(refused.value).endswith("nothing was changed")
+        assert str(refused.value).endswith("this write changed nothing")
     assert (world.state(), world.offsets()) == before
 
 
