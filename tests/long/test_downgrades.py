@@ -64,9 +64,9 @@ def test_equal_formats_need_no_bounce_and_the_undo_takes_all_back(busy: Stack) -
 def test_scripts_of_a_team_stop_clear_and_start_too(busy: Stack) -> None:
     """The same through deployer `command`."""
     with declared_as(busy, deployer=command_deployer(busy.lab)):
-        trial = begun(busy, target=_BRIDGE)
+        trial = begun(busy, target=FROM_RELEASE)
         approve(busy, trial.run_id, "approve_plan")
-        ended(trial, state="success", outcome=COMPLETED, restarted=all_at(2))
+        ended(trial, state="success", outcome=COMPLETED, restarted=(*all_at(1), *all_at(4)))
         taken_back(busy, trial, *all_at(1))
 
 
