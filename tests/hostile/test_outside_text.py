@@ -117,6 +117,7 @@ def document(text: str) -> dict[str, Any]:
     about = {"dag_id": "library_bump", "application": text, "cluster": text, "run_id": text, "dry_run": False}
     return {
         "run": {**about, "requested_by": text, "outcome": text, "outcome_sentence": text, "plan_digest": text},
+        "plan": {"sides": [{"application": text, "cluster": text, "role": text}]},
         "approvals": [{"task_id": text, "by": text, "digest": text, "emergency_reason": text}],
         "verdicts": [{"task": text, "name": text, "payload": {"result": {"outcome": "wait", "reasons": [text]}}}],
         "cards": [{"seq": 1, "done": False, "what": text, "undo": text, "cost": text}],
