@@ -24,6 +24,7 @@ PRINTED = {
     "change_rules.md",
     "drain_soak.md",
     "kill_library_bump.md",
+    "kill_planned_downgrade.md",
     "lag_scenarios.md",
     "rights.md",
     "version_paths.md",
