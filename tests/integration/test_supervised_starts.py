@@ -106,7 +106,8 @@ def test_what_ended_right_before_its_stop_stays_down(settings: SupervisordSettin
     """Supervisord has not started it again yet, and would."""
     os.kill(running_for_good(settings), 9)
     time.sleep(pause_s)
-    deployer(settings).stop("o1")
+    # A launcher that has just been started may not hear SIGTERM yet: supervisord kills it after ten seconds.
+    deployer(settings.model_copy(update={"stop_timeout_s": 20.0})).stop("o1")
     assert seen_for(settings, 3) <= {"stopped", "failed"}
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.card_facts import card_facts
 from kstreams_runbooks.model.readings.lag import ApplicationLag
-from kstreams_runbooks.model.runs.cards import KINDS, OffsetsDeleted, OffsetsSet, changed_offsets, changed_topic
+from kstreams_runbooks.model.runs.cards import KINDS, OffsetFacts, changed_offsets, changed_topic
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.own_changes import TopicChange
 
@@ -52,7 +52,7 @@ def _objects(lag: ApplicationLag) -> Collection[str]:
 def _change(card: Card) -> tuple[TopicChange | None, tuple[tuple[str, str], ...]]:
     """The change of a topic that a card announces, and the offsets that are others after it."""
     facts = card_facts(card)
-    if isinstance(facts, OffsetsSet | OffsetsDeleted):
+    if isinstance(facts, OffsetFacts):
         return None, tuple((facts.before.group_id, topic) for topic in changed_offsets(facts))
     change = changed_topic(facts)
     return change, (("", change.name),) if change is not None and change.deleted else ()

@@ -101,7 +101,9 @@ def with_cleared_state(
         return plan
     what = "a full restore" if cleared.everything else RESTORED
     costs = tuple(with_restore(cost, changelog_bytes, what) for cost in plan.costs)
-    findings = (*plan.findings, *_findings(plan, cleared, undo_bytes))
+    # An undo finds the changelogs as the only copy, if it comes before the start has restored them.
+    at_most = changelog_bytes if isinstance(clearing, StartAll) else undo_bytes
+    findings = (*plan.findings, *_findings(plan, cleared, at_most))
     return replace(plan, costs=costs if cleared.deletes.changelogs else plan.costs, findings=findings)
 
 

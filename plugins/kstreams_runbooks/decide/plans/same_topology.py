@@ -53,8 +53,8 @@ def may_take_over(before: tuple[Described, ...], after: Described | Missing, app
         return Verdict(
             Outcome.INCONCLUSIVE,
             (
-                f"{_stores(open_)}: keeps headers ({_STORE_FORMAT}), which {_named(after)} does not read; declare "
-                "needs_headers (true or false) of it, whether its serdes need them",
+                f"{_stores(open_)}: may keep headers, which {_named(after)} does not read; declare needs_headers of it "
+                f"(whether its serdes need them), and {_STORE_FORMAT} in config",
             ),
         )
     return Verdict(
@@ -63,10 +63,13 @@ def may_take_over(before: tuple[Described, ...], after: Described | Missing, app
 
 
 def _with_headers(one: ParsedDescription) -> Iterator[tuple[str, bool | None]]:
-    """Every store that keeps headers, and whether its serdes need them."""
+    """Every store that keeps headers, and whether its serdes need them; open too if they do and it may keep them."""
     for name, store in _stores_of(one):
-        if _keeps_headers(one.described, store):
+        keeps = _keeps_headers(one.described, store)
+        if keeps:
             yield name, store.needs_headers
+        elif keeps is None and store.needs_headers:
+            yield name, None
 
 
 def _stores_of(one: ParsedDescription) -> Iterator[tuple[str, DeclaredStore]]:

@@ -7,8 +7,8 @@ from kstreams_runbooks.decide.status.status import Status, Word, without_besides
 from kstreams_runbooks.model.readings.status import KeptStatus
 
 _WELL = "healthy"
-# What a run does on purpose: it stops instances, and sets offsets back.
-_ON_PURPOSE: frozenset[Word] = frozenset({"stopped", "rewound"})
+# What a run does on purpose. Offsets that it sets back are known by its cards; any other rewind is news at once.
+_ON_PURPOSE: frozenset[Word] = frozenset({"stopped"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,13 @@ _Marks = tuple[tuple[str, int], ...]
 
 
 def read_to_end(
-    run: Run, number: int, reading: ApplicationReading, restarts: str, *, past: Callable[[InstanceReading], bool]
+    run: Run, number: int, reading: ApplicationReading, mends: str, *, past: Callable[[InstanceReading], bool]
 ) -> None:
     """Return when all records that were in the repartition topics before stage `number` are read and committed.
 
     Until the stage before had reached every instance, records that an older release misreads were written there. The
     ends at the first look are kept: a rerun waits for the same. Refused if an instance ends that is not `past` the
-    stage (no other reads its partitions; the task `restarts` starts it), and after gate_ceiling_s; Inconclusive if an
+    stage (no other reads its partitions; `mends` is what starts it), and after gate_ceiling_s; Inconclusive if an
     offset cannot be read.
     """
     # The last write of an earlier stage began a new period: marks from before it prove nothing.
@@ -50,7 +50,7 @@ def read_to_end(
         if certain := sorted(down & before):
             raise Refused(
                 f"{'; '.join(verdict.reasons)}, and {', '.join(certain)} does not run any more (expected RUNNING), so "
-                f"no instance reads its partitions; clear {restarts}, which starts it first"
+                f"no instance reads its partitions; {mends}"
             )
         before = down
         return rows, verdict

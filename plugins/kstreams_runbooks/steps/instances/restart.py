@@ -11,6 +11,7 @@ from airflow.sdk import BaseOperator
 
 from kstreams_runbooks.decide.drain.marks import read_up_to
 from kstreams_runbooks.decide.instances.members import every_member_runs, group_is_empty
+from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.plan import Plan
@@ -49,7 +50,12 @@ def drain_repartition_topics(run: Run) -> None:
     elif has_stopped(run):
         run.say("every instance has been stopped since: nothing to wait for")
     else:
-        read_to_end(run, drain.number, run.read(), "bounce_1_first and what follows it", past=lambda _: False)
+        mends = (
+            "clear bounce_1_first, which starts it, and what follows"
+            if plan.rolled
+            else f"start it, then clear {run.task_id}"
+        )
+        read_to_end(run, drain.number, run.read(), mends, past=lambda _: False)
 
 
 def stop_application(side: str = "") -> Any:
@@ -76,7 +82,9 @@ def stop_application(side: str = "") -> Any:
 def _stop(run: Run, stage: StopAll | None, bounce: Bounce) -> None:
     if stage:
         require_earlier(run, stage)
-    authorize(run, _APPROVAL, tuple(_proofs(run.plan())), stage=stage.number if stage else None)
+    # An approval that has expired meanwhile must not keep instances down that this run has stopped.
+    down = has_stopped(run) and any(has_ended(one) for one in run.read().instances)
+    authorize(run, _APPROVAL, tuple(_proofs(run.plan())), stage=stage.number if stage else None, going_on=down)
     if stage:
         guard_stage(run, stage)
     stop_all(run, bounce)

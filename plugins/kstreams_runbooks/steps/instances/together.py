@@ -92,17 +92,17 @@ def start_all(run: Run, bounce: Bounce) -> None:
     waiting = [one for one in reading.instances if not started_by(run, one, bounce, reading.taken.at_ms)]
     _require_down(waiting)
     if len(waiting) == len(reading.instances):
-        run.demand(run.decide(group_is_empty, group=reading.group, group_id=run.application.application_id))
+        _require_empty(run, reading)
     _guard(run, reading, bounce)
+    if bounce.must_clear and bounce.clears is not None and not run.deployer.abilities.act:
+        # Nothing shows that state is gone, and on kept state an instance could lose data: an answer has to.
+        require_cleared(run, bounce)
     if not waiting:
         run.say("every instance has been started by this run already")
         return
     require_topics_still(run, reading, f"{', '.join(one.instance for one in waiting)} not started", down=True)
     names = [one.instance for one in waiting]
     if not run.deployer.abilities.act:
-        if bounce.must_clear and bounce.clears is not None:
-            # Nothing shows that state is gone, and on kept state an instance could lose data: an answer has to.
-            require_cleared(run, bounce)
         cleared = [] if bounce.must_clear else _cleared_requests(run, bounce, names)
         wanted = [run.deployer.request("deploy", name, bounce.target, once=bounce.once) for name in names]
         _request(run, waiting, [*cleared, *wanted], lambda _: False)
@@ -130,6 +130,18 @@ def start_all(run: Run, bounce: Bounce) -> None:
             times = encode(future.result())
             run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": times})
     _raise_first(started)
+
+
+def _require_empty(run: Run, reading: ApplicationReading) -> None:
+    """Refused or Inconclusive if the group is not EMPTY.
+
+    Only a proof is kept: a look that failed must not void the proof of the stop, or no rerun could start again.
+    """
+    group, name = reading.group, run.application.application_id
+    found = group_is_empty(group, name)
+    if found.outcome is Outcome.PROCEED:
+        run.decide(group_is_empty, group=group, group_id=name)
+    run.demand(found)
 
 
 def _clear_all(run: Run, names: list[str], clears: TaskDirectories) -> None:

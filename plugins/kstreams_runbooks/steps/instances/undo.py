@@ -40,6 +40,8 @@ from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step
 from kstreams_runbooks.steps.stages.perform import guard_stage, perform
 
+_MENDS = "clear undo, which starts it first"
+
 
 @step("reads the undo cards of the run, and the application as it is now; changes nothing")
 def read_cards(run: Run) -> None:
@@ -187,7 +189,7 @@ class UndoOperator(RollingOperator, AskingTask):
         )
         if name := next_of(run, bounce, reading, names):
             if bounce.after_drain:
-                read_to_end(run, bounce.number, reading, run.task_id, past=lambda one: deployed_as(one, bounce))
+                read_to_end(run, bounce.number, reading, _MENDS, past=lambda one: deployed_as(one, bounce))
             self.take(run, bounce, run.read() if bounce.after_drain else reading, name)
         if names:
             run.say(f"{bounce.deployed}: {', '.join(names)} in place")

@@ -46,12 +46,13 @@ class AskingTask(BaseOperator):
         return self.execute(context)  # type: ignore[arg-type] # Airflow's Context is such a mapping
 
 
-def require_done(run: Run, stage: int, requests: Mapping[int, str]) -> None:
+def require_done(run: Run, stage: int, requests: Mapping[int, str], *, since: int = 0) -> None:
     """Return once a person has answered that the request of a stage is done; ask otherwise, which parks the task.
 
-    `requests` are those of every stage of the plan that asks a person, by its number.
+    `requests` are those of every stage of the plan that asks a person, by its number. An answer counts if it came after
+    the entry `since` of the journal.
     """
-    for answer in reversed(_answers(run)):
+    for answer in reversed(_answers(run, since)):
         if answer["stage"] == stage and answer["done"]:
             run.say(f"stage {stage} is done, as {answer['by']} answered: {requests[stage]}")
             return
@@ -97,9 +98,9 @@ def _keep_answer(run: Run, event: Mapping[str, Any]) -> None:
         )
 
 
-def _answers(run: Run) -> list[Any]:
-    """The answers about the plan of this run, first to last."""
-    kept = [one.payload for one in run.ledger.evidence(run.key, kind="note", name=ANSWERED)]
+def _answers(run: Run, since: int) -> list[Any]:
+    """The answers about the plan of this run after an entry, first to last."""
+    kept = [one.payload for one in run.ledger.evidence(run.key, kind="note", name=ANSWERED) if one.id > since]
     digest = run.whole_plan().digest
     return [one for one in kept if one["plan"] == digest]
 

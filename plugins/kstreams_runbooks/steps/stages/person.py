@@ -24,9 +24,13 @@ def ask_person(run: Run, stage: PersonStage) -> None:
 
 
 def require_cleared(run: Run, bounce: Bounce) -> None:
-    """Return once a person has answered that the state which must be cleared for these starts is; ask until then."""
-    requests = _requests(run, run.whole_plan())
-    require_done(run, bounce.number, requests | {bounce.number: _clearing(run, bounce)})
+    """Return once a person has answered that the state which must be cleared for these starts is; ask until then.
+
+    An answer from before the last stop counts no more: an instance may have run and left state in between.
+    """
+    requests = _requests(run, run.whole_plan()) | {bounce.number: _clearing(run, bounce)}
+    stops = run.ledger.evidence(run.key, kind="write", name="stop", newest=1)
+    require_done(run, bounce.number, requests, since=stops[-1].id if stops else 0)
 
 
 def _requests(run: Run, plan: Plan) -> dict[int, str]:

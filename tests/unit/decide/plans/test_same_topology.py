@@ -62,6 +62,13 @@ def test_stores_with_headers(needs: bool | None, outcome: Outcome, said: str) ->
     assert (found[0], said in found[1]) == (outcome, True)
 
 
+def test_serdes_that_need_headers_ask_for_the_format_of_the_store() -> None:
+    """Settings that are not declared may have it."""
+    before = release("4.3.1", stores={"counts": DeclaredStore(needs_headers=True)})
+    outcome, why, _ = judged(before, release("3.9.1"))
+    assert (outcome, "dsl.store.format in config" in why) == (Outcome.INCONCLUSIVE, True)
+
+
 def test_a_store_that_was_read_with_headers_counts_without_the_setting() -> None:
     """The program may build it so."""
     before = release("4.3.1", config={}, stores={"counts": DeclaredStore(headers=True)})

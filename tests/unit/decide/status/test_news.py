@@ -154,12 +154,12 @@ def test_nothing_of_a_message_is_cut() -> None:
 
 
 def test_what_a_run_does_on_purpose_is_told_once_it_has_ended() -> None:
-    """Stopped and rewound alone; everything else is told at once, and of every other application."""
+    """Stopped alone; everything else is told at once, and of every other application."""
     well = after(None, "healthy", 1)
     work = {("demo", "orders")}
     words: tuple[Word, ...] = ("stopped", "rewound", "recreated", "failed", "expiring", "stalled", "unknown", "behind")
     told = [word for word in words if to_notify((after(well, word, 2),), work)]
-    assert told == ["recreated", "failed", "expiring", "stalled", "unknown", "behind"]
+    assert told == ["rewound", "recreated", "failed", "expiring", "stalled", "unknown", "behind"]
     other = replace(after(well, "stopped", 2), application="other")
     assert to_notify((other,), work) == (other,)
     stands = after(after(well, "stopped", 2), "stopped", 3)
