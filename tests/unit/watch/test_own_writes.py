@@ -7,7 +7,7 @@ import pytest
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
-from kstreams_runbooks.model.runs.cards import OffsetsSet, OtherFacts, TopicCreated, TopicDeleted
+from kstreams_runbooks.model.runs.cards import GroupDeleted, OffsetsSet, OtherFacts, TopicCreated, TopicDeleted
 from kstreams_runbooks.model.runs.ledger import Card, RunRecord
 from kstreams_runbooks.model.runs.own_changes import TopicChange
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets, TopicShape
@@ -96,3 +96,10 @@ def test_a_card_has_every_field(ledger: Ledger) -> None:
     made = card(ledger, "ended", "t", TopicDeleted(SHAPE, "a"))
     [kept] = ledger.cards_on("demo", {"t"})
     assert {**asdict(kept), "entry": 0} == {**asdict(made), "entry": 0}
+
+
+def test_offsets_of_a_deleted_group_are_moved_too(ledger: Ledger) -> None:
+    """They are gone until somebody sets them again."""
+    saved = SavedOffsets("orders-id", 1, (CommittedOffset("t", 0, 7),))
+    card(ledger, "open", "orders-id", GroupDeleted(saved))
+    assert own_writes(ledger, "demo", [LAG], 100).moved_at("orders-id", 100) == ("t",)

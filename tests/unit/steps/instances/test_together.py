@@ -6,10 +6,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from kstreams_runbooks.errors import Refused, WriteRefused
+from kstreams_runbooks.errors import Inconclusive, Refused, WriteRefused
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories
-from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, Taken
+from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, Missing, Taken
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all
@@ -162,3 +162,31 @@ def test_a_bounce_that_deletes_nothing_clears_nothing(
     assert started(BOUNCE_1) == {"orders-1", "orders-2"}
     assert len(list(tmp_path.glob("*.state"))) == 2
     assert kept(run, "clear") == []
+
+
+def test_a_look_at_the_group_that_failed_voids_no_proof(
+    run: Run, started: Callable[..., set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With all instances down it would keep every rerun from starting them."""
+    proof = [one.payload for one in run.ledger.evidence(run.key, kind="verdict", name="group_is_empty")]
+    unread = replace(reading(down("orders-1"), down("orders-2")), group=Missing("broker 1 did not answer"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "read", lambda _: unread)
+        with pytest.raises(Inconclusive, match="broker 1 did not answer"):
+            started()
+    assert [one.payload for one in run.ledger.evidence(run.key, kind="verdict", name="group_is_empty")] == proof
+    assert started() == {"orders-1", "orders-2"}
+
+
+def test_a_person_answers_that_state_is_deleted_also_if_all_run_already(
+    run: Run, started: Callable[..., set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody who knows the plan may have deployed before the question came."""
+    room, asked = "kstreams_runbooks.steps.instances.together", list[Bounce]()
+    monkeypatch.setattr(f"{room}.started_by", lambda *_: True)
+    monkeypatch.setattr(f"{room}.require_cleared", lambda _, bounce: asked.append(bounce))
+    started()
+    assert asked == []
+    run.deployer.abilities = replace(Directory.abilities, act=False)  # type: ignore[misc] # a double of the fixture
+    started()
+    assert asked == [CLEARS]

@@ -17,7 +17,7 @@ from kstreams_runbooks.model.runs.cards import InputsPaused, InstanceMoved, Pers
 from kstreams_runbooks.model.runs.object_stages import AskPerson, PauseInputs, ResumeInputs
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import StartAll
-from kstreams_runbooks.steps.run.person import ANSWERED
+from kstreams_runbooks.steps.run.person import ANSWERED, require_done
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import Step
 from kstreams_runbooks.steps.stages.perform import perform
@@ -116,6 +116,19 @@ def test_a_clear_without_an_answer_asks_again(run: Run, asked: list[dict[str, An
             task.execute({})
     assert len(asked) == 3
     assert (len(run.ledger.cards(run.key)), answers(run)) == (1, [])
+
+
+def test_an_answer_from_before_a_later_stop_does_not_count(run: Run, asked: list[dict[str, Any]], task: Step) -> None:
+    """Instances may have run, and left state, after somebody answered that it is deleted."""
+    with pytest.raises(TaskAwaitingInput):
+        task.execute({})
+    with pytest.raises(TaskAwaitingInput):
+        answer(task, "Stage 1 is done")
+    require_done(run, 1, {1: "clear it"})
+    stopped = run.keep("write", "stop", {})
+    with pytest.raises(TaskAwaitingInput):
+        require_done(run, 1, {1: "clear it"}, since=stopped)
+    assert asked[-1]["options"] == ["Stage 1 is done", "It cannot be done"]
 
 
 @pytest.mark.parametrize(
