@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.lag import PartitionLag
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, TopicReading
+from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Missing, TopicReading
 from kstreams_runbooks.model.runs.cards import (
     GroupDeleted,
     InputsPaused,
@@ -39,7 +39,8 @@ _SENT_BACK = "records between the two are read again, or never"
 class OtherCard:
     """A card of another kind than an instance's; `facts` is None if this release does not know its kind.
 
-    `side` is the role of its application in the run, `done` if it has been taken back already.
+    `side` is the role of its application in the run, `done` if it has been taken back already. `kept` is False if the
+    run ended before it kept the result of the change, which it may have made or not.
     """
 
     seq: int
@@ -49,6 +50,7 @@ class OtherCard:
     facts: OtherFacts | None
     side: str = ""
     done: bool = False
+    kept: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def taken_back(other: OtherCard, reading: ApplicationReading) -> TakenBack:
     if isinstance(facts, TopicCreated | TopicDeleted):
         why, stage, cost = _topic(facts, reading)
     elif isinstance(facts, OffsetsSet | OffsetsDeleted | GroupDeleted):
-        why, stage, cost = _offsets(facts, reading)
+        why, stage, cost = _offsets(facts, reading, kept=other.kept)
     else:
         stage, why, cost = _rest(facts)
     if stage is not None:
@@ -138,12 +140,35 @@ def _records_cost(topic: str, reading: ApplicationReading) -> str:
     return f"its records are lost (up to {count:,})" if count else "it has no record"
 
 
-def _offsets(facts: OffsetFacts, reading: ApplicationReading) -> tuple[str, OtherStage | None, str]:
+def _offsets(facts: OffsetFacts, reading: ApplicationReading, *, kept: bool) -> tuple[str, OtherStage | None, str]:
     """The stage that sets the offsets again and its cost, or why there are none to set."""
     topics, group = tuple(sorted(changed_offsets(facts))), facts.before.group_id
     if not topics:
         return f"group {group} had no committed offset", None, ""
+    if not kept and (why := _not_seen(facts, reading)):
+        return why, None, ""
     return "", SetOffsets(0, group, topics, "card"), _offsets_cost(facts, reading)
+
+
+def _not_seen(facts: OffsetFacts, reading: ApplicationReading) -> str:
+    """Why offsets that a run announced are not set back, empty if they are as it wanted them.
+
+    The run ended before it kept a result. If it wrote nothing, the group went on from its own offsets.
+    """
+    group, topics = facts.before.group_id, set(changed_offsets(facts))
+    before = {one.place: one.offset for one in facts.before.offsets if one.topic in topics}
+    after = {one.place: one.offset for one in facts.after} if isinstance(facts, OffsetsSet) else {}
+    own = isinstance(reading.group, GroupReading) and reading.group.group_id == group
+    now = {(one.topic, one.partition): one.committed for one in _rows(reading) if own and one.topic in topics}
+    if now and all(now.get(place) == after.get(place) for place in {*before, *after}):
+        return ""
+    if now and all(now.get(place) == offset for place, offset in before.items()):
+        return f"the offsets of group {group} are as they were before it"
+    file = f", saved in {facts.file}" if facts.file else ""
+    return (
+        f"whether the run changed the offsets of group {group} is not known (it ended before it kept the result): "
+        f"compare them with those from before{file}, and set them manually if it did"
+    )
 
 
 def _offsets_cost(facts: OffsetFacts, reading: ApplicationReading) -> str:

@@ -15,6 +15,8 @@ from kstreams_runbooks.steps.plan.cards import bytes_to_restore
 from kstreams_runbooks.steps.run.run import Run
 
 _UNDONE = "undone run"
+# The evidence of the write behind a card, by the kind of the card.
+_WRITES = {"offsets_set": "set_offsets", "offsets_deleted": "delete_offsets", "group_deleted": "delete_groups"}
 
 
 def undone_record(run: Run) -> RunRecord:
@@ -53,7 +55,9 @@ def undone_of(run: Run) -> Undone:
         unguarded=any(card.misreads for card in since),
         topics=tuple(name for name, *_ in plan.facts.topics) if plan else (),
         others=tuple(
-            _other(card, roles.get((card.cluster, card.application), "")) for card in cards if card.kind != INSTANCE
+            _other(run, card, roles.get((card.cluster, card.application), ""))
+            for card in cards
+            if card.kind != INSTANCE
         ),
         cards=tuple(card.seq for card in own),
     )
@@ -99,10 +103,17 @@ def _is_move(card: Card, cluster: str, application: str) -> bool:
     return card.kind == INSTANCE and not card.done and (card.cluster, card.application) == (cluster, application)
 
 
-def _other(card: Card, role: str) -> OtherCard:
+def _other(run: Run, card: Card, role: str) -> OtherCard:
     facts = card_facts(card) if card.kind in KINDS else None
     known = None if isinstance(facts, InstanceMoved) else facts
-    return OtherCard(card.seq, card.kind, card.what, card.undo, known, role, card.done)
+    return OtherCard(card.seq, card.kind, card.what, card.undo, known, role, card.done, _is_kept(run, card))
+
+
+def _is_kept(run: Run, card: Card) -> bool:
+    """Whether the run kept the result of the change of offsets that a card announces; of other kinds none is needed."""
+    name = _WRITES.get(card.kind)
+    kept = run.ledger.evidence(card.run_key, kind="write", name=name) if name else ()
+    return name is None or any(one.id > card.entry for one in kept)
 
 
 def _move(card: Card) -> Move:

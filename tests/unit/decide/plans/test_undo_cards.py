@@ -288,3 +288,21 @@ def test_nothing_left_is_refused_with_every_reason() -> None:
     cards = (other(3, TopicGrown("orders", "id-1", 4, 8)), other(4, _SET, done=True))
     with pytest.raises(Refused, match=r"nothing to undo; card 4 .* taken back already; card 3 .* cannot become 4"):
         undo(*cards, now=seen())
+
+
+@pytest.mark.parametrize(
+    ("committed", "kind", "why"),
+    [
+        (90, "set_offsets", ""),
+        (17, "", "the offsets of group orders are as they were before it"),
+        (50, "", "whether the run changed the offsets of group orders is not known"),
+    ],
+)
+def test_offsets_without_a_kept_result_are_set_back_only_if_they_are_as_wanted(
+    committed: int, kind: str, why: str
+) -> None:
+    """A run that ended before its write leaves offsets from which the group has gone on: an undo would set it back."""
+    other = OtherCard(1, _SET.kind, "offsets set", "set them back", _SET, kept=False)
+    found = taken_back(other, seen(partitions=(partition(committed),)))
+    assert ("" if found.stage is None else found.stage.kind) == kind
+    assert found.why.startswith(why)
