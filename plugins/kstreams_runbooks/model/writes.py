@@ -13,6 +13,7 @@ WriteKind = Literal[
     "set_offsets",
     "delete_offsets",
     "delete_groups",
+    "empty_group",
 ]
 WriteResult = Literal["done", "already", "rehearsed", "failed"]
 NO_EPOCH = -1
@@ -20,7 +21,10 @@ NO_EPOCH = -1
 
 @dataclass(frozen=True, slots=True)
 class PlannedWrite:
-    """One kind of write to these topics, and to the committed offsets of `group` if the kind concerns a group."""
+    """One kind of write to these topics, and to the committed offsets of `group` if the kind concerns a group.
+
+    `empty_group` stops the members of `group`; `topics` are those that they read and restore from afterwards.
+    """
 
     kind: WriteKind
     topics: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from kstreams_runbooks.model.runs.object_stages import (
     changed_topics,
 )
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Stage
+from kstreams_runbooks.model.runs.stages import Stage, StopAll
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.model.writes import PlannedWrite, WriteKind
 from kstreams_runbooks.wording import first_of
@@ -37,16 +37,20 @@ _NEEDS: Mapping[WriteKind, _Needs] = {
     "set_offsets": _Needs("READ", "READ"),
     "delete_offsets": _Needs("READ", "DELETE"),
     "delete_groups": _Needs("", "DELETE"),
+    "empty_group": _Needs("", "READ"),
 }
 
 
-def planned_writes(plan: Plan) -> tuple[PlannedWrite, ...]:
-    """The writes to topics and committed offsets of all stages of a plan, in their order."""
-    return tuple(write for stage in plan.stages for write in _writes(stage))
+def planned_writes(plan: Plan, groups: Mapping[str, str]) -> tuple[PlannedWrite, ...]:
+    """The writes to topics and groups of all stages of a plan, in their order; `groups` has the group of each side."""
+    return tuple(write for stage in plan.stages for write in _writes(stage, plan, groups))
 
 
-def _writes(stage: Stage) -> Iterator[PlannedWrite]:
-    if isinstance(stage, TopicStage):
+def _writes(stage: Stage, plan: Plan, groups: Mapping[str, str]) -> Iterator[PlannedWrite]:
+    if isinstance(stage, StopAll):
+        [facts] = [one.facts for one in plan.parts if one.role == stage.side]
+        yield PlannedWrite("empty_group", tuple(name for name, *_ in facts.topics), groups[stage.side])
+    elif isinstance(stage, TopicStage):
         yield PlannedWrite(stage.kind, changed_topics(stage))
     elif isinstance(stage, SetOffsets | DeleteOffsets):
         yield PlannedWrite(stage.kind, stage.topics, stage.group)
@@ -76,7 +80,7 @@ def _refusals(reading: TouchedReading, writes: tuple[PlannedWrite, ...]) -> Iter
         needs, words = _NEEDS[write.kind], write.kind.replace("_", " ")
         for name in write.topics:
             topic = topics.get(name)
-            if isinstance(topic, TopicState) and _is_denied(reading, write.kind, topic, needs.topic):
+            if needs.topic and isinstance(topic, TopicState) and _is_denied(reading, write.kind, topic, needs.topic):
                 also = ", or Create on Cluster" if needs.topic == "CREATE" else ""
                 yield f"topic {name}: this login may not {words}; grant it {_right(needs.topic)} on Topic {name}{also}"
         group = groups.get(write.group)
@@ -112,7 +116,8 @@ def _unread(reading: TouchedReading, writes: tuple[PlannedWrite, ...]) -> Iterat
     topics, groups = _topics(reading), _groups(reading)
     for write in writes:
         for name in write.topics:
-            yield from _unread_topic(name, topics.get(name), on_cluster=_covered(reading, write.kind))
+            needed = _NEEDS[write.kind].topic and not _covered(reading, write.kind)
+            yield from _unread_topic(name, topics.get(name), needed=bool(needed))
         if _NEEDS[write.kind].group:
             yield from _unread_group(write.group, groups.get(write.group))
         if write.kind == "delete_topics" and isinstance(reading.deletes_topics, Missing):
@@ -131,12 +136,12 @@ def _unsaved(group_id: str, hidden: tuple[str, ...] | Missing) -> str:
     return f"{what}: {first_of(hidden, _SHOWN)}; grant it Describe on them, or delete its offsets by topic"
 
 
-def _unread_topic(name: str, topic: TopicState | HiddenTopic | None, *, on_cluster: bool) -> Iterator[str]:
+def _unread_topic(name: str, topic: TopicState | HiddenTopic | None, *, needed: bool) -> Iterator[str]:
     if topic is None:
         yield f"topic {name} was not read"
     elif isinstance(topic, HiddenTopic):
         yield topic.missing
-    elif isinstance(topic.operations, Missing) and not on_cluster:
+    elif isinstance(topic.operations, Missing) and needed:
         yield f"rights on topic {name}: {topic.operations.missing}"
 
 

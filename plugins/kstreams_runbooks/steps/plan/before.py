@@ -57,7 +57,9 @@ def stops(plan: Plan) -> bool:
 
 
 def _require_writable(run: Run, plan: Plan) -> None:
-    writes = planned_writes(plan)
+    stopped = {one.side: plan.application_of(one) for one in plan.stages if isinstance(one, StopAll)}
+    of_sides = {role: run.on(name).application.application_id for role, name in stopped.items()}
+    writes = planned_writes(plan, of_sides)
     if not writes:
         return
     topics = {name for one in writes for name in one.topics}

@@ -51,7 +51,7 @@ def one_of(kind: WriteKind) -> tuple[PlannedWrite, ...]:
 
 
 def test_each_stage_that_writes_is_a_planned_write() -> None:
-    """In the order of the plan; a stop, a start and a bounce write to no topic."""
+    """In the order of the plan; a start and a bounce write to nothing, a stop to the group alone."""
     stages = (
         StopAll(1),
         CreateTopics(2, (TopicShape("new", 2),)),
@@ -66,10 +66,25 @@ def test_each_stage_that_writes_is_a_planned_write() -> None:
         StartAll(11, "4.3.1", ()),
         Bounce(12, "4.3.1", ()),
     )
-    facts = PlanFacts("classic", (), (), (), static_membership=True, code="c0de")
+    facts = PlanFacts("classic", (("in", "id-1", 2),), (), (), static_membership=True, code="c0de")
     plan = Plan("reset", "orders", "demo", (), (), stages, facts, (), (), (), "a reset", "none")
-    assert planned_writes(plan) == (*ALL, PlannedWrite("delete_groups", (), "other"))
-    assert planned_writes(replace(plan, stages=stages[:1])) == ()
+    stop = PlannedWrite("empty_group", ("in",), "app")
+    assert planned_writes(plan, {"": "app"}) == (stop, *ALL, PlannedWrite("delete_groups", (), "other"))
+    assert planned_writes(replace(plan, stages=stages[-2:]), {"": "app"}) == ()
+
+
+def test_a_stop_needs_read_on_the_group_and_healthy_topics_and_no_right_on_them() -> None:
+    """Members of stopped instances are removed; the start restores from the topics."""
+    stop = (PlannedWrite("empty_group", ("in",), "app"),)
+    bare = replace(READING, topics=(replace(TOPIC, operations=()),), groups=(GroupRights("app", ("READ",)),))
+    assert may_write(bare, stop).outcome is Outcome.PROCEED
+    denied = may_write(replace(bare, groups=(GroupRights("app", ("DESCRIBE",)),)), stop)
+    assert (denied.outcome, "may not empty group; grant it Read on Group app" in denied.sentence) == (
+        Outcome.REFUSE,
+        True,
+    )
+    sick = may_write(replace(bare, topics=(replace(TOPIC, under_replicated=(1,)),)), stop)
+    assert (sick.outcome, "partition 1 with fewer replicas in sync" in sick.sentence) == (Outcome.REFUSE, True)
 
 
 def test_with_every_right_and_healthy_topics_it_may() -> None:
