@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.topology.declaration import DeclaredStore, Described
+from kstreams_runbooks.model.topology.declaration import STORE_FORMAT, DeclaredStore, Described
 from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
 # Stores of the DSL with headers exist from this release on.
 _HEADERS_SINCE = Release("4.3.0")
-_STORE_FORMAT = "dsl.store.format"
 _SOURCE = "KIP-1271; KIP-1285; Kafka Streams configuration, dsl.store.format"
 _MOST = 3
 
@@ -37,7 +36,7 @@ def may_take_over(before: tuple[Described, ...], after: Described | Missing, app
                     f"{_named(after)} with the same topology, or use the runbook that plan_change names",
                 ),
             )
-    if not after.library or Release.parse(after.library) >= _HEADERS_SINCE:
+    if after.library and Release.parse(after.library) >= _HEADERS_SINCE:
         return Verdict(Outcome.PROCEED, (f"{_named(after)} has the same topology",))
     needing = [name for one in running for name, needs in _with_headers(one) if needs]
     if needing:
@@ -54,7 +53,7 @@ def may_take_over(before: tuple[Described, ...], after: Described | Missing, app
             Outcome.INCONCLUSIVE,
             (
                 f"{_stores(open_)}: may keep headers, which {_named(after)} does not read; declare needs_headers of it "
-                f"(whether its serdes need them), and {_STORE_FORMAT} in config",
+                f"(whether its serdes need them), and {STORE_FORMAT} in config",
             ),
         )
     return Verdict(
@@ -65,7 +64,7 @@ def may_take_over(before: tuple[Described, ...], after: Described | Missing, app
 def _with_headers(one: ParsedDescription) -> Iterator[tuple[str, bool | None]]:
     """Every store that keeps headers, and whether its serdes need them; open too if they do and it may keep them."""
     for name, store in _stores_of(one):
-        keeps = _keeps_headers(one.described, store)
+        keeps = one.described.declaration.keeps_headers(store)
         if keeps:
             yield name, store.needs_headers
         elif keeps is None and store.needs_headers:
@@ -78,25 +77,17 @@ def _stores_of(one: ParsedDescription) -> Iterator[tuple[str, DeclaredStore]]:
         yield name, declared.get(name, DeclaredStore())
 
 
-def _keeps_headers(described: Described, store: DeclaredStore) -> bool | None:
-    """By the store, else by the setting for stores of the DSL; None if neither is known."""
-    config = described.declaration.config
-    if store.headers is not None or config is None:
-        return store.headers
-    return config.get(_STORE_FORMAT, "").upper() == "HEADERS"
-
-
 def _findings(running: list[ParsedDescription], after: Described, application: str) -> Iterator[Finding]:
     for one in running:
-        if not one.described.library or Release.parse(one.described.library) < _HEADERS_SINCE:
+        if one.described.library and Release.parse(one.described.library) < _HEADERS_SINCE:
             continue
-        unknown = [name for name, store in _stores_of(one) if _keeps_headers(one.described, store) is None]
+        unknown = [name for name, store in _stores_of(one) if one.described.declaration.keeps_headers(store) is None]
         if unknown:
             yield Finding(
                 "store-headers-unknown",
                 "warning",
                 application,
-                f"{_stores(unknown)}: whether {_STORE_FORMAT}=headers is set is not declared; if it is, and a serde "
+                f"{_stores(unknown)}: whether {STORE_FORMAT}=headers is set is not declared; if it is, and a serde "
                 f"needs the headers, {_named(after)} misreads the store",
                 _SOURCE,
             )

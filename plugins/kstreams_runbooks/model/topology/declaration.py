@@ -61,6 +61,10 @@ class Window:
         return self.size_ms + self.ahead_ms + self.grace_ms
 
 
+# The setting with which stores of the DSL keep the headers of records.
+STORE_FORMAT = "dsl.store.format"
+
+
 @dataclass(frozen=True, slots=True)
 class Serde:
     """The format of bytes: a name, and the version of the schema that is written with them (None: no version).
@@ -256,6 +260,12 @@ class Declaration:
     not_read: Mapping[str, str] = field(default_factory=dict, compare=False)
     contradictions: tuple[Contradiction, ...] = field(default=(), compare=False)
     named: NamedUnchanged | None = field(default=None, compare=False)
+
+    def keeps_headers(self, store: DeclaredStore) -> bool | None:
+        """Whether a store keeps headers: by the store, else by the setting for stores of the DSL; None if unknown."""
+        if store.headers is not None or self.config is None:
+            return store.headers
+        return self.config.get(STORE_FORMAT, "").upper() == "HEADERS"
 
     @property
     def was_read(self) -> bool:

@@ -1,6 +1,6 @@
 """What makes a store: the class of its supplier, its place in memory or on the disk, and the format of its values."""
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, ToDeclare, sides
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
@@ -8,7 +8,6 @@ from kstreams_runbooks.model.topology.declaration import DeclaredStore
 
 # From this release on a program that sets no supplier has none; before it, the class that the library chose.
 _CHOOSES = Release("3.9")
-_STORE_FORMAT = "dsl.store.format"
 # Kinds of store that keep a timestamp with each value unless a program builds them without.
 _WITH_TIMESTAMPS = {"key_value", "window"}
 
@@ -147,16 +146,8 @@ def _drops_headers(compared: Compared, old: DeclaredStore, new: DeclaredStore) -
     The other way a store upgrades its files in place. Source: KIP-1271, KIP-1285.
     """
     on_disk = old.on_disk and new.on_disk
-    had = _has_headers(compared.before, old)
-    return on_disk and old.kind == new.kind and had is True and _has_headers(compared.after, new) is False
-
-
-def _has_headers(side: Side, store: DeclaredStore) -> bool | None:
-    """Whether the files have headers: by the store, else by the setting for stores of the DSL; None if unknown."""
-    config = side.declared.config
-    if store.headers is not None or config is None:
-        return store.headers
-    return config.get(_STORE_FORMAT, "").upper() == "HEADERS"
+    had, has = compared.before.declared.keeps_headers(old), compared.after.declared.keeps_headers(new)
+    return on_disk and old.kind == new.kind and had is True and has is False
 
 
 def _of_one_family(compared: Compared) -> bool:
