@@ -6,6 +6,7 @@ from typing import Any
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.drain.certificate import certified, drained
+from kstreams_runbooks.decide.drain.flushed import flushed, swap_holds
 from kstreams_runbooks.decide.drain.marks import nothing_left, read_up_to
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.decide.instances.check import ready_for_change
@@ -16,9 +17,11 @@ from kstreams_runbooks.decide.instances.members import every_member_runs, group_
 from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
 from kstreams_runbooks.decide.plans.bump import bump_plan
+from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.same_topology import may_take_over
+from kstreams_runbooks.decide.plans.swap import may_swap
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
 from kstreams_runbooks.decide.runs.approval import may_answer, may_approve, may_request
@@ -34,6 +37,8 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         topics_fit,
         bump_plan,
         restart_plan,
+        may_swap,
+        flush_plan,
         cleared_state,
         state_of_undo,
         with_cleared_state,
@@ -50,6 +55,8 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         group_is_empty,
         drained,
         certified,
+        flushed,
+        swap_holds,
         read_up_to,
         nothing_left,
         change_verified,

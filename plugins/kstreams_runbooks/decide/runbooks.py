@@ -104,8 +104,15 @@ RUNBOOKS: tuple[Runbook, ...] = (
     ),
     Runbook(
         "control_topic_flush",
-        needs=(*_READ, "topology_read", "inputs_pausable", "deployment_seen"),
-        wants=("names_chosen",),
+        needs=(*_READ, "classic_group", "topology_read", "inputs_pausable", "deployment_seen", "approver"),
+        wants=("release_described", "names_chosen", "directories_clearable"),
+        is_dag=True,
+        field="release",
+        plan="flush_plan",
+        closing="change_verified",
+        keeps_library=True,
+        longest_h=36,
+        because="an approval of a working day, asked again, and what is left to read and restore",
     ),
     Runbook(
         "store_migration",

@@ -55,6 +55,10 @@ class Application(FleetModel):
     )
     rule_topics: Topics = Field(default=(), description="topics whose records change how it processes")
     deployer: DeployerSettings = Field(description="how its instances are stopped, changed and started")
+    input_settings: dict[Words, KafkaName] = Field(
+        default_factory=dict,
+        description="its own settings that name its inputs, each with the input: control_topic_flush swaps them",
+    )
     libraries: dict[ReleaseName, Words] = Field(
         default_factory=dict,
         description="Kafka Streams release inside a release that is not named after it; any other is its own name",
@@ -100,6 +104,25 @@ class Application(FleetModel):
         for release, library in value.items():
             if not Release.known(library):
                 raise ValueError(f"has {library!r} for {release}, which is not a Kafka release; give one such as 4.3.1")
+        return value
+
+    @field_validator("input_settings")
+    @classmethod
+    def _of_inputs(cls, value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        settable = set(info.data["deployer"].settable) if "deployer" in info.data else set(value)
+        inputs = info.data.get("inputs", tuple(value.values()))
+        seen: dict[str, str] = {}
+        for setting, topic in value.items():
+            if setting not in settable:
+                raise ValueError(f"has {setting}, which no runbook may set; add it to `settable` of the deployer")
+            if topic not in inputs:
+                raise ValueError(f"has {topic} for {setting}, which is not one of its inputs; correct it")
+            if topic in seen:
+                raise ValueError(
+                    f"has {topic} for both {seen[topic]} and {setting}; an input that two settings name cannot be "
+                    "swapped, leave both out"
+                )
+            seen[topic] = setting
         return value
 
     @field_validator("automatic_approval")
@@ -151,6 +174,8 @@ class Application(FleetModel):
             control=self.control,
             rule_topics=self.rule_topics,
             libraries=tuple(sorted(self.libraries.items())),
+            inputs=self.inputs,
+            input_settings=tuple(sorted(self.input_settings.items())),
         )
 
     def _limits(self, overrides: Mapping[str, float]) -> Limits:

@@ -8,7 +8,7 @@ class DeclaredApplication:
     """The parts of an application's declaration that decisions look at.
 
     `control` are topics in front of its inputs, read by a copier that can be stopped; `rule_topics` are topics whose
-    records change how it processes.
+    records change how it processes. `input_settings` are its own settings that name inputs, each with the input.
     """
 
     name: str
@@ -30,6 +30,8 @@ class DeclaredApplication:
     outputs: tuple[str, ...] = ()
     control: tuple[str, ...] = ()
     rule_topics: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    input_settings: tuple[tuple[str, str], ...] = ()
 
     def library(self, release: str) -> str:
         """The Kafka Streams release inside a declared release: the release's own name unless declared otherwise."""

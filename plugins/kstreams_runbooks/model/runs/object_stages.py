@@ -8,8 +8,12 @@ from typing import ClassVar, Literal
 
 from kstreams_runbooks.model.writes import TopicShape
 
-# The targets of a group's offsets: the start of the log, its end, or the offsets on an undo card.
-OffsetsTo = Literal["start", "end", "card"]
+# The targets of a group's offsets: the start of the log, its end, the offsets on an undo card, the same again, or those
+# that an earlier stage of the run committed again.
+OffsetsTo = Literal["start", "end", "card", "same", "kept"]
+# Where a partition without a committed offset begins, in the words of auto.offset.reset.
+OffsetReset = Literal["", "earliest", "latest"]
+_TO = {"card": "back to where they were", "same": "again to where they are", "kept": "to where they were held"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,12 @@ class DeleteRecords:
 
 @dataclass(frozen=True, slots=True)
 class SetOffsets:
-    """The committed offsets of a group are set; the offsets themselves are on the cards of the run."""
+    """The committed offsets of a group are set; the offsets themselves are on the cards of the run.
+
+    `same` commits each offset again: brokers forget offsets of topics that a running group does not subscribe to by the
+    time of their commit (KIP-211). A partition without one gets the place at which `reset` would have it begin. `kept`
+    commits what brokers have forgotten since then.
+    """
 
     number: int
     group: str
@@ -94,6 +103,7 @@ class SetOffsets:
     to: OffsetsTo
     side: str = ""
     undoes: tuple[int, ...] = ()
+    reset: OffsetReset = ""
     kind: Literal["set_offsets"] = "set_offsets"
     costs: ClassVar[str] = "records in between are read again, or never"
     undo: ClassVar[str] = "set them back, with their metadata"
@@ -101,7 +111,7 @@ class SetOffsets:
     @property
     def sentence(self) -> str:
         """What it does."""
-        to = "back to where they were" if self.to == "card" else f"to the {self.to} of the log"
+        to = _TO.get(self.to, f"to the {self.to} of the log")
         return f"set the offsets of group {self.group} on {', '.join(self.topics)} {to}"
 
 

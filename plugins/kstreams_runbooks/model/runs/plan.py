@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, TopicStage
-from kstreams_runbooks.model.runs.stages import Bounce, Stage, StartAll, StopAll, deployed
+from kstreams_runbooks.model.runs.stages import Bounce, Certify, Stage, StartAll, StopAll, deployed
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.verdicts import Finding
 
 _EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then", "bound"})
 # Fields that plans of older releases lack: while they have no content, their digests stay as they were.
-_LATER = frozenset({"deletes", "undo_deletes", "must_clear", "once", "side", "sides"})
+_LATER = frozenset({"deletes", "undo_deletes", "must_clear", "once", "reset", "side", "sides"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +108,19 @@ class Plan:
 
     @property
     def start(self) -> StartAll | Bounce | None:
-        """The stage that starts every instance once all of them are down, None without one."""
-        found = next((one for one in self.stages if isinstance(one, StartAll)), None)
+        """The stage that starts every instance for good once all of them are down, None without one."""
+        found = next((one for one in reversed(self.stages) if isinstance(one, StartAll)), None)
         return self.bounces[0] if found is None and self.at_once and self.bounces else found
+
+    @property
+    def stop(self) -> StopAll | None:
+        """The stop before that start, None if it is no stage of its own."""
+        return next((one for one in reversed(self.stages) if isinstance(one, StopAll)), None)
+
+    @property
+    def certify(self) -> Certify | None:
+        """The stage that proves that nothing is left to read, None without one."""
+        return next((one for one in self.stages if isinstance(one, Certify)), None)
 
     @property
     def rolled(self) -> tuple[Bounce, ...]:

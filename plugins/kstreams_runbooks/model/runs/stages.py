@@ -114,6 +114,27 @@ class Drain:
 
 
 @dataclass(frozen=True, slots=True)
+class Certify:
+    """Nothing is left to read while `inputs` are held: a drain certificate. `how` is the switch that holds them."""
+
+    number: int
+    inputs: tuple[str, ...]
+    how: str
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["certify"] = "certify"
+    costs: ClassVar[str] = "a wait while the application processes what is left"
+    undo: ClassVar[str] = "nothing: only a wait"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return (
+            f"prove that nothing{_of(self.side)} is left to read while {', '.join(self.inputs)} are held ({self.how})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class StopAll:
     """Every instance of a side is down, and its group EMPTY."""
 
@@ -146,6 +167,7 @@ class StartAll:
     once: RunbookSettings = ()
     side: str = ""
     undoes: tuple[int, ...] = ()
+    undo_deletes: TaskDirectories = NO_DIRECTORIES
     kind: Literal["start_all"] = "start_all"
     costs: ClassVar[str] = "one start of each instance"
     undo: ClassVar[str] = "stop every instance again"
@@ -161,6 +183,7 @@ class StartAll:
             self.instances,
             self.clear_state,
             deletes=self.deletes,
+            undo_deletes=self.undo_deletes,
             side=self.side,
             must_clear=self.must_clear,
             once=self.once,
@@ -196,7 +219,7 @@ class ClearState:
         return f"clear {self.deletes.what} of {_who(self.instances)}{_of(self.side)}"
 
 
-OtherStage = Drain | StopAll | StartAll | ClearState | TopicStage | OffsetStage | PersonStage
+OtherStage = Drain | Certify | StopAll | StartAll | ClearState | TopicStage | OffsetStage | PersonStage
 Stage = Bounce | OtherStage
 
 

@@ -36,7 +36,7 @@ class Certify(BaseOperator):
         with reported(context, "waits until nothing is left to read, and proves it") as run:
             question = drain_question(run)
             if run.dry_run:
-                run.say(run.decide(drained, readings=(_read(run),), question=question).sentence)
+                run.say(run.decide(drained, readings=(read_drain(run),), question=question).sentence)
                 rehearsed(run)
                 return
             self.defer(trigger=drain_trigger(run, question), method_name="resume")
@@ -45,17 +45,20 @@ class Certify(BaseOperator):
         """Read once more, and give the certificate."""
         with reported(context, "the watch answered") as run:
             answered(run, event)
-            kept = run.ledger.evidence(run.key, kind="verdict", name=drained.__name__, task_id=run.task_id, newest=1)[
-                -1
-            ]
-            inputs = kept.payload["inputs"]
-            readings = decode(tuple[DrainReading, ...], inputs["readings"])
-            question = decode(DrainQuestion, inputs["question"])
+            give_certificate(run)
 
-            def look() -> Verdict:
-                return run.decide(certified, readings=readings, question=question, now=_read(run))
 
-            run.demand(last_look(look, run.limit("gate_interval_s")))
+def give_certificate(run: Run) -> None:
+    """Read once more after a drain that its trigger proved; Refused or Inconclusive unless it still is one."""
+    [kept] = run.ledger.evidence(run.key, kind="verdict", name=drained.__name__, task_id=run.task_id, newest=1)
+    inputs = kept.payload["inputs"]
+    readings = decode(tuple[DrainReading, ...], inputs["readings"])
+    question = decode(DrainQuestion, inputs["question"])
+
+    def look() -> Verdict:
+        return run.decide(certified, readings=readings, question=question, now=read_drain(run))
+
+    run.demand(last_look(look, run.limit("gate_interval_s")))
 
 
 def last_look(look: Callable[[], Verdict], wait_s: float) -> Verdict:
@@ -80,7 +83,8 @@ def drain_question(run: Run) -> DrainQuestion:
     return DrainQuestion(int(run.limit("gate_good_readings")), pause, run.application.punctuators)
 
 
-def _read(run: Run) -> DrainReading:
+def read_drain(run: Run) -> DrainReading:
+    """One reading of the application, with its unread records."""
     drain = drain_reader(run.application, run.deployer, run.kafka)
     with ClusterReader(run.kafka) as reader:
         reading = drain.read(reader)

@@ -9,6 +9,7 @@ from typing import Any
 
 from airflow.sdk import BaseOperator
 
+from kstreams_runbooks.decide.drain.certificate import certified
 from kstreams_runbooks.decide.drain.marks import read_up_to
 from kstreams_runbooks.decide.instances.members import every_member_runs, group_is_empty
 from kstreams_runbooks.decide.instances.rolling import has_ended
@@ -17,10 +18,12 @@ from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, Drain, StartAll, StopAll
 from kstreams_runbooks.steps.approval.authorize import authorize
+from kstreams_runbooks.steps.instances.flushed import is_after_certificate, require_flushed
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger
 from kstreams_runbooks.steps.instances.read_to_end import read_to_end
 from kstreams_runbooks.steps.instances.together import (
+    has_started,
     rehearse_at_once,
     rehearse_start,
     rehearse_stop,
@@ -31,7 +34,7 @@ from kstreams_runbooks.steps.plan.cards import has_stopped, previous_start
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
-from kstreams_runbooks.steps.stages.order import keep_complete, require_earlier, task_of
+from kstreams_runbooks.steps.stages.order import holds_inputs, keep_complete, require_earlier, task_of
 from kstreams_runbooks.steps.stages.perform import guard_stage
 
 _APPROVAL = "approve_plan"
@@ -65,30 +68,37 @@ def stop_application(side: str = "") -> Any:
         """All instances down, their members removed, the group proven EMPTY."""
         own = run.side(side)
         plan = own.plan()
-        stage = next((one for one in plan.stages if isinstance(one, StopAll)), None)
         if plan.start is None:
             run.say(_NOT_NEEDED)
-        elif run.dry_run and stage:
+        elif run.dry_run and plan.stop:
             rehearse_stop(own)
         elif run.dry_run:
             rehearse_at_once(own, started(plan.start))
         else:
-            _stop(own, stage, started(plan.start))
+            stop_stage(own, plan.stop, started(plan.start))
 
     act.__name__ = task_of("stop_all", side)
     return write("stops every instance at once and empties the group")(act)()
 
 
-def _stop(run: Run, stage: StopAll | None, bounce: Bounce) -> None:
+def stop_stage(run: Run, stage: StopAll | None, bounce: Bounce) -> None:
+    """Every instance down for a later start on `bounce`; if a certificate comes before it, it still holds then.
+
+    `stage` is None if the plan has no stage for the stop alone.
+    """
     if stage:
         require_earlier(run, stage)
-    # An approval that has expired meanwhile must not keep instances down that this run has stopped.
+    # An approval that has expired meanwhile must not keep instances down, or inputs held.
     down = has_stopped(run) and any(has_ended(one) for one in run.read().instances)
-    authorize(run, _APPROVAL, tuple(_proofs(run.plan())), stage=stage.number if stage else None, going_on=down)
+    going_on = down or (stage is not None and holds_inputs(run, stage))
+    proofs = tuple(_proofs(run.plan(), stage))
+    authorize(run, _APPROVAL, proofs, stage=stage.number if stage else None, going_on=going_on)
     if stage:
         guard_stage(run, stage)
     stop_all(run, bounce)
     if stage:
+        if is_after_certificate(run, stage):
+            require_flushed(run, with_inputs=True)
         keep_complete(run, stage)
 
 
@@ -106,16 +116,19 @@ def start_application(side: str = "") -> Any:
         elif run.dry_run:
             run.say("rehearsed with stop_application")
         else:
-            _start(own, start)
+            start_stage(own, start)
 
     act.__name__ = task_of("start_all", side)
     return write("sets release and settings, and starts every instance at once")(act)()
 
 
-def _start(run: Run, start: StartAll | Bounce) -> None:
+def start_stage(run: Run, start: StartAll | Bounce) -> None:
+    """Every instance started, once what comes before is complete; after a certificate only while it holds."""
     if isinstance(start, StartAll):
         require_earlier(run, start)
     authorize(run, _APPROVAL, (group_is_empty.__name__,), stage=start.number, going_on=True)
+    if is_after_certificate(run, start) and not has_started(run, started(start)):
+        require_flushed(run, with_inputs=False)
     start_all(run, started(start))
 
 
@@ -124,12 +137,14 @@ def started(start: StartAll | Bounce) -> Bounce:
     return start if isinstance(start, Bounce) else start.bounce
 
 
-def _proofs(plan: Plan) -> Iterator[str]:
+def _proofs(plan: Plan, stage: StopAll | None) -> Iterator[str]:
     """What has to be proven before all instances are stopped."""
     if plan.rolled:
         yield every_member_runs.__name__
     if any(isinstance(one, Drain) for one in plan.stages):
         yield read_up_to.__name__
+    if stage and plan.certify and plan.certify.number < stage.number:
+        yield certified.__name__
 
 
 def wait_caught_up(side: str = "") -> "WaitCaughtUp":

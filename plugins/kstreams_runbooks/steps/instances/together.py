@@ -209,6 +209,12 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
     return bool(proven) and instance.streams.start != instance_facts(card).previous
 
 
+def has_started(run: Run, bounce: Bounce) -> bool:
+    """Whether this run has begun to start the instances on a bounce."""
+    reading = run.read()
+    return any(started_by(run, one, bounce, reading.taken.at_ms) for one in reading.instances)
+
+
 def rehearse_at_once(run: Run, bounce: Bounce) -> None:
     """What a real run would do, through clients that only record it."""
     _record_stop(run)

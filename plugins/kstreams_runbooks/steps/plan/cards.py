@@ -48,7 +48,7 @@ def write_card(
     plan, before = run.plan(), _before(run, instance, bounce)
     # From the last bounce of a library bump on, the application writes the new record format.
     final = plan.runbook == "library_bump" and plan.start is None and 1 < bounce.number == plan.bounces[-1].number
-    start = plan.start if isinstance(plan.start, StartAll) and plan.start.number == bounce.number else None
+    start = next((one for one in plan.stages if isinstance(one, StartAll) and one.number == bounce.number), None)
     clear = clears_state(before.version, bounce.version, upgrade_path_rules())
     deletes = bounce.undo_deletes
     clears = NO_DIRECTORIES if clear else deletes if deletes.names else None

@@ -103,6 +103,28 @@ def named_unchanged() -> dict[str, Param]:
     }
 
 
+def held_inputs() -> dict[str, Param]:
+    """Fields of the switch that holds the inputs back."""
+    return {
+        "switch": Param(
+            "swap",
+            enum=["swap", "copier", "manual"],
+            title="Switch",
+            description="What holds the inputs. swap: the application is started on empty topics, producers go on; its "
+            "fleet entry needs input_settings. copier: the copier in front of its control topic is stopped. manual: a "
+            "person pauses the producers.",
+        ),
+        "empty_topics": Param(
+            None,
+            type=["null", "object"],
+            title="Empty topics",
+            description="For swap, as JSON: the topic that stands in for an input, such as "
+            '{"orders": "orders-empty"}. It has to exist, to be empty, and to have as many partitions as the input. '
+            "Without one the run creates a topic and deletes it at its end.",
+        ),
+    }
+
+
 def local_state() -> dict[str, Param]:
     """The field of the local state that is deleted while every instance is down."""
     return {

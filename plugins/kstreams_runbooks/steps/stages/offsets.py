@@ -1,18 +1,20 @@
 """Stages that change committed offsets: saved in the ledger and as a plain file before the first write."""
 
+from collections.abc import Sequence
+
 from kstreams_runbooks.act.offsets import OffsetWriter
 from kstreams_runbooks.act.saved_offsets import save_offsets
-from kstreams_runbooks.act.topic_checks import certain
-from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.act.topic_checks import certain, place_text
+from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.runs.cards import GroupDeleted, OffsetFacts, OffsetsDeleted, OffsetsSet
 from kstreams_runbooks.model.runs.object_stages import DeleteGroups, DeleteOffsets, OffsetStage, SetOffsets
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import read_ends
+from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
-from kstreams_runbooks.steps.stages.written import rehearsed, written
+from kstreams_runbooks.steps.stages.written import not_created_yet, rehearsed, written
 
 
 def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
@@ -20,13 +22,16 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
 
     A topic on which the group had committed nothing loses its offsets again.
     """
+    if not_created_yet(run, stage):
+        return
     announced = Announced(run, stage)
     kept = announced.facts(OffsetsSet).get(stage.group)
     with ClusterReader(run.kafka) as reader:
         before = kept.before if kept else read_saved(reader, stage.group)
         ids = {one.name: one.topic_id for one in reader.topics(stage.topics)}
-        after = kept.after if kept else _wanted(reader, stage, card.before if card else None)
-    empty = sorted(set(stage.topics) - {one.topic for one in after})
+        after = kept.after if kept else _wanted(run, reader, stage, before, card.before if card else None)
+    goes_back = stage.to == "card"
+    empty = sorted(set(stage.topics) - {one.topic for one in after}) if goes_back else []
     checked = _checking(run, stage)
     checked.set(stage.group, after, ids=ids, before=before)
     if empty:
@@ -43,20 +48,73 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
         written(run, stage.kind, lambda: writer.delete(stage.group, empty, before=before))
 
 
-def _wanted(reader: ClusterReader, stage: SetOffsets, saved: SavedOffsets | None) -> tuple[CommittedOffset, ...]:
+def _wanted(
+    run: Run, reader: ClusterReader, stage: SetOffsets, before: SavedOffsets, saved: SavedOffsets | None
+) -> tuple[CommittedOffset, ...]:
     """The offsets to set, by what the stage goes to."""
     if stage.to == "card":
         if saved is None:
             raise Refused(f"offsets of group {stage.group}: no undo card has those to go back to; set them manually")
         return tuple(one for one in saved.offsets if one.topic in stage.topics)
-    topics = reader.topics(stage.topics)
-    ends = read_ends(reader.librdkafka, [(one.name, part) for one in topics for part in range(one.partitions)])
+    if stage.to == "kept":
+        return held_offsets(run, stage.group)
+    ends = _ends(reader, stage.topics)
+    if stage.to == "same":
+        own = {place: one for place, one in before.by_place().items() if place in ends}
+        begin = {place: CommittedOffset(*place, _begin(run, stage, place, ends[place])) for place in ends.keys() - own}
+        return tuple(one for _, one in sorted({**own, **begin}.items()))
     at = 0 if stage.to == "start" else 1
-    return tuple(CommittedOffset(*place, offsets[at]) for place, offsets in sorted(certain(ends).items()))
+    return tuple(CommittedOffset(*place, offsets[at]) for place, offsets in sorted(ends.items()))
+
+
+def held_offsets(run: Run, group: str) -> tuple[CommittedOffset, ...]:
+    """The offsets that this run committed again to hold the inputs; Refused if it did not.
+
+    In a dry run none are held.
+    """
+    stage = next((one for one in run.plan().stages if isinstance(one, SetOffsets) and one.to == "same"), None)
+    kept = None if stage is None else Announced(run, stage).facts(OffsetsSet).get(group)
+    if kept is None and not run.dry_run:
+        raise Refused(f"offsets of group {group}: this run has not committed them again; clear pause_inputs")
+    return () if kept is None else kept.after
+
+
+def note_ends(run: Run, stage: SetOffsets) -> None:
+    """Keep the ends of an input's partitions while the group still reads them: there `latest` begins."""
+    if stage.reset == "latest":
+        with ClusterReader(run.kafka) as reader:
+            ends = _ends(reader, stage.topics)
+        run.ledger.remember(run.key, _noted(stage), [[*place, end] for place, (_, end) in sorted(ends.items())])
+
+
+def _begin(run: Run, stage: SetOffsets, place: Place, ends: tuple[int, int]) -> int:
+    """Where the group begins on a partition on which it has committed nothing; Inconclusive if that is not known."""
+    start, end = ends
+    if start == end or stage.reset == "earliest":
+        return start
+    noted = {(topic, part): offset for topic, part, offset in run.ledger.recall(run.key, _noted(stage)) or ()}
+    if stage.reset == "latest" and place in noted:
+        return int(noted[place])
+    raise Inconclusive(
+        f"{place_text(place)}: group {stage.group} has no committed offset, and where it begins is not known; declare "
+        "auto.offset.reset of the release, then trigger a new run"
+    )
+
+
+def _noted(stage: SetOffsets) -> str:
+    return f"ends before stage {stage.number}"
+
+
+def _ends(reader: ClusterReader, topics: Sequence[str]) -> dict[Place, tuple[int, int]]:
+    """Start and end of each partition."""
+    found = reader.topics(topics)
+    return certain(read_ends(reader.librdkafka, [(one.name, part) for one in found for part in range(one.partitions)]))
 
 
 def delete_offsets(run: Run, stage: DeleteOffsets) -> None:
     """Delete what a group has committed on these topics."""
+    if not_created_yet(run, stage):
+        return
     announced = Announced(run, stage)
     kept = announced.facts(OffsetsDeleted).get(stage.group)
     with ClusterReader(run.kafka) as reader:

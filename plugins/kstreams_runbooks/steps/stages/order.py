@@ -3,8 +3,9 @@
 from typing import Any
 
 from kstreams_runbooks.errors import WriteRefused
+from kstreams_runbooks.model.runs.object_stages import PauseInputs
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Bounce, Drain, Stage
+from kstreams_runbooks.model.runs.stages import Bounce, Drain, Stage, StopAll
 from kstreams_runbooks.steps.run.run import Run
 
 _COMPLETE = "stage complete"
@@ -21,14 +22,23 @@ def task_of(kind: str, side: str) -> str:
 def keep_complete(run: Run, stage: Stage) -> None:
     """Keep the end of a stage, once."""
     if not is_complete(run, stage):
-        run.keep("note", _COMPLETE, _end_of(run.plan(), stage))
+        run.keep("note", _COMPLETE, _end_of(run.whole_plan(), stage))
         run.say(f"stage {stage.number} of {len(run.whole_plan().stages)} is complete: {stage.sentence}")
 
 
 def is_complete(run: Run, stage: Stage) -> bool:
     """Whether this run has made the change of a stage."""
     kept = run.ledger.evidence(run.key, kind="note", name=_COMPLETE)
-    return _end_of(run.plan(), stage) in [note.payload for note in kept]
+    return _end_of(run.whole_plan(), stage) in [note.payload for note in kept]
+
+
+def holds_inputs(run: Run, stage: Stage) -> bool:
+    """Whether this run has made a stage before this one that holds inputs, or instances down."""
+    return any(
+        is_complete(run, one)
+        for one in run.whole_plan().stages
+        if one.number < stage.number and isinstance(one, StopAll | PauseInputs)
+    )
 
 
 def require_earlier(run: Run, stage: Stage) -> None:

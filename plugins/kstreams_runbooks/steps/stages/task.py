@@ -17,7 +17,7 @@ from kstreams_runbooks.model.runs.stages import Bounce, OtherStage
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import write
-from kstreams_runbooks.steps.stages.order import is_complete, keep_complete, require_earlier, task_of
+from kstreams_runbooks.steps.stages.order import holds_inputs, is_complete, keep_complete, require_earlier, task_of
 from kstreams_runbooks.steps.stages.perform import guard_stage, perform
 
 _APPROVAL = "approve_plan"
@@ -58,16 +58,6 @@ def delete_groups(side: str = "", *, approval: str = _APPROVAL) -> Any:
     return _task("delete_groups", side, approval)
 
 
-def pause_inputs(side: str = "", *, approval: str = _APPROVAL) -> Any:
-    """The inputs whose producers a person pauses."""
-    return _task("pause_inputs", side, approval)
-
-
-def resume_inputs(side: str = "", *, approval: str = _APPROVAL) -> Any:
-    """The inputs whose producers a person resumes."""
-    return _task("resume_inputs", side, approval)
-
-
 def clear_state(side: str = "", *, approval: str = _APPROVAL) -> Any:
     """The instances whose local state is deleted, all of them down."""
     return _task("clear_state", side, approval)
@@ -88,20 +78,21 @@ def _task(kind: str, side: str, approval: str) -> Any:
         if not stages:
             run.say("not needed: the plan has no such stage")
         for stage in stages:
-            _make(run.side(side), stage, approval)
+            make(run.side(side), stage, approval)
 
     act.__name__ = task_of(kind, side)
     return write(f"{kind.replace('_', ' ')}{' of ' * bool(side)}{side}")(act)()
 
 
-def _make(run: Run, stage: OtherStage, approval: str) -> None:
+def make(run: Run, stage: OtherStage, approval: str = _APPROVAL) -> None:
+    """Make the change of one stage of the run's side, unless the ledger has its end."""
     if run.dry_run:
         perform(run, stage, {})
     elif is_complete(run, stage):
         run.say(f"stage {stage.number} is complete already: {stage.sentence}")
     else:
         require_earlier(run, stage)
-        authorize(run, approval, (), going_on=bool(run.whole_plan().stopped_before(stage)))
+        authorize(run, approval, (), going_on=holds_inputs(run, stage))
         guard_stage(run, stage)
         perform(run, stage, {})
         keep_complete(run, stage)

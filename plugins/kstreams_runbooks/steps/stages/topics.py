@@ -16,7 +16,7 @@ from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
-from kstreams_runbooks.steps.stages.written import rehearsed, written
+from kstreams_runbooks.steps.stages.written import not_created_yet, rehearsed, written
 
 
 def create_topics(run: Run, stage: CreateTopics) -> None:
@@ -75,6 +75,8 @@ def grow_topics(run: Run, stage: GrowTopics) -> None:
 
 def delete_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str]) -> None:
     """Delete the topics with these ids; what they were is on the cards."""
+    if not_created_yet(run, stage):
+        return
     announced = Announced(run, stage, no_way_back=True)
     kept = announced.facts(TopicDeleted)
     missing = [name for name in stage.topics if name not in kept]

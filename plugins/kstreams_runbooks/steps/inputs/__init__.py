@@ -1,0 +1,1 @@
+"""Inputs that are held back while an application is changed."""

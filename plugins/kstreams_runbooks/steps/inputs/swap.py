@@ -1,0 +1,249 @@
+"""The swap of inputs for empty topics: what decides whether it may be made, and whether it still holds."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, get_args
+
+from kstreams_runbooks.decide.change.described import side_of
+from kstreams_runbooks.decide.comparison.compared import Side, source_tables
+from kstreams_runbooks.decide.drain.flushed import swap_holds
+from kstreams_runbooks.decide.plans.swap import empty_topic_name, may_swap
+from kstreams_runbooks.decide.plans.switches import Swap
+from kstreams_runbooks.decide.topology.described import parsed
+from kstreams_runbooks.decide.topology.names import changelog_of
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings.swap import EmptyTopic, SwapReading
+from kstreams_runbooks.model.readings.touched import HiddenTopic
+from kstreams_runbooks.model.runs.cards import OffsetsSet
+from kstreams_runbooks.model.runs.object_stages import OffsetReset, SetOffsets
+from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
+from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.topology.topology import Processor, Topology
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
+from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
+from kstreams_runbooks.observe.kafka.topic_names import TopicNames
+from kstreams_runbooks.observe.kafka.touched import read_topic_states
+from kstreams_runbooks.observe.lag.topology_topics import topology_topics
+from kstreams_runbooks.steps.plan.releases import known_of
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.stages.announce import Announced
+from kstreams_runbooks.steps.stages.offsets import held_offsets
+from kstreams_runbooks.wording import outside
+
+_FIELD = "empty_topics"
+_OPTION = "auto.offset.reset"
+# Of a Kafka Streams consumer (StreamsConfig, Apache Kafka 4.3).
+_DEFAULT = "earliest"
+
+
+def swap_of(run: Run, reading: ApplicationReading, plan: Plan, before: tuple[Described, ...]) -> Swap:
+    """The swap of every input of the application; Refused or Inconclusive if it may not be made.
+
+    `plan` is the stop and restart that it brackets, `before` the running version as described.
+    """
+    runs = _runs(plan)
+    seen = read_swap(run, reading, runs, before)
+    run.demand(run.decide(may_swap, reading=seen))
+    reset: OffsetReset = next((word for word in get_args(OffsetReset) if word == seen.reset), "")
+    library = "" if runs.version == runs.release else runs.version
+    return Swap(seen.group_id, runs, library, seen.empties, reset)
+
+
+def read_swap(
+    run: Run, reading: ApplicationReading, runs: DeployedInstance, before: tuple[Described, ...]
+) -> SwapReading:
+    """Everything that decides whether the inputs may be swapped."""
+    [described] = before
+    side, group_id = side_of(parsed(described), known_of(run, reading)), run.application.application_id
+    with ClusterReader(run.kafka) as reader:
+        names = reader.names()
+        topics = topology_topics(side.topology, group_id, names)
+        sources = topics.sources(names.every()) - topics.internal - topics.outputs
+        empties = _empties(run, reader)
+    return SwapReading(
+        group_id=group_id,
+        sources=tuple(sorted(sources)),
+        kept=tuple(sorted(topics.internal | (topics.external & topics.outputs))),
+        tables=tuple(sorted(_own_changelogs(side, group_id, names))),
+        global_sources=tuple(sorted(side.read(is_global=True))),
+        empties=empties,
+        swapped=_swapped(run, runs, empties, names),
+        uncommitted=tuple(_uncommitted(reading, sources)),
+        reset=_reset(described),
+    )
+
+
+def still_swapped(run: Run) -> None:
+    """Refused or Inconclusive unless the inputs wait where this run holds them, and the empty topics are empty."""
+    group = run.application.application_id
+    seeded = _seeded(run, group)
+    with ClusterReader(run.kafka) as reader:
+        now = read_saved(reader, group)
+        ends = read_ends(reader.librdkafka, [one.place for one in seeded.after])
+    run.demand(
+        run.decide(
+            swap_holds,
+            held=held_offsets(run, group),
+            now=now,
+            empty={_name(one.place): one.offset for one in seeded.after},
+            ends={_name(place): each.end for place, each in ends.items()},
+        )
+    )
+
+
+def _seeded(run: Run, group: str) -> OffsetsSet:
+    """The card of the offsets on the empty topics."""
+    seeds = (one for one in run.plan().stages if isinstance(one, SetOffsets) and one.to == "start")
+    for stage in seeds:
+        if found := Announced(run, stage).facts(OffsetsSet).get(group):
+            return found
+    raise Refused(f"group {group}: this run has not put empty topics in place; clear pause_inputs, and what follows")
+
+
+def _runs(plan: Plan) -> DeployedInstance:
+    """The one deployment that every instance has; Refused if they differ."""
+    first, *others = plan.facts.at_start
+    for one in others:
+        if one.target != first.target:
+            raise Refused(
+                f"{one.instance} has {one.deployed}, {first.instance} has {first.deployed} (expected: the same, for "
+                "a start on empty topics); bring all to the same first (rolling_bounce)"
+            )
+    return first
+
+
+def _empties(run: Run, reader: ClusterReader) -> tuple[EmptyTopic, ...]:
+    """The empty topic of each input that a setting names, as it is on the cluster."""
+    given = _given(run)
+    wanted = {
+        topic: given.get(topic) or empty_topic_name(topic, run.application.application_id)
+        for topic in run.application.input_settings.values()
+    }
+    states = read_topic_states(reader, {*wanted, *wanted.values()})
+    found = []
+    for setting, topic in run.application.input_settings.items():
+        name = wanted[topic]
+        of_input, state = states[topic], states[name]
+        for one in (of_input, state):
+            if isinstance(one, HiddenTopic):
+                raise Inconclusive(one.missing)
+        if isinstance(of_input, HiddenTopic) or isinstance(state, HiddenTopic):
+            continue
+        there = state.exists
+        found.append(
+            EmptyTopic(
+                topic,
+                setting,
+                name,
+                of_input.partitions,
+                of_input.replication,
+                state.partitions if there else None,
+                _records(reader, name, state.partitions) if there else 0,
+                _readers(reader, name) if there else (),
+                given=topic in given,
+            )
+        )
+    return tuple(found)
+
+
+def _given(run: Run) -> dict[str, str]:
+    """The topics that the form gives, by input; BadInput for anything else."""
+    given: Any = run.record.params.get(_FIELD) or {}
+    inputs = set(run.application.input_settings.values())
+    if not isinstance(given, Mapping) or not all(isinstance(one, str) and one for one in given.values()):
+        raise BadInput(f"{_FIELD}: {outside(repr(given), 60)} is not an object of topics; give " + '{"input": "topic"}')
+    for topic in given:
+        if topic not in inputs:
+            raise BadInput(
+                f"{_FIELD}: {outside(topic, 60)} is no input of {run.application.name} (expected one of "
+                f"{', '.join(sorted(inputs)) or 'none: it declares no input_settings'}); correct it"
+            )
+    return dict(given)
+
+
+def _records(reader: ClusterReader, topic: str, partitions: int) -> int | Missing:
+    ends = read_ends(reader.librdkafka, [(topic, number) for number in range(partitions)])
+    total = 0
+    for place, each in ends.items():
+        if isinstance(each.start, Missing) or isinstance(each.end, Missing):
+            return Missing(f"{_name(place)}: its start and end cannot be read")
+        # A topic whose records were deleted has an end above 0, and is empty.
+        total += each.end - each.start
+    return total
+
+
+def _readers(reader: ClusterReader, topic: str) -> tuple[str, ...] | Missing:
+    """The groups that have committed an offset on a topic."""
+    groups = [name for name, *_ in reader.groups()]
+    found = []
+    for name, offsets in reader.committed(groups).items():
+        if isinstance(offsets, Missing):
+            return Missing(f"whether group {name} reads topic {topic} is not known: {offsets.missing}")
+        if any(place[0] == topic for place in offsets):
+            found.append(name)
+    return tuple(sorted(found))
+
+
+def _swapped(
+    run: Run, runs: DeployedInstance, empties: Collection[EmptyTopic], names: TopicNames
+) -> tuple[str, ...] | Missing:
+    """The topics that the running release reads with the swapped settings, by its topology command."""
+    if not run.deployer.abilities.topology_settings:
+        return Missing(
+            "its topology command does not get the settings that a runbook sets; add {settings_file} to it "
+            "(docs/deployers.md)"
+        )
+    settings = {**dict(runs.settings), **{one.setting: one.name for one in empties}}
+    try:
+        text = run.deployer.topology(Target(runs.release, tuple(sorted(settings.items()))))
+        topology = parse_topology(text)
+        topics = topology_topics(topology, run.application.application_id, names)
+    except RunbookError as error:
+        return Missing(str(error))
+    return tuple(sorted(topics.sources({*names.every(), *(one.name for one in empties)})))
+
+
+def _own_changelogs(side: Side, group_id: str, names: TopicNames) -> Iterator[str]:
+    """Topics of tables that have no changelog of their own on the cluster: they restore from their topic."""
+    tables = source_tables(side)
+    for topic, stores in _first_stores(side.topology):
+        changelogs = {f"{group_id}-{changelog_of(store)}" for store in stores}
+        if tables.get(topic) is not False and topic in tables and not changelogs & names.visible:
+            yield topic
+
+
+def _first_stores(topology: Topology) -> Iterator[tuple[str, frozenset[str]]]:
+    """Each topic with the stores of a processor that reads it first."""
+    for sub in topology.subtopologies:
+        nodes = {node.name: node for node in sub.nodes}
+        for source in () if sub.is_global else sub.sources:
+            for name in source.successors:
+                node = nodes.get(name)
+                if isinstance(node, Processor) and node.stores:
+                    yield from ((topic, node.stores) for topic in source.topics)
+
+
+def _uncommitted(reading: ApplicationReading, sources: Collection[str]) -> Iterator[str]:
+    """Partitions of the inputs with offsets in their log, and without a committed one."""
+    if isinstance(reading.partitions, Missing):
+        raise Inconclusive(*reading.lacking("offsets"))
+    for one in reading.partitions:
+        if one.topic in sources and one.committed is None and one.log_start_offset != one.log_end_offset:
+            yield one.name
+
+
+def _reset(described: Described) -> str:
+    """Where the group begins on a partition without a committed offset, empty if that is not known."""
+    declared = described.declaration
+    if declared.config is None:
+        return ""
+    value = declared.config.get(_OPTION, declared.config.get(f"main.consumer.{_OPTION}", _DEFAULT))
+    of_sources = {one.offset_reset for one in declared.operators.values()} - {None, "default", value}
+    return "" if of_sources else value
+
+
+def _name(place: Place) -> str:
+    return f"{place[0]}-{place[1]}"

@@ -1,0 +1,100 @@
+"""The tasks that hold inputs and let them flow again, each with every stage of its part of the plan.
+
+`pause_inputs` takes the stages before the certificate, `resume_inputs` those between the stop that relies on it and the
+start. Which they are depends on the switch (decide/plans/switches.py); each keeps its end, and a rerun goes on.
+"""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.decide.plans.switches import SWAP
+from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.model.runs.object_stages import SetOffsets
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce, Certify, ClearState, Stage, StartAll, StopAll
+from kstreams_runbooks.steps.inputs.swap import still_swapped
+from kstreams_runbooks.steps.instances.restart import start_stage, stop_stage
+from kstreams_runbooks.steps.instances.together import rehearse_start, rehearse_stop
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.step import write
+from kstreams_runbooks.steps.stages.offsets import note_ends
+from kstreams_runbooks.steps.stages.order import is_complete, keep_complete
+from kstreams_runbooks.steps.stages.task import make
+
+
+@write("holds the inputs back")
+def pause_inputs(run: Run) -> None:
+    """No new record reaches the application; it reads what it has."""
+    plan = run.whole_plan()
+    for stage in _before(plan):
+        _take(run, plan, stage)
+    if not run.dry_run:
+        require_held(run)
+
+
+@write("lets the inputs flow again")
+def resume_inputs(run: Run) -> None:
+    """The inputs as they were; the application, which is down, reads them from its start on."""
+    plan = run.whole_plan()
+    for stage in _between(plan):
+        _take(run, plan, stage)
+
+
+def require_held(run: Run) -> None:
+    """Refused or Inconclusive unless the inputs are held as the plan has it."""
+    if certificate(run.whole_plan()).how == SWAP:
+        still_swapped(run.first)
+
+
+def certificate(plan: Plan) -> Certify:
+    """The stage that needs held inputs."""
+    if (stage := plan.certify) is None:
+        raise Refused(f"plan {plan.digest} holds no inputs (expected a certificate); look at the run")
+    return stage
+
+
+def _take(run: Run, plan: Plan, stage: Stage) -> None:
+    """One stage, on its side."""
+    side = run.side(stage.side)
+    if isinstance(stage, Bounce):
+        raise Refused(f"stage {stage.number} ({stage.sentence}) is no part of a pause; look at the plan")
+    if not run.dry_run and is_complete(run, stage):
+        run.say(f"stage {stage.number} is complete already: {stage.sentence}")
+    elif isinstance(stage, StopAll):
+        _stop(side, plan, stage)
+    elif isinstance(stage, StartAll):
+        if run.dry_run:
+            rehearse_start(side, stage.bounce)
+        else:
+            start_stage(side, stage)
+            keep_complete(run, stage)
+    else:
+        make(side, stage)
+
+
+def _stop(run: Run, plan: Plan, stage: StopAll) -> None:
+    if run.dry_run:
+        rehearse_stop(run)
+        return
+    for later in plan.stages:
+        if isinstance(later, SetOffsets) and (later.side, later.to) == (stage.side, "same"):
+            note_ends(run, later)
+    start = next(
+        one for one in plan.stages if isinstance(one, StartAll) and one.side == stage.side and one.number > stage.number
+    )
+    stop_stage(run, stage, start.bounce)
+
+
+def _before(plan: Plan) -> Iterator[Stage]:
+    """The stages that hold the inputs."""
+    last = certificate(plan).number
+    yield from (one for one in plan.stages if one.number < last)
+
+
+def _between(plan: Plan) -> Iterator[Stage]:
+    """The stages that let them flow again: between the stop after the certificate and what starts the application."""
+    after = next(one for one in plan.stages if isinstance(one, StopAll) and one.number > certificate(plan).number)
+    for one in plan.stages:
+        if one.number > after.number:
+            if isinstance(one, ClearState) or (isinstance(one, StartAll) and one.side == after.side):
+                return
+            yield one

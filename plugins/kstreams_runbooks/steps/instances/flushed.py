@@ -1,0 +1,44 @@
+"""Whether a drain certificate still holds, right before the step that relies on it: with every instance down."""
+
+from kstreams_runbooks.decide.drain.certificate import certified
+from kstreams_runbooks.decide.drain.flushed import flushed
+from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.readings.drain import DrainReading
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.runs.stages import Stage
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.application.application import read_dropped
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.watch.drain.unread import count_once
+
+
+def is_after_certificate(run: Run, stage: Stage) -> bool:
+    """Whether a stage of the run's side relies on the certificate of its plan."""
+    certify = run.plan().certify
+    return certify is not None and certify.number < stage.number
+
+
+def require_flushed(run: Run, *, with_inputs: bool) -> None:
+    """Refused or Inconclusive if a record can be read in the topics of the certificate.
+
+    `with_inputs` includes the inputs: they are held until the application is down, and flow again after that.
+    """
+    reading = certified_reading(run)
+    roles = {"repartition", "source"} if with_inputs else {"repartition"}
+    topics = {one.topic for one in reading.partitions if one.role in roles}
+    with ClusterReader(run.kafka) as reader:
+        left = read_dropped(reader, run.application.application_id, topics)
+    if not isinstance(left, Missing):
+        left = count_once(run.application, run.kafka, left, say=run.say)
+    run.demand(run.decide(flushed, left=left))
+
+
+def certified_reading(run: Run) -> DrainReading:
+    """The reading with which this run's certificate was given; Refused without one."""
+    for kept in reversed(run.verdicts(certified.__name__)):
+        if kept.payload["result"]["outcome"] == Outcome.PROCEED:
+            reading: DrainReading = decode(DrainReading, kept.payload["inputs"]["now"])
+            return reading
+    raise Refused("this run has no drain certificate: clear `certify` and what follows it")
