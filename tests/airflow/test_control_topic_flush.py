@@ -47,7 +47,7 @@ def test_a_dry_run_shows_every_stage(audited: Stack) -> None:
     """What would be done; nothing is changed, no topic is created."""
     trial = begun_other(audited, "control_topic_flush", settings={"audit": False}, switch="swap", dry_run=True)
     assert finished(audited, trial.run_id) == "success"
-    assert "would create empty-of-orders-for-orders" in log_of(audited, trial.run_id, "pause_inputs")
+    assert "empty-of-orders-for-orders" in log_of(audited, trial.run_id, "pause_inputs")
     assert "would prove that nothing is left to read" in log_of(audited, trial.run_id, "certify")
     ended(trial, state="success", outcome="dry run")
     assert not _EMPTY & topics(audited)
