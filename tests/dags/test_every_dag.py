@@ -43,6 +43,10 @@ KNOWN_STEPS = {
     "start_runbook",
     "count_unread",
     "certify",
+    "pause_inputs",
+    "resume_inputs",
+    "clear_state",
+    "delete_topics",
     "verify",
     "conclude",
 }
@@ -53,6 +57,10 @@ MUTATING = {
     "bounce_2_rest",
     "stop_application",
     "start_application",
+    "pause_inputs",
+    "resume_inputs",
+    "clear_state",
+    "delete_topics",
     "undo",
 }
 OBSERVING = {

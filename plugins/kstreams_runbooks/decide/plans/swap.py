@@ -1,6 +1,6 @@
 """Whether the inputs of an application may be swapped for empty topics.
 
-Each refusal stands for lost or doubled records, or for an application that dies: a swapped source of a global store or
+Each refusal prevents lost or doubled records, or an application that dies: a swapped source of a global store or
 of a table without a changelog of its own would be state that is gone; a pattern that matches nothing fails the
 assignment (TaskAssignmentException); records in a topic that should be empty would be processed.
 """
@@ -16,7 +16,7 @@ _LONGEST_NAME = 249
 
 
 def empty_topic_name(topic: str, group_id: str) -> str:
-    """The name of the topic that stands in for an input; no prefix rule takes it for an internal topic of the group."""
+    """The name of the topic that is read in place of an input; it does not begin like the group's internal topics."""
     return f"empty-of-{topic}-for-{group_id}"
 
 

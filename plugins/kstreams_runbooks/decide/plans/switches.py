@@ -147,11 +147,11 @@ class Manual:
     sides: tuple[SidePart, ...] = ()
 
     def pausing(self) -> Iterator[Stage]:
-        """The answer of a person; the run looks whether the inputs stand still."""
+        """The answer of a person; the run watches the ends of the inputs."""
         yield PauseInputs(0, self.inputs)
 
     def resuming(self) -> Iterator[Stage]:
-        """The same the other way round."""
+        """The answer of a person that they write again."""
         yield ResumeInputs(0, self.inputs)
 
     def after(self) -> Iterator[Stage]:

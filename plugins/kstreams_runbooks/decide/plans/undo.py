@@ -16,7 +16,7 @@ from kstreams_runbooks.decide.plans.basis import (
     with_restore,
 )
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE
-from kstreams_runbooks.decide.plans.undo_cards import taken_back, unknown_kinds
+from kstreams_runbooks.decide.plans.undo_cards import created_topics, taken_back, unknown_kinds
 from kstreams_runbooks.decide.plans.undo_findings import card_finding, left_behind, undo_findings, warnings_of_releases
 from kstreams_runbooks.decide.plans.undo_order import UndoPart, in_order
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide, guard_of
@@ -78,7 +78,9 @@ def undo_plan(
     bounces, guards = _instances_back(reading, declared, undone, found, rules, local_state)
     parts = [_part(side, undone, rules, code, local_state) for side in sides]
     readings = {"": reading, **{side.role: side.reading for side in sides}}
-    taken = [taken_back(card, readings[card.side]) for card in sorted(undone.others, key=lambda card: -card.seq)]
+    created = created_topics(undone.others)
+    others = sorted(undone.others, key=lambda card: -card.seq)
+    taken = [taken_back(card, readings[card.side], created) for card in others]
     stages = in_order(
         [UndoPart("", bounces, undone.cards), *(part for part, _ in parts)], taken, at_once=undone.at_once
     )

@@ -81,18 +81,30 @@ def unknown_kinds(cards: Sequence[OtherCard]) -> tuple[str, ...]:
     )
 
 
-def taken_back(other: OtherCard, reading: ApplicationReading) -> TakenBack:
+def created_topics(cards: Sequence[OtherCard]) -> frozenset[str]:
+    """The topics that a run created."""
+    return frozenset(one.facts.topic.name for one in cards if isinstance(one.facts, TopicCreated))
+
+
+def taken_back(other: OtherCard, reading: ApplicationReading, created: frozenset[str] = frozenset()) -> TakenBack:
     """Whether a card still applies to what `reading` shows of its side, and the stage that takes it back.
 
-    Inconclusive if the topics of the cluster could not be read.
+    `created` are the topics that the run created: what it did to them goes with them. Inconclusive if the topics of the
+    cluster could not be read.
     """
     facts, undoes = other.facts, (other.seq,)
     if other.done:
         return TakenBack(other.seq, other.what, None, "it has been taken back already")
     if facts is None:
         return TakenBack(other.seq, other.what, None, f"its kind {other.kind} is unknown; manually: {other.undo}")
+    if isinstance(facts, TopicDeleted) and facts.topic.name in created:
+        return TakenBack(other.seq, other.what, None, f"the run created topic {facts.topic.name} itself")
+    if isinstance(facts, OffsetsSet | OffsetsDeleted) and created.issuperset(changed_offsets(facts)):
+        return TakenBack(other.seq, other.what, None, "they go with the topics, which the run created")
     if isinstance(facts, TopicCreated | TopicDeleted):
         why, stage, cost = _topic(facts, reading)
+    elif isinstance(facts, OffsetsSet) and facts.holds:
+        why, stage, cost = _held(facts, reading)
     elif isinstance(facts, OffsetsSet | OffsetsDeleted | GroupDeleted):
         why, stage, cost = _offsets(facts, reading, kept=other.kept)
     else:
@@ -148,6 +160,21 @@ def _offsets(facts: OffsetFacts, reading: ApplicationReading, *, kept: bool) -> 
     if not kept and (why := _not_seen(facts, reading)):
         return why, None, ""
     return "", SetOffsets(0, group, topics, "card"), _offsets_cost(facts, reading)
+
+
+def _held(facts: OffsetsSet, reading: ApplicationReading) -> tuple[str, OtherStage | None, str]:
+    """The stage that commits held offsets once more, or why the group needs none: it reads its inputs again.
+
+    An application whose inputs are swapped does not read them, and its reading has no row of them: then they still have
+    the place at which they are held, and the write refuses if they do not.
+    """
+    group, topics = facts.before.group_id, tuple(sorted(changed_offsets(facts)))
+    rows = {(one.topic, one.partition): one.committed for one in _rows(reading) if one.topic in topics}
+    gone = [one for one in facts.after if rows.get(one.place) is None]
+    beyond = [one for one in facts.after if (now := rows.get(one.place)) is not None and now != one.offset]
+    if rows and (beyond or not gone):
+        return f"group {group} reads these inputs again, from the offsets that were held", None, ""
+    return "", SetOffsets(0, group, topics, "card"), "nothing: they are committed again where they were held"
 
 
 def _not_seen(facts: OffsetFacts, reading: ApplicationReading) -> str:

@@ -7,7 +7,7 @@ from kstreams_runbooks.model.readings.readings import Missing
 
 @dataclass(frozen=True, slots=True)
 class EmptyTopic:
-    """The topic `name` that stands in for an input which `setting` names.
+    """The topic `name` that is read in place of an input which `setting` names.
 
     `needed` is the input's number of partitions, `replication` its number of replicas. `partitions` is None if the
     topic does not exist; `records` are those between start and end of its log, `readers` the groups that have members

@@ -72,13 +72,20 @@ class RecordsDeleted:
 class OffsetsSet:
     """All offsets of a group from before, and those that were set.
 
-    `file` is the plain file that has those from before, empty if none was written.
+    `file` is the plain file that has those from before, empty if none was written. `holds`: they were committed again,
+    to keep the place of inputs that are held.
     """
 
     before: SavedOffsets
     after: tuple[CommittedOffset, ...]
     file: str = ""
+    holds: bool = False
     kind: Literal["offsets_set"] = "offsets_set"
+
+    @property
+    def back(self) -> tuple[CommittedOffset, ...]:
+        """The offsets that take it back: those from before, or those that were held."""
+        return self.after if self.holds else self.before.offsets
 
 
 @dataclass(frozen=True, slots=True)

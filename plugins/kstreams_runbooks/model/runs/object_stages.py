@@ -11,7 +11,7 @@ from kstreams_runbooks.model.writes import TopicShape
 # The targets of a group's offsets: the start of the log, its end, the offsets on an undo card, the same again, or those
 # that an earlier stage of the run committed again.
 OffsetsTo = Literal["start", "end", "card", "same", "kept"]
-# Where a partition without a committed offset begins, in the words of auto.offset.reset.
+# The place at which a group begins a partition without a committed offset, in the words of auto.offset.reset.
 OffsetReset = Literal["", "earliest", "latest"]
 _TO = {"card": "back to where they were", "same": "again to where they are", "kept": "to where they were held"}
 

@@ -114,7 +114,7 @@ class Plan:
 
     @property
     def stop(self) -> StopAll | None:
-        """The stop before that start, None if it is no stage of its own."""
+        """The stop before that start, None if the start includes it."""
         return next((one for one in reversed(self.stages) if isinstance(one, StopAll)), None)
 
     @property

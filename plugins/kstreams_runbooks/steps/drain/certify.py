@@ -23,12 +23,12 @@ from kstreams_runbooks.watch.drain.drain import drain_reader
 _LOOKS = 3
 
 
-def certify() -> "Certify":
+def certify() -> "CertifyDrain":
     """The task that proves that nothing is left to read."""
-    return Certify(task_id="certify", retries=0)
+    return CertifyDrain(task_id="certify", retries=0)
 
 
-class Certify(BaseOperator):
+class CertifyDrain(BaseOperator):
     """Waits until nothing is left to read, proven by readings in a row; changes nothing."""
 
     def execute(self, context: Mapping[str, Any]) -> None:

@@ -236,7 +236,7 @@ def _uncommitted(reading: ApplicationReading, sources: Collection[str]) -> Itera
 
 
 def _reset(described: Described) -> str:
-    """Where the group begins on a partition without a committed offset, empty if that is not known."""
+    """The place at which the group begins a partition without a committed offset, empty if it is not known."""
     declared = described.declaration
     if declared.config is None:
         return ""

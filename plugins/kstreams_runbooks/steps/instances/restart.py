@@ -123,7 +123,7 @@ def start_application(side: str = "") -> Any:
 
 
 def start_stage(run: Run, start: StartAll | Bounce) -> None:
-    """Every instance started, once what comes before is complete; after a certificate only while it holds."""
+    """Every instance started, once the stages before it are complete; after a certificate only while it holds."""
     if isinstance(start, StartAll):
         require_earlier(run, start)
     authorize(run, _APPROVAL, (group_is_empty.__name__,), stage=start.number, going_on=True)

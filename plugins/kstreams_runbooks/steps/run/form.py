@@ -118,7 +118,7 @@ def held_inputs() -> dict[str, Param]:
             None,
             type=["null", "object"],
             title="Empty topics",
-            description="For swap, as JSON: the topic that stands in for an input, such as "
+            description="For swap, as JSON: the topic to read in place of an input, such as "
             '{"orders": "orders-empty"}. It has to exist, to be empty, and to have as many partitions as the input. '
             "Without one the run creates a topic and deletes it at its end.",
         ),

@@ -29,7 +29,7 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
     with ClusterReader(run.kafka) as reader:
         before = kept.before if kept else read_saved(reader, stage.group)
         ids = {one.name: one.topic_id for one in reader.topics(stage.topics)}
-        after = kept.after if kept else _wanted(run, reader, stage, before, card.before if card else None)
+        after = kept.after if kept else _wanted(run, reader, stage, before, card)
     goes_back = stage.to == "card"
     empty = sorted(set(stage.topics) - {one.topic for one in after}) if goes_back else []
     checked = _checking(run, stage)
@@ -39,7 +39,7 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
     if run.dry_run:
         rehearsed(run, checked)
         return
-    facts = kept or OffsetsSet(before, after, _file(run, before))
+    facts = kept or OffsetsSet(before, after, _file(run, before), holds=stage.to in {"same", "kept"})
     announced.write(stage.group, facts, f"offsets of group {stage.group} on {', '.join(stage.topics)}: set")
     writer = OffsetWriter(run.kafka, dry_run=False)
     if after:
@@ -49,13 +49,14 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
 
 
 def _wanted(
-    run: Run, reader: ClusterReader, stage: SetOffsets, before: SavedOffsets, saved: SavedOffsets | None
+    run: Run, reader: ClusterReader, stage: SetOffsets, before: SavedOffsets, card: OffsetFacts | None
 ) -> tuple[CommittedOffset, ...]:
     """The offsets to set, by what the stage goes to."""
     if stage.to == "card":
-        if saved is None:
+        if card is None:
             raise Refused(f"offsets of group {stage.group}: no undo card has those to go back to; set them manually")
-        return tuple(one for one in saved.offsets if one.topic in stage.topics)
+        back = card.back if isinstance(card, OffsetsSet) else card.before.offsets
+        return tuple(one for one in back if one.topic in stage.topics)
     if stage.to == "kept":
         return held_offsets(run, stage.group)
     ends = _ends(reader, stage.topics)
@@ -88,7 +89,7 @@ def note_ends(run: Run, stage: SetOffsets) -> None:
 
 
 def _begin(run: Run, stage: SetOffsets, place: Place, ends: tuple[int, int]) -> int:
-    """Where the group begins on a partition on which it has committed nothing; Inconclusive if that is not known."""
+    """The place at which the group begins a partition that it has not committed; Inconclusive if it is not known."""
     start, end = ends
     if start == end or stage.reset == "earliest":
         return start

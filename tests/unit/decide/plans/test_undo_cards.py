@@ -306,3 +306,36 @@ def test_offsets_without_a_kept_result_are_set_back_only_if_they_are_as_wanted(
     found = taken_back(other, seen(partitions=(partition(committed),)))
     assert ("" if found.stage is None else found.stage.kind) == kind
     assert found.why.startswith(why)
+
+
+_HELD = OffsetsSet(_WAS, (*_WAS.offsets, CommittedOffset("orders", 1, 0)), holds=True)
+
+
+@pytest.mark.parametrize(
+    ("rows", "applies"),
+    [
+        ((), True),
+        ((partition(None, 9, topic="orders"), partition(0, 0, topic="orders", number=1)), True),
+        ((partition(17, 40, topic="orders"), partition(0, 0, topic="orders", number=1)), False),
+        ((partition(30, 40, topic="orders"), partition(None, 0, topic="orders", number=1)), False),
+    ],
+)
+def test_held_offsets_are_committed_again_until_the_inputs_are_read_again(rows: tuple[Any, ...], applies: bool) -> None:
+    """No row: the inputs are swapped. A place that brokers forgot is set back, unless the group has read on."""
+    judged = taken_back(other(3, _HELD), seen(partitions=rows))
+    assert (judged.stage is not None) is applies
+    if not applies:
+        assert "reads these inputs again" in judged.why
+
+
+def test_what_a_run_did_to_its_own_topics_goes_with_them() -> None:
+    """Offsets on a created topic, and its deletion by the same run."""
+    created, saved = frozenset({"control"}), SavedOffsets("orders", 1, (CommittedOffset("control", 0, 0),))
+    for facts in (
+        OffsetsSet(SavedOffsets("orders", 1, ()), (CommittedOffset("control", 0, 0),)),
+        OffsetsDeleted(saved, ("control",)),
+        TopicDeleted(_SHAPE, "id-7"),
+    ):
+        assert taken_back(other(4, facts), seen(), created).stage is None
+    both = OffsetsDeleted(saved, ("control", "orders"))
+    assert taken_back(other(4, both), seen(partitions=()), created).stage is not None
