@@ -28,7 +28,7 @@ _RUNS = 20
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Where records wait: the topics, and the fleet entry whose group reads them (the application, or its copier)."""
+    """The topics in which records wait, and the fleet entry whose group reads them (the application, or its copier)."""
 
     entry: Application
     topics: tuple[str, ...]
