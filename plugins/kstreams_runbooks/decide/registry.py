@@ -7,6 +7,8 @@ from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.drain.certificate import certified, drained
 from kstreams_runbooks.decide.drain.flushed import flushed, swap_holds
+from kstreams_runbooks.decide.drain.hold import may_hold
+from kstreams_runbooks.decide.drain.inputs import inputs_stand_still, still_held
 from kstreams_runbooks.decide.drain.marks import nothing_left, read_up_to
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.decide.instances.check import ready_for_change
@@ -45,6 +47,9 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         may_take_over,
         undo_plan,
         may_write,
+        may_hold,
+        inputs_stand_still,
+        still_held,
         may_approve,
         may_answer,
         deployed,

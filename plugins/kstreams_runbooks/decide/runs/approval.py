@@ -23,6 +23,7 @@ class Label(StrEnum):
     NOW = "Now"
     WILL_DO = "Will do"
     GAP = "Expected gap"
+    HELD = "Inputs held"
     WORST_CASE = "Worst case"
     UNDO = "Undo"
     RISKS = "Risks"
@@ -171,11 +172,12 @@ def approval_body(
     *,
     fleet_limits: tuple[tuple[str, float], ...],
     cards: tuple[Card, ...],
+    held: str = "",
 ) -> str:
     """The text for the approver, 15 lines at most, in Markdown; `bounce` is the first that this approval opens.
 
     `now` is the observed state, `fleet_limits` are those of the fleet entry alone, `cards` the changes by the run so
-    far.
+    far, `held` how long it holds inputs (empty: it holds none).
     """
     todo = [one for one in plan.stages if one.number >= bounce]
     weighed = [one for one in plan.findings if one.severity != "info" or one.id == NAMED]
@@ -185,6 +187,7 @@ def approval_body(
         labelled(Label.NOW, now),
         labelled(Label.WILL_DO, "; ".join(_todo(plan, one) for one in todo)),
         labelled(Label.GAP, _gap(plan)),
+        labelled(Label.HELD, held) if held else "",
         labelled(Label.WORST_CASE, plan.worst_case),
         labelled(Label.UNDO, plan.undo[-1] if bounce > 1 else "; ".join(plan.undo)),
         labelled(Label.RISKS, " / ".join(risks) or "none found"),

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.decide.runs.approval import RUN_LINK, Label, when
 from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunOutcome
+from kstreams_runbooks.model.runs.held_inputs import HeldInputs
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.message import Kind, Notification
-from kstreams_runbooks.model.times import HOUR_MS
+from kstreams_runbooks.model.times import DAY_MS, HOUR_MS
 from kstreams_runbooks.wording import first_of, outside, pasted, sentence
 
 MOST_LINES = 15
@@ -119,6 +120,25 @@ def drifted(about: About, at_ms: int, *, digest: str, reasons: Sequence[str]) ->
     )
 
 
+def inputs_held(about: About, at_ms: int, *, held: HeldInputs, sentence: str, ended: bool) -> Notification:
+    """Inputs that nothing brings back by itself, or that are held longer than forecast: once each day that it lasts."""
+    record, days = about.record, max(0, at_ms - held.since_ms) // DAY_MS
+    back = (
+        "To bring them back, undo the run; or clear its failed task and what follows it in Airflow, and it goes on."
+        if ended
+        else "Look at its present step; the inputs come back with its end, or with an undo."
+    )
+    return _made(
+        about,
+        Kind.INPUTS_HELD,
+        f"{about.occasion}/{held.application}/{held.since_ms}/{days}",
+        f"{record.dag_id} holds {first_of(held.inputs)}",
+        (*_lines(sentence), back),
+        command=_undo(record) if ended and record.dag_id != _UNDO else _evidence(about),
+        at_ms=at_ms,
+    )
+
+
 def ended(
     about: About,
     at_ms: int,
@@ -162,11 +182,16 @@ def _next(about: About, kind: Kind, conclusion: Conclusion) -> str:
     """The next command: the undo (a dry run of it), the same run again, or a report to read."""
     record = about.record
     if kind is Kind.STOPPED and record.dag_id != _UNDO:
-        words = ["kstreams-runbooks", "trigger", _UNDO, "--application", record.application]
-        return pasted([*words, "--param", f"run={record.name}"], links=False)
+        return _undo(record)
     if kind is Kind.DRIFTED or conclusion.outcome is RunOutcome.DRY_RUN:
         return trigger_command(record)
     return _evidence(about)
+
+
+def _undo(record: RunRecord) -> str:
+    """The command for a dry run of the undo of a run."""
+    words = ["kstreams-runbooks", "trigger", _UNDO, "--application", record.application]
+    return pasted([*words, "--param", f"run={record.name}"], links=False)
 
 
 def trigger_command(record: RunRecord) -> str:

@@ -5,7 +5,10 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """The messages about a run (the last three end it), and the one about an application by itself."""
+    """The messages about a run: `drifted`, `stopped` and `concluded` end it, the scheduled check sends `inputs_held`.
+
+    `status_changed` is about an application by itself.
+    """
 
     NEEDS_YOU = "needs_you"
     HELD = "held_too_long"
@@ -13,6 +16,7 @@ class Kind(StrEnum):
     STOPPED = "stopped_with_undo"
     CONCLUDED = "concluded"
     STATUS = "status_changed"
+    INPUTS_HELD = "inputs_held"
 
     @property
     def words(self) -> str:

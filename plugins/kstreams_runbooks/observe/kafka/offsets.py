@@ -111,6 +111,18 @@ def read_held(librdkafka: ReadOnly, topics: Mapping[str, int]) -> tuple[HeldPart
     return tuple(HeldPartition(*place, starts[place], ends[place], first[place]) for place in places)
 
 
+def read_newest(librdkafka: ReadOnly, places: Sequence[Place]) -> dict[Place, int | Missing]:
+    """The newest timestamp (Unix ms) among the records of each partition, -1 without a record; in one batched call.
+
+    Missing from brokers before 3.0 (KIP-734). Unreachable as for `read_ends`.
+    """
+    from confluent_kafka import IsolationLevel
+    from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined] # public, but not re-exported
+
+    newest = dict.fromkeys(places, OffsetSpec.max_timestamp())  # type: ignore[no-untyped-call] # not annotated
+    return _ends(librdkafka, newest, IsolationLevel.READ_UNCOMMITTED, _timestamp)
+
+
 class Committed(NamedTuple):
     """A committed offset with the text and the leader epoch that were committed with it; -1 if it has none."""
 

@@ -14,6 +14,7 @@ from kstreams_runbooks.steps.approval.asking import AskingOperator, emergency_fi
 from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.run.person import responder
 from kstreams_runbooks.steps.run.run import Run, described
+from kstreams_runbooks.watch.held_inputs import forecast_of
 
 
 def approve(task_id: str, *, bounce: int = 1) -> "ApprovePlan":
@@ -56,6 +57,7 @@ class ApprovePlan(AskingOperator, ApprovalOperator):
             now="; ".join(line for side in run.sides for line in described(side.read())),
             fleet_limits=run.application.declared().limits,
             cards=tuple(run.ledger.cards(run.key)),
+            held="" if (hold := forecast_of(run.ledger, run.key)) is None else hold.sentence,
         )
 
     def others(self, run: Run) -> tuple[DeclaredApplication, ...]:

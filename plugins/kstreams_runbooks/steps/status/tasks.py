@@ -23,6 +23,7 @@ from kstreams_runbooks.steps.run.notify import deliver, page_of_run
 from kstreams_runbooks.steps.run.run import log, now_ms
 from kstreams_runbooks.steps.status.answers import ACKNOWLEDGE, ANSWER, answers_of, demand_whole, problems_of, reported
 from kstreams_runbooks.steps.status.ended import conclude_ended
+from kstreams_runbooks.steps.status.held_inputs import report_held_inputs
 from kstreams_runbooks.steps.status.sweep import sweep
 from kstreams_runbooks.watch.held import at_work, holders
 from kstreams_runbooks.watch.judge import judge_fleet
@@ -125,19 +126,26 @@ def judge() -> None:
 def sweep_holds() -> None:
     """Run the guards of every application that a run holds; on drift its plan is void, and its owner is notified.
 
-    Runs that Airflow ended before their `conclude` are concluded first, which releases their holds. Fails if it could
-    not read one of them.
+    Runs that Airflow ended before their `conclude` are concluded first, which releases their holds; inputs
+    that a run has left held are reported. Fails if it could not read one of them.
     """
     with reported("runs the guards of every application that a run holds") as context:
         ledger = Ledger.open()
         is_over = partial(over, ledger)
         concluded = conclude_ended(ledger, is_over, log.info)
+        held = [one.run_key for one in report_held_inputs(ledger, is_over, log.info)]
         swept = sweep(ledger, "sweep_holds", is_over, log.info)
         draining = [one.sentence(now_ms()) for one in runs_in_a_drain(ledger) if not is_over(one.run_key)]
         for sentence in draining:
             log.info("%s", sentence)
         log.info("%d plans void by this check, %d runs wait for a drain", swept.void, len(draining))
-        found = {"void": swept.void, "unknown": swept.unknown, "draining": draining, "concluded": concluded}
+        found = {
+            "void": swept.void,
+            "unknown": swept.unknown,
+            "draining": draining,
+            "concluded": concluded,
+            "held": held,
+        }
         leave(context, ANSWER, found)
         if swept.unknown:
             raise Inconclusive(

@@ -91,6 +91,14 @@ def test_the_body_is_short_and_complete() -> None:
             assert word in text
 
 
+def test_the_body_has_how_long_inputs_are_held_if_they_are() -> None:
+    """Next to the gap, for who approves: no plan without a hold has the line."""
+    asking = Asking(declared(), "oncall", "", 0, 0, "")
+    text = approval_body(asking, PLAN, FIRST, "", fleet_limits=(), cards=(), held="18–107 s (stop 1–10 s)")
+    assert line_of(text.splitlines(), "Inputs held") == "**Inputs held:** 18–107 s (stop 1–10 s)"
+    assert "Inputs held" not in "".join(body())
+
+
 def test_the_body_without_a_link_ends_with_the_digest() -> None:
     """Airflow need not know its own address."""
     text = approval_body(Asking(declared(), "oncall", "", 0, 0, ""), PLAN, FIRST, "", fleet_limits=(), cards=())

@@ -1,0 +1,107 @@
+"""Inputs that runs hold by their cards, on a real ledger: paused, and neither resumed nor undone."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from kstreams_runbooks.decide.drain.hold import forecast_hold, may_hold
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.codec import encode, encode_call
+from kstreams_runbooks.model.readings.hold import HoldFacts, PlannedHold
+from kstreams_runbooks.model.readings.readings import Missing, Taken
+from kstreams_runbooks.model.runs.cards import InputsPaused, InputsResumed, OtherFacts, PersonAsked
+from kstreams_runbooks.model.runs.held_inputs import HeldInputs
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.steps.stages import order
+from kstreams_runbooks.watch.held_inputs import STAGE_COMPLETE, forecast_of, held_inputs, may_hold_inputs
+from world.new_ledger import new_ledger
+from world.samples import card
+
+KEY = "flush/r"
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    """A ledger with a run that has paused two inputs at 10."""
+    made = new_ledger(tmp_path / "ledger.db")
+    made.start_run(RunRecord("", "flush", "r", "orders", "demo", "oncall", False, "", {}, 1))
+    write(made, InputsPaused(("in-1", "in-2"), "by a person"), stage=1)
+    made.mark_written(KEY, 10)
+    return made
+
+
+def write(ledger: Ledger, facts: OtherFacts, *, stage: int, application: str = "orders") -> int:
+    """A card of the run; returns its number."""
+    seq = len(ledger.cards(KEY)) + 1
+    made = card(run_key=KEY, seq=seq, kind=facts.kind, facts=encode(facts), at_ms=seq * 10, stage=stage)
+    ledger.write_card(replace(made, application=application, cluster="demo", object=f"object {seq}"))
+    return seq
+
+
+def complete(ledger: Ledger, stage: int) -> None:
+    """The end of a stage."""
+    ledger.record(KEY, "resume_inputs", 1, "note", STAGE_COMPLETE, {"stage": stage, "plan": "p"}, 99)
+
+
+def held(ledger: Ledger) -> list[tuple[str, tuple[str, ...]]]:
+    """What the run holds, by application."""
+    return [(one.application, one.inputs) for one in held_inputs(ledger, KEY)]
+
+
+def test_paused_inputs_are_held_from_their_card_on(ledger: Ledger) -> None:
+    """With everything that is reported of them."""
+    write(ledger, PersonAsked("x", "y"), stage=2)
+    assert held_inputs(ledger, KEY) == (HeldInputs(KEY, "demo", "orders", ("in-1", "in-2"), "by a person", 10),)
+
+
+def test_a_resume_counts_once_its_stage_is_complete(ledger: Ledger) -> None:
+    """Its card comes before it; the end of another stage does not count, and what was not resumed stays."""
+    write(ledger, InputsResumed(("in-1",), "by a person"), stage=3)
+    complete(ledger, 1)
+    assert held(ledger) == [("orders", ("in-1", "in-2"))]
+    complete(ledger, 3)
+    assert held(ledger) == [("orders", ("in-2",))]
+
+
+def test_an_undone_card_counts_no_more(ledger: Ledger) -> None:
+    """Of the pause, nothing is held; of the resume, it is held again."""
+    resumed = write(ledger, InputsResumed(("in-1", "in-2"), "by a person"), stage=3)
+    complete(ledger, 3)
+    assert held(ledger) == []
+    ledger.finish_card(KEY, resumed)
+    assert held(ledger) == [("orders", ("in-1", "in-2"))]
+    ledger.finish_card(KEY, 1)
+    assert held(ledger) == []
+
+
+def test_each_application_has_its_own_inputs(ledger: Ledger) -> None:
+    """A resume of one says nothing about the other."""
+    write(ledger, InputsPaused(("in-1",), "by a person"), stage=2, application="copier")
+    write(ledger, InputsResumed(("in-1",), "by a person"), stage=3)
+    complete(ledger, 3)
+    assert held(ledger) == [("orders", ("in-2",)), ("copier", ("in-1",))]
+
+
+def test_a_run_that_completed_holds_nothing(ledger: Ledger) -> None:
+    """One that ended otherwise may; one that never wrote does not."""
+    ledger.start_run(RunRecord("", "flush", "other", "orders", "demo", "oncall", False, "", {}, 1))
+    assert [one.run_key for one in may_hold_inputs(ledger)] == [KEY]
+    ledger.conclude(KEY, "stopped, changed", "", 50)
+    assert [one.run_key for one in may_hold_inputs(ledger)] == [KEY]
+    ledger.conclude(KEY, "completed", "", 60)
+    assert may_hold_inputs(ledger) == ()
+
+
+def test_the_newest_forecast_of_a_run(ledger: Ledger) -> None:
+    """From what it decided."""
+    assert forecast_of(ledger, KEY) is None
+    facts = HoldFacts(Taken(1, "x"), (), Missing("hidden"), (), (), 0)
+    planned = PlannedHold("manual", 1, 1, 10, 3, 5, 1, 0, 1, 0, 0)
+    inputs = {"facts": facts, "planned": planned}
+    ledger.record(KEY, "plan", 1, "verdict", "may_hold", encode_call(may_hold, inputs, may_hold(facts, planned)), 5)
+    assert forecast_of(ledger, KEY) == forecast_hold(facts, planned)
+
+
+def test_the_end_of_a_stage_has_the_name_that_the_steps_give_it() -> None:
+    """The steps write it, and the check reads it."""
+    assert order._COMPLETE == STAGE_COMPLETE
