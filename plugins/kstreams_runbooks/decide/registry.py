@@ -8,6 +8,7 @@ from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.drain.certificate import certified, drained
 from kstreams_runbooks.decide.drain.marks import nothing_left, read_up_to
 from kstreams_runbooks.decide.fitting.topics import topics_fit
+from kstreams_runbooks.decide.fitting.uncommitted import uncommitted_records
 from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.decide.instances.deployed import deployed
 from kstreams_runbooks.decide.instances.gate import gate
@@ -32,6 +33,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         described_change,
         may_be_rolled,
         topics_fit,
+        uncommitted_records,
         bump_plan,
         restart_plan,
         cleared_state,
