@@ -6,6 +6,7 @@ from typing import Any
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.drain.certificate import certified, drained
+from kstreams_runbooks.decide.drain.emptying import may_be_emptied
 from kstreams_runbooks.decide.drain.marks import nothing_left, read_up_to
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.decide.fitting.uncommitted import uncommitted_records
@@ -52,6 +53,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         group_is_empty,
         drained,
         certified,
+        may_be_emptied,
         read_up_to,
         nothing_left,
         change_verified,
