@@ -67,8 +67,14 @@ def run(kafka: Kafka, topic: str, tmp_path: Path) -> Run:
 
 def commit(config: dict[str, Any], group: str, topic: str, offset: int) -> None:
     """The group's offset on the first partition."""
-    offsets = [ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0, offset)])]
-    AdminClient(config).alter_consumer_group_offsets(offsets)[group].result()
+    admin, offsets = AdminClient(config), [ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0, offset)])]
+    admin.alter_consumer_group_offsets(offsets)[group].result(30)
+
+
+def forget(run: Run, group: str) -> None:
+    """All offsets of a group."""
+    admin = AdminClient(run.kafka)
+    admin.delete_consumer_groups([group])[group].result(30)
 
 
 def start(run: Run, topic: str) -> list[int]:
@@ -122,7 +128,7 @@ def test_an_offset_that_was_set_back_refuses_it(run: Run, topic: str) -> None:
     commit(run.kafka, group, topic, 4)
     with pytest.raises(RunbookError, match="before the readable record at offset 4, and the certificate ends at 10"):
         empty(run, topic)
-    AdminClient(run.kafka).delete_consumer_groups([group])[group].result()
+    forget(run, group)
     empty(run, topic)
     assert start(run, topic) == [10, 0]
     commit(run.kafka, group, topic, 10)
@@ -142,7 +148,7 @@ def test_another_reader_refuses_it(run: Run, topic: str) -> None:
         consumer.close()
     with pytest.raises(RunbookError, match=f"group {other} has a committed offset on topic {topic}"):
         empty(run, topic)
-    AdminClient(run.kafka).delete_consumer_groups([other])[other].result()
+    forget(run, other)
     vars(run)["read"] = lambda: reading(instance("orders-1", topology=COUNTS))
     with pytest.raises(RunbookError, match=f"orders-1 runs a release that reads topic {topic}"):
         empty(run, topic)
