@@ -6,11 +6,13 @@ from typing import Any
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.drain.certificate import certified, drained
+from kstreams_runbooks.decide.drain.emptying import may_be_emptied
 from kstreams_runbooks.decide.drain.flushed import flushed, swap_holds
 from kstreams_runbooks.decide.drain.hold import may_hold
 from kstreams_runbooks.decide.drain.inputs import inputs_stand_still, still_held
 from kstreams_runbooks.decide.drain.marks import nothing_left, read_up_to
 from kstreams_runbooks.decide.fitting.topics import topics_fit
+from kstreams_runbooks.decide.fitting.uncommitted import uncommitted_records
 from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.decide.instances.deployed import deployed
 from kstreams_runbooks.decide.instances.gate import gate
@@ -37,6 +39,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         described_change,
         may_be_rolled,
         topics_fit,
+        uncommitted_records,
         bump_plan,
         restart_plan,
         may_swap,
@@ -62,6 +65,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         certified,
         flushed,
         swap_holds,
+        may_be_emptied,
         read_up_to,
         nothing_left,
         change_verified,

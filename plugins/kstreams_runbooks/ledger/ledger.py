@@ -5,13 +5,14 @@ from kstreams_runbooks.ledger.evidence import Records
 from kstreams_runbooks.ledger.holds import Holds
 from kstreams_runbooks.ledger.journal import Journal
 from kstreams_runbooks.ledger.notifications import Notifications
+from kstreams_runbooks.ledger.orphans import Orphans
 from kstreams_runbooks.ledger.pruning import Pruning
 from kstreams_runbooks.ledger.runs import Runs
 from kstreams_runbooks.ledger.schema import HEAD, ensure_schema, upgrade
 from kstreams_runbooks.ledger.statuses import Lags
 
 
-class Ledger(Runs, Records, Journal, Pruning, Holds, Notifications, Lags):
+class Ledger(Runs, Records, Journal, Pruning, Holds, Notifications, Lags, Orphans):
     """All records, by subject; safe to use from several processes and threads.
 
     Every method is one transaction. Unreachable if the database does not respond, BadInput if its address or schema is

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 # Newest migration. It is here because opening the ledger must not import Alembic (0.2 s in every task).
-HEAD = "0006"
+HEAD = "0007"
 # Any number that nothing else in the database locks.
 _MIGRATING = 0x6B737472
 _MIGRATIONS = Path(__file__).parent / "migrations"

@@ -142,6 +142,20 @@ class RunObjectRow(Base):
     entry: Mapped[int] = mapped_column(BigInteger)
 
 
+class OrphanRow(Base):
+    """A changelog that a run left behind: since that time nothing of the application reads it. Never deleted."""
+
+    __tablename__ = "orphan"
+    __table_args__ = (Index(None, "cluster", "application"),)
+
+    run_key: Mapped[str] = mapped_column(ForeignKey(RunRow.run_key), primary_key=True)
+    topic: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    topic_id: Mapped[str] = mapped_column(String(64))
+    cluster: Mapped[str] = mapped_column(_NAME)
+    application: Mapped[str] = mapped_column(_NAME)
+    since_ms: Mapped[int] = mapped_column(BigInteger)
+
+
 class HoldRow(Base):
     """A reserved resource: the primary key limits it to one run."""
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.ledger.codec import encode
-from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
+from kstreams_runbooks.model.readings.topics_seen import NO_REPARTITIONS, TopicsSeen
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -79,6 +79,7 @@ def topics(monkeypatch: pytest.MonkeyPatch) -> TopicsSeen:
     """What the cluster has of topics: nothing, until a test puts it there."""
     seen = TopicsSeen({}, {}, {})
     monkeypatch.setattr(Run, "topics_seen", lambda *_: seen)
+    monkeypatch.setattr(Run, "repartitions_seen", lambda *_: NO_REPARTITIONS)
     return seen
 
 

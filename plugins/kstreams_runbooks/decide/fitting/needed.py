@@ -59,6 +59,16 @@ def topics_needed(wanted: Iterable[ParsedDescription | Missing], application: De
     return NeededTopics(external, frozenset(internal), frozenset(patterns))
 
 
+def repartitions_read(wanted: Iterable[ParsedDescription | Missing], application_id: str) -> dict[str, str]:
+    """Full names of the repartition topics that the `wanted` releases read, each with the first release that does."""
+    return {
+        f"{application_id}-{name}": title(one.described)
+        for one in reversed(tuple(wanted))
+        if not isinstance(one, Missing)
+        for name in repartition_topics(one.topology)
+    }
+
+
 def title(one: Described) -> str:
     """A version in a sentence."""
     return f"release {one.release}" if one.release else one.source

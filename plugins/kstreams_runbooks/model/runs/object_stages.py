@@ -72,20 +72,29 @@ class DeleteTopics:
 
 @dataclass(frozen=True, slots=True)
 class DeleteRecords:
-    """The records of topics are deleted up to their end at that time; the topics stay."""
+    """The records of topics are deleted up to their end at that time; the topics stay.
+
+    With `certified` only up to the ends of the run's drain certificate, which prove them read.
+    """
 
     number: int
     topics: tuple[str, ...]
     side: str = ""
     undoes: tuple[int, ...] = ()
+    certified: bool = False
     kind: Literal["delete_records"] = "delete_records"
-    costs: ClassVar[str] = "these records are lost"
     undo: ClassVar[str] = "no way back: deleted records do not come back"
+
+    @property
+    def costs(self) -> str:
+        """What is lost."""
+        return "nothing: the certificate proves these records read" if self.certified else "these records are lost"
 
     @property
     def sentence(self) -> str:
         """What it does."""
-        return f"delete the records of {', '.join(self.topics)}"
+        up_to = " up to the ends of the certificate" if self.certified else ""
+        return f"delete the records of {', '.join(self.topics)}{up_to}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good, sto
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, look, rehearsed, watch
+from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import check_deployer, require_fresh, store, with_undescribed
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.person import AskingTask
@@ -203,8 +204,10 @@ def _start_of(plan: Plan, stop: StopAll) -> StartAll:
 def _proven(run: Run) -> None:
     """The application of one side works as the plan leaves it, and what is left unread is named."""
     of = {"plan": run.plan(), "own": own_changes(run)}
-    watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, **of))
-    left = left_unread(run, run.observed("read_cards"))
+    after = watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, **of))
+    before = run.observed("read_cards")
+    keep_orphans(run, before, after)
+    left = left_unread(run, before)
     if left.outcome is Outcome.REFUSE:
         run.say(f"{left.sentence}; they come from what is taken back, and are lost with it")
     elif left.outcome is not Outcome.PROCEED:

@@ -1,10 +1,14 @@
-"""Compares the topics of the cluster with the topology of a plan's release: at the plan, and right before each stop."""
+"""Compares the topics of the cluster with the topology of a plan's release: at the plan, before each stop and start.
+
+That includes what the group has not committed on the repartition topics that the release reads.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
+from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, repartitions_read, topics_needed
 from kstreams_runbooks.decide.fitting.topics import topics_fit
+from kstreams_runbooks.decide.fitting.uncommitted import offset_resets, uncommitted_records, worst
 from kstreams_runbooks.decide.instances.running import RunningRelease
 from kstreams_runbooks.decide.instances.running_facts import with_facts
 from kstreams_runbooks.decide.plans.basis import UPGRADE_FROM
@@ -17,6 +21,7 @@ from kstreams_runbooks.model.readings.readings import (
     Missing,
     StreamsReading,
 )
+from kstreams_runbooks.model.readings.topics_seen import NO_REPARTITIONS, RepartitionsSeen
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
@@ -35,7 +40,7 @@ def require_topics(run: Run, reading: ApplicationReading, bounces: Iterable[Boun
 
 def judged_topics(run: Run, reading: ApplicationReading, wanted: _Wanted) -> Verdict:
     """The decision for these versions; logs its findings."""
-    verdict = _judged(run, reading, wanted)
+    verdict = worst(_judged(run, reading, wanted), _uncommitted(run, reading, wanted))
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     return verdict
@@ -45,7 +50,8 @@ def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, d
     """Drifted or Inconclusive if the topics no longer fit; the sentence begins with what is `untouched`.
 
     It compares the plan's own description, which is not made again, with the present topics. With `down` nothing is
-    left to stop: then only a certain mismatch keeps an instance from starting.
+    left to stop: then only a certain mismatch keeps an instance from starting, and unknown facts about records that
+    the start would read again.
     """
     kept = run.verdicts(topics_fit.__name__)
     if kept:
@@ -60,15 +66,49 @@ def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, d
         verdict = _judged(run, reading, wanted)
     except Inconclusive as error:
         verdict = Verdict(Outcome.INCONCLUSIVE, (str(error),))
+    resets = offset_resets([*(dict(one.settings) for one in run.plan().bounces), *map(_deployed, now.instances)])
+    records = _uncommitted(run, now, wanted, _planned(run), resets)
+    if down and verdict.outcome is Outcome.INCONCLUSIVE:
+        verdict = records
+    verdict = worst(verdict, records)
     if verdict.outcome is Outcome.REFUSE:
         raise Drifted(f"{untouched}: {'; '.join(verdict.reasons)}")
-    if verdict.outcome is Outcome.INCONCLUSIVE and not down:
+    if verdict.outcome is Outcome.INCONCLUSIVE:
         raise Inconclusive(f"{untouched}: {'; '.join(verdict.reasons)}")
 
 
 def _judged(run: Run, reading: ApplicationReading, wanted: _Wanted) -> Verdict:
     seen = run.topics_seen(topics_needed(parsed_or_missing(wanted), run.declared))
     return run.decide(topics_fit, wanted=wanted, seen=seen, reading=reading, application=run.declared)
+
+
+def _uncommitted(
+    run: Run,
+    now: ApplicationReading,
+    wanted: _Wanted,
+    planned: RepartitionsSeen | None = None,
+    resets: frozenset[str] = frozenset(),
+) -> Verdict:
+    """The decision about records without a committed offset."""
+    names = repartitions_read(parsed_or_missing(wanted), run.declared.application_id)
+    return run.decide(
+        uncommitted_records,
+        wanted=wanted,
+        seen=run.repartitions_seen(names, now) if names else NO_REPARTITIONS,
+        planned=planned,
+        resets=resets,
+        application=run.declared,
+    )
+
+
+def _planned(run: Run) -> RepartitionsSeen | None:
+    """What the plan of this run saw of the repartition topics when it allowed the start; None if it did not look."""
+    for kept in reversed(run.verdicts(uncommitted_records.__name__)):
+        call = kept.payload
+        if call["inputs"]["planned"] is None and call["result"]["outcome"] == Outcome.PROCEED:
+            seen: RepartitionsSeen = decode(RepartitionsSeen, call["inputs"]["seen"])
+            return seen
+    return None
 
 
 def _wanted(run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]) -> _Wanted:

@@ -20,6 +20,7 @@ from kstreams_runbooks.observe.application.application import read_dropped
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.cards import has_stopped, own_changes
+from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import planned_from
 from kstreams_runbooks.steps.run.form import given_unchanged
 from kstreams_runbooks.steps.run.poll import Pace, poll
@@ -123,7 +124,9 @@ def _prove(run: Run) -> None:
         raise Refused(f"{left.sentence}; trigger undo for this run: the previous deployment reads them")
     run.demand(left)
     of: dict[str, Any] = {"before": before, "plan": run.plan(), "own": own_changes(run)}
-    watch(run, lambda earlier, after: run.decide(change_verified, earlier=earlier, after=after, **of))
+    keep_orphans(
+        run, before, watch(run, lambda earlier, after: run.decide(change_verified, earlier=earlier, after=after, **of))
+    )
 
 
 def left_unread(run: Run, before: ApplicationReading) -> Verdict:
@@ -149,8 +152,8 @@ def rehearsed(run: Run) -> None:
     run.say("every step was rehearsed, nothing was changed")
 
 
-def watch(run: Run, judge: Callable[[ApplicationReading, ApplicationReading], Verdict]) -> None:
-    """Read repeatedly until `judge` accepts two consecutive readings, or the ceiling ends the wait.
+def watch(run: Run, judge: Callable[[ApplicationReading, ApplicationReading], Verdict]) -> ApplicationReading:
+    """Read repeatedly until `judge` accepts two consecutive readings (the last is returned), or the ceiling ends it.
 
     If a committed offset does not advance, the records behind it are counted: after the last record of a partition
     markers or aborted records may follow, which an idle task never commits.
@@ -174,6 +177,7 @@ def watch(run: Run, judge: Callable[[ApplicationReading, ApplicationReading], Ve
     if verdict.outcome is Outcome.WAIT and unread.why:
         raise Inconclusive(f"{'; '.join(verdict.reasons)}; {unread.why}")
     run.demand(verdict)
+    return earlier
 
 
 def in_records(unread: UnreadRecords, earlier: ApplicationReading, after: ApplicationReading) -> ApplicationReading:

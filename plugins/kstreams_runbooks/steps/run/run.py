@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cached_property
@@ -20,7 +20,7 @@ from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode, encode, encode_call
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, Missing
-from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
+from kstreams_runbooks.model.readings.topics_seen import RepartitionsSeen, TopicsSeen
 from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.facts import FactsReading
@@ -30,6 +30,7 @@ from kstreams_runbooks.observe.application.facts import read_running_facts
 from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
 from kstreams_runbooks.steps.run.conf import check_conf
 from kstreams_runbooks.steps.run.form import given_limits
+from kstreams_runbooks.watch.repartitions import read_repartitions
 from kstreams_runbooks.wording import outside, sentence
 
 
@@ -222,6 +223,10 @@ class Run:
         """The topics that a topology needs, as the cluster has them now."""
         with ClusterReader(self.kafka) as reader:
             return read_topics_seen(reader, needed)
+
+    def repartitions_seen(self, names: Collection[str], reading: ApplicationReading) -> RepartitionsSeen:
+        """What the group has not committed on these repartition topics now."""
+        return read_repartitions(self.application, self.kafka, names, reading.instances)
 
     def line(self, message: str) -> str:
         """A line of the log, beginning with its application."""

@@ -6,10 +6,16 @@ from dataclasses import replace
 from kstreams_runbooks.act.kafka_writer import PartlyWritten
 from kstreams_runbooks.act.topic_checks import certain, known
 from kstreams_runbooks.act.topics import TopicWriter
+from kstreams_runbooks.decide.drain.certificate import certified
+from kstreams_runbooks.decide.drain.emptying import may_be_emptied
 from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.readings.drain import DrainReading
+from kstreams_runbooks.model.readings.emptying import CertifiedTopics
 from kstreams_runbooks.model.readings.readings import TopicReading
 from kstreams_runbooks.model.runs.cards import RecordsDeleted, TopicCreated, TopicDeleted, TopicGrown
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteRecords, DeleteTopics, GrowTopics
+from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.model.writes import Growth, ObjectWritten, TopicShape
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
@@ -17,6 +23,7 @@ from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.written import not_created_yet, rehearsed, written
+from kstreams_runbooks.watch.emptying import read_emptying
 
 
 def create_topics(run: Run, stage: CreateTopics) -> None:
@@ -98,9 +105,15 @@ def delete_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str]) -> None
 
 
 def delete_records(run: Run, stage: DeleteRecords) -> None:
-    """Delete all records up to the ends at the first try."""
-    announced = Announced(run, stage, no_way_back=True)
-    kept = announced.facts(RecordsDeleted)
+    """Delete all records up to the ends at the first try, of a `certified` stage up to the certified ends."""
+    if stage.certified:
+        found = certified_topics(run, stage.topics)
+        if found is None:
+            run.say(f"would {stage.sentence}: there is no certificate in a dry run")
+        else:
+            delete_certified_records(run, stage, found)
+        return
+    kept = Announced(run, stage).facts(RecordsDeleted)
     now = _topics(run, stage.topics)
     with ClusterReader(run.kafka) as reader:
         places = [(name, part) for name, one in now.items() if name not in kept for part in range(one.partitions)]
@@ -110,6 +123,47 @@ def delete_records(run: Run, stage: DeleteRecords) -> None:
     }
     before |= {place: end for place, (_, end) in certain(ends).items()}
     ids = {name: kept[name].topic_id if name in kept else one.topic_id for name, one in now.items()}
+    _delete(run, stage, before, ids)
+
+
+def certified_topics(run: Run, topics: Iterable[str]) -> CertifiedTopics | None:
+    """The ends of these topics in the run's newest drain certificate; None in a dry run, which gives none.
+
+    Refused if there is no certificate, or if it did not read one of the topics.
+    """
+    for kept in reversed(run.verdicts(certified.__name__)):
+        if kept.payload["result"]["outcome"] == Outcome.PROCEED:
+            now: DrainReading = decode(DrainReading, kept.payload["inputs"]["now"])
+            wanted = set(topics)
+            ends = {name: end for name, end in now.ends_after.items() if name.rpartition("-")[0] in wanted}
+            ids = {name: now.topic_ids[name] for name in wanted if name in now.topic_ids}
+            read = {one.topic for one in now.partitions if one.role != "orphaned" and one.name in ends}
+            if unread := sorted(wanted - (read & ids.keys())):
+                raise Refused(
+                    f"topic {unread[0]} is not emptied: the certificate of this run does not prove it read (expected "
+                    "its ends and committed offsets); leave it, and look at `kstreams-runbooks orphans`"
+                )
+            return CertifiedTopics(ends, ids)
+    if run.dry_run:
+        return None
+    raise Refused(f"{', '.join(topics)}: not emptied, since this run has no certificate; clear `certify`")
+
+
+def delete_certified_records(run: Run, stage: DeleteRecords, certificate: CertifiedTopics) -> None:
+    """Delete the records of the stage's topics up to the ends that are certified, and nothing behind them.
+
+    Refused or Inconclusive before the first write if a topic is read, has another group's offsets or readable records
+    behind its certified end, or has a record that the application's group would still read. Safe to run again.
+    """
+    seen = read_emptying(run.application, run.kafka, certificate, run.read().instances)
+    run.demand(run.decide(may_be_emptied, certified=certificate, seen=seen, group=run.application.application_id))
+    before = {(name, part): end for name in stage.topics for part, end in certificate.of(name).items()}
+    _delete(run, stage, before, dict(certificate.ids))
+
+
+def _delete(run: Run, stage: DeleteRecords, before: Mapping[Place, int], ids: Mapping[str, str]) -> None:
+    """Check, announce, and delete the records before these offsets."""
+    announced = Announced(run, stage, no_way_back=True)
     checked = TopicWriter(run.kafka)
     checked.delete_records(before, ids)
     if run.dry_run:

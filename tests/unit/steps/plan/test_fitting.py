@@ -1,12 +1,14 @@
 """The topics of the cluster against what a plan brings, at the plan and before each stop; on a real SQLite ledger."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.decide.fitting.needed import NeededTopics
 from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused
-from kstreams_runbooks.model.readings.readings import Taken
-from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
+from kstreams_runbooks.model.readings.lag import PartitionLag
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Taken
+from kstreams_runbooks.model.readings.topics_seen import RepartitionsSeen, TopicsSeen
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic
 from kstreams_runbooks.model.topology.facts import FactsReading
@@ -127,3 +129,39 @@ def test_a_number_that_the_program_fixes_is_read_from_its_instance(
     vars(run)["running_facts"] = lambda _: {"orders-1": FactsReading(Taken(1, "jolokia"), "c", read)}
     with pytest.raises(Refused, match="orders-by-customer-repartition has 4 partitions"):
         require_topics(run, new, run.plan().bounces)
+
+
+def left(start: int, end: int) -> RepartitionsSeen:
+    """The repartition topic without a committed offset, with records from `start` to `end`; the group is empty."""
+    topic = "orders-by-customer-repartition"
+    row = PartitionLag(topic, 0, "repartition", "never_committed", "id", None, start, end, end)
+    counted = replace(row, records=end - start, exact=True)
+    return RepartitionsSeen({topic: "id"}, (counted,), "Empty")
+
+
+def test_a_start_over_records_without_a_committed_offset_is_refused(
+    run: Run, cluster: Callable[[TopicsSeen], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the plan and before the start; what this run's own start wrote since the plan is let through."""
+    cluster(PRESENT)
+    now = left(3, 9)
+
+    def look(_: Run, names: dict[str, str], __: ApplicationReading) -> RepartitionsSeen:
+        assert set(names) == {"orders-by-customer-repartition"}
+        return now
+
+    monkeypatch.setattr(Run, "repartitions_seen", look)
+    with pytest.raises(Refused, match="orders-by-customer-repartition has 6 records on partition 0 without"):
+        require_topics(run, RUNS, run.plan().bounces)
+    with pytest.raises(Drifted, match="orders-1 not started: topic orders-by-customer-repartition has 6 records"):
+        require_topics_still(run, RUNS, "orders-1 not started", down=True)
+    now = left(9, 9)
+    require_topics(run, RUNS, run.plan().bounces)
+    now = left(9, 11)
+    require_topics_still(run, RUNS, "orders-1 not started", down=True)
+    now = left(10, 11)
+    with pytest.raises(Drifted, match="orders-1 not started"):
+        require_topics_still(run, RUNS, "orders-1 not started", down=True)
+    now = RepartitionsSeen({}, (), "Empty", unknown=("no leader answers",))
+    with pytest.raises(Inconclusive, match="orders-1 not started: no leader answers"):
+        require_topics_still(run, RUNS, "orders-1 not started", down=True)
