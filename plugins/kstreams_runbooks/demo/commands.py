@@ -28,9 +28,7 @@ _WORDS: Final = {0: "ok", 1: "wrong", 3: "inconclusive"}
 def _common(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that both commands have: the address of the cluster, and the names of its topics."""
     for option in (
-        click.option(
-            "--topic", "topics", multiple=True, metavar="ROLE=TOPIC", help="Another topic for a role; repeatable."
-        ),
+        click.option("--topic", "topics", multiple=True, metavar="ROLE=TOPIC", help="Topic of a role; repeatable."),
         click.option("--topic-prefix", default="", help="In front of every default topic name."),
         click.option("--bootstrap", required=True, metavar="HOST:PORT", help="Brokers to start from."),
     ):
