@@ -96,7 +96,7 @@ spark-matrix: setup ## The Spark jobs on local[2], local[*], Spark Connect and a
 lag-scenarios: setup ## Measure docs/lag_scenarios.md again: lag by Kafka's tool and by this project, and the true count
 	WRITE_PAGE=1 $(BIN)/python -m pytest tests/spark/test_lag_scenarios.py
 
-build: setup facts ## The orders application in both releases, the broker's jars, and those with which Spark reads Kafka
+build: setup facts ## The orders application in every release, the broker's jars, and those with which Spark reads Kafka
 	mvn -q -B -f tests/apps/pom.xml package -DskipTests
 	mvn -q -B -f spark_jobs/pom.xml package
 

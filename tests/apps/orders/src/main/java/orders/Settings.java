@@ -31,6 +31,7 @@ final class Settings {
             Map.entry("topic.windowed", "orders-windowed"),
             Map.entry("topic.enriched", "orders-enriched"),
             Map.entry("topic.per-customer", "orders-per-customer"),
+            Map.entry("topic.customers-counted", "customers-counted"),
             Map.entry("window.size.ms", "10000"),
             Map.entry("window.grace.ms", "120000"),
             Map.entry(FAIL_AT_START, "false"),

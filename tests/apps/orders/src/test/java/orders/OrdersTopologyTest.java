@@ -3,6 +3,8 @@ package orders;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
@@ -17,6 +19,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class OrdersTopologyTest {
     @TempDir
@@ -29,6 +34,10 @@ class OrdersTopologyTest {
 
     @BeforeEach
     void start() {
+        start(CustomersCounted.NONE);
+    }
+
+    private void start(CustomersCounted counted) {
         Properties properties = new Properties();
         properties.setProperty("application.id", "orders");
         properties.setProperty("bootstrap.servers", "none:0");
@@ -36,7 +45,7 @@ class OrdersTopologyTest {
         properties.setProperty("statestore.cache.max.bytes", "0");
         properties.setProperty("window.grace.ms", "1000");
         Settings settings = new Settings(properties);
-        topology = OrdersTopology.of(settings, new StreamsConfig(settings.streams()));
+        topology = OrdersTopology.of(settings, new StreamsConfig(settings.streams()), counted);
         driver = new TopologyTestDriver(topology, settings.streams());
         orders = driver.createInputTopic("orders", new StringSerializer(), new StringSerializer());
         customers = driver.createInputTopic("customers", new StringSerializer(), new StringSerializer());
@@ -83,11 +92,50 @@ class OrdersTopologyTest {
                 read("orders-windowed"));
     }
 
+    /** Every record of a customer counts, also one that changes nothing but its number. */
+    @ParameterizedTest
+    @EnumSource(names = {"GROUP_BY", "GROUP_BY_KEY"})
+    void everyRecordOfACustomerIsCounted(CustomersCounted counted) {
+        again(counted);
+        customer("c-1", 4);
+        customer("c-2", 4);
+        customer("c-1", 5);
+        customer("c-1", 6);
+        assertEquals(
+                List.of(
+                        KeyValue.pair("c-1", "{\"v\":1,\"customer\":\"c-1\",\"count\":1,\"seq\":4}"),
+                        KeyValue.pair("c-2", "{\"v\":1,\"customer\":\"c-2\",\"count\":1,\"seq\":4}"),
+                        KeyValue.pair("c-1", "{\"v\":1,\"customer\":\"c-1\",\"count\":2,\"seq\":5}"),
+                        KeyValue.pair("c-1", "{\"v\":1,\"customer\":\"c-1\",\"count\":3,\"seq\":6}")),
+                read("customers-counted"));
+    }
+
+    /** Committed for the plan between the two releases: one repartition topic goes, and the store moves. */
+    @ParameterizedTest
+    @CsvSource({"GROUP_BY, topology-4.3.1.1.txt", "GROUP_BY_KEY, topology-4.3.1.2.txt"})
+    void theDescriptionIsTheCommittedOne(CustomersCounted counted, String file) throws IOException {
+        again(counted);
+        assertEquals(Files.readString(Path.of("src/test/resources", file)), topology.describe().toString());
+    }
+
     /** No generated name: those shift when an operator is added. */
-    @Test
-    void everythingIsNamed() {
+    @ParameterizedTest
+    @EnumSource
+    void everythingIsNamed(CustomersCounted counted) {
+        again(counted);
         String description = topology.describe().toString();
         assertFalse(description.contains("KSTREAM-") || description.contains("KTABLE-"), description);
+    }
+
+    private void again(CustomersCounted counted) {
+        driver.close();
+        start(counted);
+    }
+
+    private void customer(String customer, long seq) {
+        customers.pipeInput(
+                customer,
+                "{\"v\":1,\"customer\":\"%s\",\"region\":\"r-3\",\"seq\":%d,\"ts\":0}".formatted(customer, seq));
     }
 
     private void order(String event, String order, long amount, long ts) {
