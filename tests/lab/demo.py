@@ -22,6 +22,7 @@ from lab.airflow import APPROVER, REQUESTER, passwords
 from lab.application import TO_RELEASE
 from lab.display import Display, show
 from lab.follow import follow
+from lab.judge import verify_traffic
 from lab.settings import Lab
 from lab.stack import TRAFFIC, Parts, Stack
 
@@ -101,7 +102,7 @@ def _judged(stack: Stack, display: Display, run_id: str, state: str) -> report.F
     stack.seconds["drain"] = round(time.monotonic() - began, 1)
     began = time.monotonic()
     display.say("judge the outputs")
-    judge = command(stack, "verify-traffic", "--bootstrap", bootstrap, "--format", "json", allowed={0, 1, 3})
+    judge = command(stack, *verify_traffic(bootstrap), allowed={0, 1, 3})
     stack.seconds["judge"] = round(time.monotonic() - began, 1)
     evidence = command(stack, "evidence", run_id, "--format", "json", allowed={0})
     names = stack.parts.deployed.names if stack.parts.deployed else ()

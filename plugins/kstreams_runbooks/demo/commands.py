@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 
 from kstreams_runbooks.demo.judge.figures import KINDS, OutputVerdict
-from kstreams_runbooks.demo.traffic.schedule import Schedule
+from kstreams_runbooks.demo.traffic.schedule import CUSTOMER_EVERY, Schedule
 from kstreams_runbooks.demo.traffic.topics import TopicRole, topic_names
 from kstreams_runbooks.finite import MOST_WHOLE, FiniteRange
 
@@ -57,6 +57,8 @@ def verify_traffic(
 ) -> None:
     """Judge the outputs of the orders application from its topics alone.
 
+    customers-counted, an output of some releases, is judged where --topic names it.
+
     Exit codes: 0 all outputs right, 1 one is wrong, 2 bad input, 3 one cannot be judged, 4 no broker answers.
     """
     from kstreams_runbooks.demo.judge.judge import exit_code, judge
@@ -100,6 +102,13 @@ def verify_traffic(
     "--customers", type=click.IntRange(1, _MOST_CUSTOMERS), default=100, show_default=True, help="Number of customers."
 )
 @click.option(
+    "--customer-every",
+    type=click.IntRange(1, MOST_WHOLE),
+    default=CUSTOMER_EVERY,
+    show_default=True,
+    help="One customer update after so many events.",
+)
+@click.option(
     "--disorder-ms",
     type=click.IntRange(0, MOST_WHOLE),
     default=2_000,
@@ -120,6 +129,7 @@ def generate_traffic(
     rate: float,
     seed: int,
     customers: int,
+    customer_every: int,
     disorder_ms: int,
     start_ms: int | None,
     seconds: float | None,
@@ -127,7 +137,7 @@ def generate_traffic(
 ) -> None:
     """Send orders and customers at a steady rate until SIGTERM, SIGINT or the given end; exits 0.
 
-    The same seed, rate, customers, disorder and start give the same records.
+    The same seed, rate, customers, updates, disorder and start give the same records.
     """
     from kstreams_runbooks.demo.traffic.produce import generate
 
@@ -140,6 +150,7 @@ def generate_traffic(
         customers=customers,
         start_ms=int(time.time() * 1000) if start_ms is None else start_ms,
         disorder_ms=disorder_ms,
+        customer_every=customer_every,
     )
     names = topic_names(topic_prefix, topics)
     produced = generate(
