@@ -21,6 +21,7 @@ from lab.afresh import afresh, empty_group
 from lab.application import WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 from lab.judge import judged
 from lab.stack import Stack
+from lab.supervise import until
 
 GROUP = "orders"
 REPARTITION = "orders-customers-counted-repartition"
@@ -64,18 +65,24 @@ def change(stack: Stack) -> list[str]:
     return left
 
 
-def unread(stack: Stack) -> list[str]:
-    """The updates in the repartition topic behind the offsets that the group has committed."""
+def read_up_to(stack: Stack) -> dict[int, int]:
+    """What the group has committed on the repartition topic, by partition."""
     with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
         committed = reader.committed([GROUP])[GROUP]
     assert not isinstance(committed, Missing)
+    return {partition: one.offset for (topic, partition), one in committed.items() if topic == REPARTITION}
+
+
+def unread(stack: Stack) -> list[str]:
+    """The updates in the repartition topic behind the offsets that the group has committed."""
+    committed = read_up_to(stack)
     found = []
     for message in kafka.records(stack.lab.bootstrap, REPARTITION):
         partition, offset, value = message.partition(), message.offset(), message.value()
         assert partition is not None
         assert offset is not None
         assert value is not None
-        if offset >= committed[REPARTITION, partition].offset:
+        if offset >= committed[partition]:
             update = json.loads(value)
             found.append(update_of(update["customer"], update["seq"]))
     return sorted(found)
@@ -101,6 +108,7 @@ def test_a_repartition_topic_read_to_its_end_goes_without_a_trace(counting: Stac
 def test_without_the_flush_exactly_the_unread_records_are_lost(counting: Stack) -> None:
     """Every instance RUNNING, no exception, four outputs right; the judge names update by update what is missing."""
     with traffic(counting):
+        until(lambda: len(read_up_to(counting)) == kafka.PARTITIONS, 60, "every partition is read")
         time.sleep(_UNDER_WAY_S)
         left = change(counting)
         time.sleep(_UNDER_WAY_S)
