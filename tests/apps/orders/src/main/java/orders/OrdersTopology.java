@@ -90,6 +90,9 @@ final class OrdersTopology {
         if (settings.audit()) {
             audit(events);
         }
+        if (settings.auditCounts()) {
+            auditCounts(events);
+        }
     }
 
     /**
@@ -102,6 +105,27 @@ final class OrdersTopology {
                         .withKeySerde(keys)
                         .withValueSerde(orderSerde))
                 .foreach((customer, event) -> {}, Named.as("orders-audit-end"));
+    }
+
+    /**
+     * TEST ONLY ({@code audit.counts=true}): two states behind one change of the key, each with a repartition topic named
+     * after its store; {@code topology.optimization=merge.repartition.topics} makes one topic of them.
+     */
+    private void auditCounts(KStream<String, Order> events) {
+        KGroupedStream<String, Order> byCustomer = events.selectKey(
+                        (order, event) -> event.customer(), Named.as("orders-audited-key"))
+                .groupByKey(Grouped.with(keys, orderSerde));
+        byCustomer.count(
+                Named.as("orders-audited-count"),
+                Materialized.<String, Long, KeyValueStore<Bytes, byte[]>>as("orders-audited-count-store")
+                        .withKeySerde(keys)
+                        .withValueSerde(counts));
+        byCustomer.reduce(
+                (before, latest) -> latest,
+                Named.as("orders-audited-latest"),
+                Materialized.<String, Order, KeyValueStore<Bytes, byte[]>>as("orders-audited-latest-store")
+                        .withKeySerde(keys)
+                        .withValueSerde(orderSerde));
     }
 
     private String customerOf(String order, Order event) {

@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
+import java.util.regex.Pattern;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.streams.KeyValue;
@@ -34,16 +36,17 @@ class OrdersTopologyTest {
 
     @BeforeEach
     void start() {
-        start(CustomersCounted.NONE);
+        start(CustomersCounted.NONE, Map.of());
     }
 
-    private void start(CustomersCounted counted) {
+    private void start(CustomersCounted counted, Map<String, String> more) {
         Properties properties = new Properties();
         properties.setProperty("application.id", "orders");
         properties.setProperty("bootstrap.servers", "none:0");
         properties.setProperty("state.dir", state.toString());
         properties.setProperty("statestore.cache.max.bytes", "0");
         properties.setProperty("window.grace.ms", "1000");
+        properties.putAll(more);
         Settings settings = new Settings(properties);
         topology = OrdersTopology.of(settings, new StreamsConfig(settings.streams()), counted);
         driver = new TopologyTestDriver(topology, settings.streams());
@@ -96,7 +99,7 @@ class OrdersTopologyTest {
     @ParameterizedTest
     @EnumSource(names = {"GROUP_BY", "GROUP_BY_KEY"})
     void everyRecordOfACustomerIsCounted(CustomersCounted counted) {
-        again(counted);
+        again(counted, Map.of());
         customer("c-1", 4);
         customer("c-2", 4);
         customer("c-1", 5);
@@ -114,22 +117,31 @@ class OrdersTopologyTest {
     @ParameterizedTest
     @CsvSource({"GROUP_BY, topology-4.3.1.1.txt", "GROUP_BY_KEY, topology-4.3.1.2.txt"})
     void theDescriptionIsTheCommittedOne(CustomersCounted counted, String file) throws IOException {
-        again(counted);
+        again(counted, Map.of());
         assertEquals(Files.readString(Path.of("src/test/resources", file)), topology.describe().toString());
+    }
+
+    /** The setting alone decides whether two states behind one change of the key have a repartition topic each. */
+    @ParameterizedTest
+    @CsvSource({"none, 2", "merge.repartition.topics, 1"})
+    void repartitionTopicsAreMergedWhereTheSettingSaysSo(String optimization, int topics) {
+        again(CustomersCounted.NONE, Map.of("audit.counts", "true", "topology.optimization", optimization));
+        String sinks = "\\(topic: orders-audited-\\w+-store-repartition\\)";
+        assertEquals(topics, Pattern.compile(sinks).matcher(topology.describe().toString()).results().count());
     }
 
     /** No generated name: those shift when an operator is added. */
     @ParameterizedTest
     @EnumSource
     void everythingIsNamed(CustomersCounted counted) {
-        again(counted);
+        again(counted, Map.of("audit", "true", "audit.counts", "true"));
         String description = topology.describe().toString();
         assertFalse(description.contains("KSTREAM-") || description.contains("KTABLE-"), description);
     }
 
-    private void again(CustomersCounted counted) {
+    private void again(CustomersCounted counted, Map<String, String> more) {
         driver.close();
-        start(counted);
+        start(counted, more);
     }
 
     private void customer(String customer, long seq) {
