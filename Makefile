@@ -96,14 +96,14 @@ spark-matrix: setup ## The Spark jobs on local[2], local[*], Spark Connect and a
 lag-scenarios: setup ## Measure docs/lag_scenarios.md again: lag by Kafka's tool and by this project, and the true count
 	WRITE_PAGE=1 $(BIN)/python -m pytest tests/spark/test_lag_scenarios.py
 
-build: setup facts ## The orders application in both releases, the broker's jars, and those with which Spark reads Kafka
+build: setup facts ## The orders application in every release, the broker's jars, and those with which Spark reads Kafka
 	mvn -q -B -f tests/apps/pom.xml package -DskipTests
 	mvn -q -B -f spark_jobs/pom.xml package
 
 facts: ## topology_facts/target/topology-facts.jar, which an application prints its topology's facts with
 	mvn -q -B -f topology_facts/pom.xml package
 
-demo: setup ## A real library bump under traffic, with its proof; PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
+demo: setup ## A real run under traffic, with its proof; RUNBOOK=library_bump or control_topic_flush, PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
 	@$(LAB) lab.demo up
 
 demo-down: ## Stop what the demo started, and nothing else

@@ -13,6 +13,8 @@ from lab.settings import CHECKOUT
 from lab.topology_facts import COMMAND, jar, java
 
 RELEASES = ("3.4.1", "3.9.1", "4.3.1")
+# On the library of the last one, with another topology each.
+COUNTING = ("4.3.1.1", "4.3.1.2")
 DECLARED = CHECKOUT / "config" / "applications" / "orders"
 BUILT = CHECKOUT / "tests" / "apps" / "orders" / "target" / "releases"
 # What each instance of the demo has, and its declaration files declare without the address of the broker.
@@ -57,13 +59,21 @@ def plan(folder: Path, *options: str, old: str = RELEASES[0], new: str = RELEASE
     return found
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", RELEASES + COUNTING)
 def test_no_declaration_of_orders_contradicts_its_program(folder: Path, release: str) -> None:
     """Windows, kinds, joins, logging, formats and settings of every release, as the library built them."""
     declared = str(DECLARED / f"{release}.yaml")
     found = plan(folder, "--from-declaration", declared, "--to-declaration", declared, old=release, new=release)
     assert [one["message"] for one in found["findings"] if one["id"] == "declaration-contradicted"] == []
     assert (found["verdict"], found["runbooks"]) == ("proceed", ["rolling_bounce"])
+
+
+def test_the_flush_is_decided_by_facts_and_declarations(folder: Path) -> None:
+    """A repartition topic goes, and the store keeps its changelog in another subtopology."""
+    before, after = (str(DECLARED / f"{release}.yaml") for release in COUNTING)
+    found = plan(folder, "--from-declaration", before, "--to-declaration", after, old=COUNTING[0], new=COUNTING[1])
+    assert (found["verdict"], found["runbooks"]) == ("proceed", ["control_topic_flush"])
+    assert {one["id"] for one in found["findings"]} >= {"repartition-removed", "store-moved-subtopology"}
 
 
 def test_only_what_its_code_chooses_is_asked_for(folder: Path) -> None:

@@ -52,7 +52,7 @@ def copied(log: Log) -> Log:
 
 
 def publish(broker: Broker, log: Log) -> str:
-    """Write a log into six new topics, partition by partition; return their prefix."""
+    """Write a log into new topics, partition by partition; return their prefix."""
     prefix = f"judge-{uuid.uuid4().hex[:8]}-"
     names = topic_names(prefix)
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})

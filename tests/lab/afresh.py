@@ -31,7 +31,7 @@ def afresh(stack: Stack, deployed: Deployed) -> None:
     for name in names:
         shutil.rmtree(lab.instances / name, ignore_errors=True)
         (lab.logs / f"{name}.log").write_text("", encoding="utf-8")
-    kafka.create_topics(lab.bootstrap)
+    kafka.create_topics(lab.bootstrap, deployed.topics)
     application.write_instances(lab, deployed)
     # The times distinguish a start from the write before it; a deployer waits like this too.
     time.sleep(TELL_APART_S)
@@ -51,15 +51,22 @@ def _end_runs(stack: Stack) -> None:
         ledger.release_holds(run_key)
 
 
-def forget_group(bootstrap: str, group_id: str) -> None:
-    """A stopped application stays in its group until its session times out: its members are removed here."""
+def empty_group(bootstrap: str, group_id: str) -> bool:
+    """Remove the members of a group whose application is stopped; False if there is no such group."""
     config = {"bootstrap.servers": bootstrap}
     with ClusterReader(config) as reader:
         group = reader.group(group_id)
     if not isinstance(group, GroupReading):
-        return
+        return False
     if group.members:
         GroupWriter(config, dry_run=False).remove_members(group_id, group.members)
+    return True
+
+
+def forget_group(bootstrap: str, group_id: str) -> None:
+    """A stopped application stays in its group until its session times out: its members are removed here."""
+    if not empty_group(bootstrap, group_id):
+        return
     admin = AdminClient({"bootstrap.servers": bootstrap})
 
     def deleted() -> bool:

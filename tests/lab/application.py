@@ -10,11 +10,15 @@ from kstreams_runbooks.model.readings.readings import Missing, StreamsReading
 from kstreams_runbooks.observe.application.metrics import read_streams
 from kstreams_runbooks.properties import dump, write_atomically
 
+from lab import kafka
 from lab.settings import Lab
 from lab.supervise import Program, Supervisor, log_tail, until
 
 FROM_RELEASE = "3.4.1"
 TO_RELEASE = "4.3.1"
+# On the same library as TO_RELEASE: customers counted behind a needless repartition topic, and without it.
+WITH_REPARTITION = "4.3.1.1"
+WITHOUT_REPARTITION = "4.3.1.2"
 
 _BUILD_S = 900
 _RUNNING_S = 240
@@ -39,9 +43,15 @@ class Deployed:
         """Instances, which are programs of supervisord too."""
         return tuple(f"orders-{number}" for number in range(1, self.instances + 1))
 
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Its inputs and outputs."""
+        counted = (kafka.COUNTED,) if self.release in {WITH_REPARTITION, WITHOUT_REPARTITION} else ()
+        return (*kafka.INPUTS, *kafka.OUTPUTS, *counted)
+
 
 def build(lab: Lab) -> None:
-    """Compile both releases and fetch the broker's jars; BadInput with Maven's last lines if it fails."""
+    """Compile every release and fetch the broker's jars; BadInput with Maven's last lines if it fails."""
     log = lab.run_dir / "logs" / "build.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     command = ["mvn", "-q", "-B", "-f", str(lab.apps / "pom.xml"), "package", "-DskipTests"]

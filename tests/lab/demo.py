@@ -1,10 +1,11 @@
-"""`make demo` and `make demo-down`: follows a real library bump under traffic, and judges it from the topics.
+"""`make demo` and `make demo-down`: follows a real run of a runbook under traffic, and judges it from the topics.
 
     python -m lab.demo up|down
 
-`RUN_DIR`, `PORT_BASE`, `APPROVE=me` (waits for a person instead of answering) and `FORMAT=json` come from the
-environment. stdout has the result alone. Exit codes: 0 the run completed and nothing was lost or counted twice, 1 it
-did not, 2 the machine lacks something, 3 the judge cannot decide, 4 a part of the stack does not answer.
+`RUNBOOK` (library_bump), `RUN_DIR`, `PORT_BASE`, `APPROVE=me` (waits for a person instead of answering) and
+`FORMAT=json` come from the environment. stdout has the result alone. Exit codes: 0 the run completed and nothing was
+lost or counted twice, 1 it did not, 2 the machine lacks something, 3 the judge cannot decide, 4 a part of the stack
+does not answer.
 """
 
 import json
@@ -19,30 +20,31 @@ from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
 
 from lab import kafka, leftovers, report
 from lab.airflow import APPROVER, REQUESTER, passwords
-from lab.application import TO_RELEASE
 from lab.display import Display, show
 from lab.follow import follow
+from lab.judge import verify_traffic
 from lab.settings import Lab
+from lab.shown import Shown, shown
 from lab.stack import TRAFFIC, Parts, Stack
 
-DAG = "library_bump"
 APPLICATION = "orders"
 
 _WARM_UP_S = 10
 _COMMAND_S = 600
 
 
-def up(lab: Lab, *, by_hand: bool, as_json: bool) -> int:
-    """Start everything, bump, judge, print; the stack stays up, unless its start failed."""
+def up(lab: Lab, runbook: Shown, *, by_hand: bool, as_json: bool) -> int:
+    """Start everything, run, judge, print; the stack stays up, unless its start failed."""
     display = Display()
-    stack = Stack(lab, Parts(spark=True), display.say)
+    parts = Parts(runbook.deployed, spark=True, customer_every=runbook.customer_every)
+    stack = Stack(lab, parts, display.say)
     try:
-        _start(stack)
+        _start(stack, runbook)
     except BaseException:
         stack.down()
         raise
     try:
-        facts = _bump(stack, display, by_hand=by_hand)
+        facts = _run(stack, runbook, display, by_hand=by_hand)
     finally:
         display.close()
     result = report.document(facts)
@@ -51,7 +53,7 @@ def up(lab: Lab, *, by_hand: bool, as_json: bool) -> int:
         print(json.dumps(result, indent=2))
     else:
         show(result)
-    _say_where(lab, str(result["run"]["run_id"]))
+    _say_where(lab, runbook, str(result["run"]["run_id"]))
     return exit_code(result)
 
 
@@ -62,37 +64,37 @@ def exit_code(result: dict[str, Any]) -> int:
     return 3 if result["run"]["state"] == "success" and result["verdict"] == "inconclusive" else 1
 
 
-def _start(stack: Stack) -> None:
+def _start(stack: Stack, runbook: Shown) -> None:
     stack.up()
-    stack.api().wait_for_dag(DAG)
+    stack.api().wait_for_dag(runbook.dag_id)
     stack.start_traffic()
     time.sleep(_WARM_UP_S)
     stack.supervisor.require_running(TRAFFIC)
 
 
-def _bump(stack: Stack, display: Display, *, by_hand: bool) -> report.Facts:
-    lab = stack.lab
+def _run(stack: Stack, runbook: Shown, display: Display, *, by_hand: bool) -> report.Facts:
+    lab, dag_id = stack.lab, runbook.dag_id
     began = time.monotonic()
     run_id = f"demo-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"
-    conf = {"application": APPLICATION, "target": TO_RELEASE, "dry_run": False, "reason": "demo"}
-    stack.api(REQUESTER).trigger(DAG, conf, run_id)
-    display.say(f"{REQUESTER} triggered {DAG}: {page_of(lab, run_id)}")
+    conf = {"application": APPLICATION, "dry_run": False, "reason": "demo", **runbook.form}
+    stack.api(REQUESTER).trigger(dag_id, conf, run_id)
+    display.say(f"{REQUESTER} triggered {dag_id}: {page_of(lab, runbook, run_id)}")
     if by_hand:
         display.say(f"approve it there (tab Required Actions) as {APPROVER}, password {passwords(lab)[APPROVER]}")
     state = follow(
         stack.api(),
-        DAG,
+        dag_id,
         run_id,
         approver=None if by_hand else stack.api(APPROVER),
         watch=display,
         each_time=lambda: stack.supervisor.require_running(TRAFFIC),
     )
-    stack.seconds["bump"] = round(time.monotonic() - began, 1)
+    stack.seconds["run"] = round(time.monotonic() - began, 1)
     display.say(f"the run ended: {state}")
-    return _judged(stack, display, run_id, state)
+    return _judged(stack, runbook, display, run_id, state)
 
 
-def _judged(stack: Stack, display: Display, run_id: str, state: str) -> report.Facts:
+def _judged(stack: Stack, runbook: Shown, display: Display, run_id: str, state: str) -> report.Facts:
     lab, bootstrap = stack.lab, stack.lab.bootstrap
     began = time.monotonic()
     display.say("stop the traffic and let the application finish")
@@ -101,13 +103,13 @@ def _judged(stack: Stack, display: Display, run_id: str, state: str) -> report.F
     stack.seconds["drain"] = round(time.monotonic() - began, 1)
     began = time.monotonic()
     display.say("judge the outputs")
-    judge = command(stack, "verify-traffic", "--bootstrap", bootstrap, "--format", "json", allowed={0, 1, 3})
+    judge = command(stack, *verify_traffic(bootstrap), allowed={0, 1, 3})
     stack.seconds["judge"] = round(time.monotonic() - began, 1)
     evidence = command(stack, "evidence", run_id, "--format", "json", allowed={0})
     names = stack.parts.deployed.names if stack.parts.deployed else ()
     return report.Facts(
         run={
-            "dag_id": DAG,
+            "dag_id": runbook.dag_id,
             "run_id": run_id,
             "state": state,
             "outcome": evidence["run"]["outcome"],
@@ -138,17 +140,17 @@ def command(stack: Stack, *arguments: str, allowed: set[int]) -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
-def page_of(lab: Lab, run_id: str) -> str:
+def page_of(lab: Lab, runbook: Shown, run_id: str) -> str:
     """The run's page in Airflow's UI."""
-    return f"{lab.airflow_url}/dags/{DAG}/runs/{run_id}"
+    return f"{lab.airflow_url}/dags/{runbook.dag_id}/runs/{run_id}"
 
 
-def _say_where(lab: Lab, run_id: str) -> None:
+def _say_where(lab: Lab, runbook: Shown, run_id: str) -> None:
     logins = ", ".join(f"{name}/{password}" for name, password in passwords(lab).items())
     here = Path(os.path.relpath(lab.command)) if lab.command.is_relative_to(Path.cwd()) else lab.command
     for line in (
         "",
-        f"Airflow    {page_of(lab, run_id)}",
+        f"Airflow    {page_of(lab, runbook, run_id)}",
         f"logins     {logins}",
         f"evidence   {here} evidence {run_id}",
         f"document   {lab.run_dir / 'result.json'}",
@@ -179,7 +181,8 @@ def main(arguments: list[str]) -> int:
             raise BadInput(f"FORMAT={form}: unknown; leave it out for a table, or set FORMAT=json")
         if approve not in {"", "me"}:
             raise BadInput(f"APPROVE={approve}: unknown; leave it out, or set APPROVE=me to approve yourself")
-        return up(lab, by_hand=approve == "me", as_json=form == "json")
+        runbook = shown(os.environ.get("RUNBOOK") or "")
+        return up(lab, runbook, by_hand=approve == "me", as_json=form == "json")
     except RunbookError as error:
         print(str(error), file=sys.stderr)
         return error.exit_code

@@ -97,12 +97,14 @@ def elapsed(task: Mapping[str, Any]) -> str:
 def show(document: Mapping[str, Any]) -> None:
     """The result as tables on stdout."""
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120)
-    for table in (_outputs(document), _restarts(document), _instances(document)):
+    restarts = (_restarts(document),) if document["bounces"] else ()
+    for table in (_outputs(document), *restarts, _instances(document)):
         console.print(table)
         console.print()
     faults = ", ".join(f"{document[name]} {name.replace('_', ' ')}" for name in ("missing", "extra", "duplicate"))
     console.print(
-        f"run {document['run']['state']}, {document['bounces']} bounces, {document['inputs_seen']:,} inputs: {faults}"
+        f"{document['run']['dag_id']}: run {document['run']['state']}, {document['bounces']} bounces,"
+        f" longest silence {_seconds(document['silence_seconds'])}, {document['inputs_seen']:,} inputs: {faults}"
         f" — the judge's verdict: {document['verdict']}",
         soft_wrap=True,
     )

@@ -16,6 +16,8 @@ from lab.supervise import Program, Supervisor, until
 PARTITIONS = 4
 INPUTS = ("orders", "customers")
 OUTPUTS = ("orders-running", "orders-windowed", "orders-enriched", "orders-per-customer")
+# An output of the releases of the flush alone.
+COUNTED = "customers-counted"
 
 _READY_S = 180
 _CALL_S = 30
@@ -74,6 +76,11 @@ def create_topics(
         future.result()
     wanted = {topic.topic for topic in topics}
     until(lambda: wanted <= set(admin.list_topics(timeout=_CALL_S).topics), _CALL_S, "the topics are there")
+
+
+def exists(bootstrap: str, topic: str) -> bool:
+    """Whether a cluster has a topic."""
+    return topic in AdminClient({"bootstrap.servers": bootstrap, **_QUIET}).list_topics(timeout=_CALL_S).topics
 
 
 def topic_of_ten(config: Mapping[str, Any], name: str) -> None:
@@ -168,14 +175,17 @@ def lag(bootstrap: str, group: str) -> dict[str, int]:
         consumer.close()
 
 
-def wait_drained(bootstrap: str, group: str, limit_s: float = 120) -> float:
-    """Wait until the group has committed everything that can be read, twice in a row; returns seconds."""
+def wait_drained(bootstrap: str, group: str, limit_s: float = 120, orphan: str | None = None) -> float:
+    """Wait until the group has committed everything that can be read, twice in a row; returns seconds.
+
+    `orphan` is a topic that the group has offsets on and no longer reads.
+    """
     seen: dict[str, int] = {}
     good = 0
 
     def drained() -> bool:
         nonlocal seen, good
-        seen = lag(bootstrap, group)
+        seen = {place: left for place, left in lag(bootstrap, group).items() if place.rpartition("-")[0] != orphan}
         good = 0 if seen else good + 1
         return good > 1
 

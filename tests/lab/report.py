@@ -67,6 +67,7 @@ def document(facts: Facts) -> dict[str, Any]:
         "gaps": [
             {"bounce": one.bounce, "instance": one.instance, "seconds": gap(facts.outputs, one)} for one in facts.rolled
         ],
+        "silence_seconds": silence(facts.outputs),
         "verdict": facts.judge.get("verdict"),
         **{fault: facts.judge.get(fault) for fault in FAULTS},
         "judge": dict(facts.judge),
@@ -116,6 +117,16 @@ def gap(outputs: Sequence[Appended], rolled: Rolled) -> float | None:
             if after > rolled.stopped_at_ms and before < rolled.gate_passed_at_ms:
                 longest = max(longest, after - before)
     return longest / 1000
+
+
+def silence(outputs: Sequence[Appended]) -> float | None:
+    """Longest time in seconds in which no partition got an output: for as long no instance processed.
+
+    None with fewer than two outputs.
+    """
+    times = sorted(one.at_ms for one in outputs)
+    longest = max((after - before for before, after in pairwise(times)), default=None)
+    return None if longest is None else longest / 1000
 
 
 def _instance(starts: Sequence[InstanceStart]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kstreams_runbooks.demo.traffic.schedule import CUSTOMER_EVERY
 from kstreams_runbooks.frames.job import REMOTE
 
 from lab import airflow, application, kafka, leftovers, prerequisites, spark
@@ -36,6 +37,7 @@ class Parts:
     spark: bool = False
     traffic_rate: int = DEFAULT_RATE
     customers: int = DEFAULT_CUSTOMERS
+    customer_every: int = CUSTOMER_EVERY
     seed: int = 1
     built: bool = False
 
@@ -135,7 +137,7 @@ class Stack:
             self.supervisor.start("broker")
             kafka.wait_for_broker(lab, self.supervisor)
             if parts.deployed:
-                kafka.create_topics(lab.bootstrap)
+                kafka.create_topics(lab.bootstrap, parts.deployed.topics)
         began = time.monotonic()
         if parts.airflow:
             self.supervisor.start(*airflow.COMPONENTS)
@@ -200,6 +202,7 @@ def traffic_program(lab: Lab, parts: Parts) -> Program:
     """The generator under supervisord; it runs until it is stopped."""
     command = (str(lab.command), "generate-traffic", "--bootstrap", lab.bootstrap)
     options = {"--rate": parts.traffic_rate, "--customers": parts.customers, "--seed": parts.seed}
+    options["--customer-every"] = parts.customer_every
     return Program(TRAFFIC, command + tuple(str(word) for option in options.items() for word in option))
 
 

@@ -33,7 +33,9 @@ def declared_as(stack: Stack, *, limits: dict[str, float] | None = None, **field
     file = stack.lab.config / "applications" / "orders.yaml"
     before = file.read_text(encoding="utf-8")
     entry = yaml.safe_load(before)
+    libraries = entry["libraries"] | fields.get("libraries", {})
     entry |= fields
+    entry["libraries"] = {name: libraries[name] for name in libraries if name in entry["deployer"]["releases"]}
     entry["limits"] |= limits or {}
     file.write_text(yaml.safe_dump(entry), encoding="utf-8")
     try:

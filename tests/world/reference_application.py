@@ -2,11 +2,12 @@
 
 Topics are lists in memory: `Log` has, per role, a list of partitions, each a list of (key, value); the index is the
 offset. `run_application` reads the inputs in one merge of their partitions that keeps each one's own order, and
-writes the four outputs as the Kafka Streams application does: late records dropped, windows emitted once closed.
+writes the four outputs as the Kafka Streams application does: late records dropped, windows emitted once closed. A log
+with a topic for it gets the fifth output too.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 
 from kstreams_runbooks.demo.judge.collected import Collected
@@ -14,6 +15,7 @@ from kstreams_runbooks.demo.judge.windowed import JudgedWindow
 from kstreams_runbooks.demo.traffic.partitioner import partition_of
 from kstreams_runbooks.demo.traffic.records import (
     Customer,
+    CustomerUpdates,
     Enriched,
     Order,
     PerCustomer,
@@ -22,7 +24,7 @@ from kstreams_runbooks.demo.traffic.records import (
     Windowed,
 )
 from kstreams_runbooks.demo.traffic.schedule import Schedule
-from kstreams_runbooks.demo.traffic.topics import TopicRole
+from kstreams_runbooks.demo.traffic.topics import DEFAULT_NAMES, TopicRole
 
 PARTITIONS = 4
 
@@ -31,9 +33,9 @@ Log = dict[TopicRole, list[list[Entry]]]
 Merge = Callable[[Sequence[int]], int]
 
 
-def empty_log(partitions: int = PARTITIONS) -> Log:
-    """Return six empty topics."""
-    return {role: [[] for _ in range(partitions)] for role in TopicRole}
+def empty_log(partitions: int = PARTITIONS, roles: Iterable[TopicRole] = DEFAULT_NAMES) -> Log:
+    """Return the empty topics of every release, or of one with these roles."""
+    return {role: [[] for _ in range(partitions)] for role in roles}
 
 
 def append(log: Log, role: TopicRole, record: Record) -> None:
@@ -80,6 +82,8 @@ def run_application(log: Log, window: JudgedWindow, merge: Merge) -> list[Order]
     processed = _merged(log[TopicRole.ORDERS], merge)
     _running_and_windowed(log, processed, window)
     _tables(log, processed)
+    if TopicRole.CUSTOMERS_COUNTED in log:
+        _updates(log)
     return processed
 
 
@@ -146,11 +150,23 @@ def _tables(log: Log, processed: list[Order]) -> None:
             )
 
 
-def collect(log: Log, order_of_roles: Sequence[TopicRole] = tuple(TopicRole)) -> Collected:
+def _updates(log: Log) -> None:
+    """Count every record of a customer."""
+    counts: Counter[str] = Counter()
+    for entries in log[TopicRole.CUSTOMERS]:
+        for _, value in entries:
+            assert value is not None
+            customer = Customer.decode(value)
+            counts[customer.customer] += 1
+            counted = CustomerUpdates(customer.customer, counts[customer.customer], customer.seq)
+            append(log, TopicRole.CUSTOMERS_COUNTED, counted)
+
+
+def collect(log: Log, order_of_roles: Sequence[TopicRole] | None = None) -> Collected:
     """Collect a log as the reader would, topic by topic."""
-    partitions: Mapping[TopicRole, int] = {role: len(log[role]) for role in TopicRole}
+    partitions: Mapping[TopicRole, int] = {role: len(entries) for role, entries in log.items()}
     collected = Collected(partitions)
-    for role in order_of_roles:
+    for role in order_of_roles or tuple(log):
         for partition, entries in enumerate(log[role]):
             for offset, (key, value) in enumerate(entries):
                 collected.add(role, partition, offset, key, value)

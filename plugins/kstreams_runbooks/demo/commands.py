@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 
 from kstreams_runbooks.demo.judge.figures import KINDS, OutputVerdict
-from kstreams_runbooks.demo.traffic.schedule import Schedule
+from kstreams_runbooks.demo.traffic.schedule import CUSTOMER_EVERY, Schedule
 from kstreams_runbooks.demo.traffic.topics import TopicRole, topic_names
 from kstreams_runbooks.finite import MOST_WHOLE, FiniteRange
 
@@ -28,9 +28,7 @@ _WORDS: Final = {0: "ok", 1: "wrong", 3: "inconclusive"}
 def _common(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that both commands have: the address of the cluster, and the names of its topics."""
     for option in (
-        click.option(
-            "--topic", "topics", multiple=True, metavar="ROLE=TOPIC", help="Another topic for a role; repeatable."
-        ),
+        click.option("--topic", "topics", multiple=True, metavar="ROLE=TOPIC", help="Topic of a role; repeatable."),
         click.option("--topic-prefix", default="", help="In front of every default topic name."),
         click.option("--bootstrap", required=True, metavar="HOST:PORT", help="Brokers to start from."),
     ):
@@ -58,6 +56,8 @@ def verify_traffic(
     timeout: float,
 ) -> None:
     """Judge the outputs of the orders application from its topics alone.
+
+    customers-counted, an output of some releases, is judged where --topic names it.
 
     Exit codes: 0 all outputs right, 1 one is wrong, 2 bad input, 3 one cannot be judged, 4 no broker answers.
     """
@@ -102,6 +102,13 @@ def verify_traffic(
     "--customers", type=click.IntRange(1, _MOST_CUSTOMERS), default=100, show_default=True, help="Number of customers."
 )
 @click.option(
+    "--customer-every",
+    type=click.IntRange(1, MOST_WHOLE),
+    default=CUSTOMER_EVERY,
+    show_default=True,
+    help="One customer update after so many events.",
+)
+@click.option(
     "--disorder-ms",
     type=click.IntRange(0, MOST_WHOLE),
     default=2_000,
@@ -122,6 +129,7 @@ def generate_traffic(
     rate: float,
     seed: int,
     customers: int,
+    customer_every: int,
     disorder_ms: int,
     start_ms: int | None,
     seconds: float | None,
@@ -129,7 +137,7 @@ def generate_traffic(
 ) -> None:
     """Send orders and customers at a steady rate until SIGTERM, SIGINT or the given end; exits 0.
 
-    The same seed, rate, customers, disorder and start give the same records.
+    The same seed, rate, customers, updates, disorder and start give the same records.
     """
     from kstreams_runbooks.demo.traffic.produce import generate
 
@@ -142,6 +150,7 @@ def generate_traffic(
         customers=customers,
         start_ms=int(time.time() * 1000) if start_ms is None else start_ms,
         disorder_ms=disorder_ms,
+        customer_every=customer_every,
     )
     names = topic_names(topic_prefix, topics)
     produced = generate(

@@ -18,15 +18,19 @@ from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from lab.settings import CHECKOUT
 
 CONFIG = CHECKOUT / "config"
-RELEASES = list(yaml.safe_load((CONFIG / "applications" / "orders.yaml").read_text())["deployer"]["releases"])
-KEPT = CHECKOUT / "tests" / "apps" / "orders" / "src" / "test" / "resources" / "topology.txt"
+ENTRY = yaml.safe_load((CONFIG / "applications" / "orders.yaml").read_text())
+RELEASES, LIBRARIES = list(ENTRY["deployer"]["releases"]), ENTRY["libraries"]
+KEPT = CHECKOUT / "tests" / "apps" / "orders" / "src" / "test" / "resources"
+# Releases on one library have a description of their own, all others the same.
+BUMP, COUNTED, FLUSH = ("library_bump",), ("stop_and_restart",), ("control_topic_flush",)
 
 
 def side(release: str) -> Side:
     """The demo's application in one release."""
-    declared = release_declaration("orders", release, release, CONFIG)
+    declared = release_declaration("orders", release, LIBRARIES.get(release, release), CONFIG)
     assert declared is not None
-    return Side(parse_topology(KEPT.read_text()), declared)
+    own = KEPT / f"topology-{release}.txt"
+    return Side(parse_topology((own if own.exists() else KEPT / "topology.txt").read_text()), declared)
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -38,11 +42,30 @@ def test_the_demo_declares_what_its_description_leaves_out(release: str) -> None
     assert demo.declared.stores.keys() | buffers == demo.topology.stores
 
 
-@pytest.mark.parametrize(("old", "new"), list(pairwise(RELEASES)))
-def test_between_releases_of_the_demo_nothing_is_left_undeclared(old: str, new: str) -> None:
-    """Only the library changes, and that is what the plan says."""
+@pytest.mark.parametrize(
+    ("pair", "runbooks"), list(zip(pairwise(RELEASES), (BUMP, BUMP, COUNTED, FLUSH), strict=True)), ids=str
+)
+def test_between_releases_of_the_demo_nothing_is_left_undeclared(
+    pair: tuple[str, str], runbooks: tuple[str, ...]
+) -> None:
+    """Only the library changes, then an output is new, then a repartition topic goes; the plan is decided each time."""
+    old, new = pair
     change = read_change(side(old), side(new), topology_change_rules(), upgrade_path_rules())
-    assert change.plan.runbooks == ("library_bump",), change.plan.reasons
+    assert change.plan.runbooks == runbooks, change.plan.reasons
+
+
+def test_the_flush_of_the_demo_moves_its_store_and_drops_one_topic() -> None:
+    """The store restores from the changelog that it keeps; only the repartition topic is no longer read."""
+    before, after = side("4.3.1.1"), side("4.3.1.2")
+    change = read_change(before, after, topology_change_rules(), upgrade_path_rules())
+    assert {finding.id for finding in change.findings} == {
+        "mixed-topology-roll",
+        "repartition-removed",
+        "store-moved-subtopology",
+        "stale-task-directories",
+        "suppress-memory-on-failover",
+    }
+    assert before.topology.stores == after.topology.stores
 
 
 def test_a_folder_beside_the_entry_is_no_application(config: Path) -> None:
@@ -87,4 +110,7 @@ def test_the_fleet_command_reads_what_releases_declare(config: Path, monkeypatch
     assert result.exit_code == 2
     assert "3.4.1.yaml: store" in bad
     assert '4.3.1.yaml: library: "4.3.0" is not the one of the fleet entry (4.3.1)' in other
-    assert "5.0.0.yaml is not a release of orders (3.4.1, 3.9.1, 4.3.1), so nothing reads the file" in unread
+    assert (
+        "5.0.0.yaml is not a release of orders (3.4.1, 3.9.1, 4.3.1, 4.3.1.1, 4.3.1.2), so nothing reads the file"
+        in unread
+    )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from lab.kafka import Appended
-from lab.report import Facts, InstanceStart, Rolled, document, gap, rolled_in, slowest_second, starts_in
+from lab.report import Facts, InstanceStart, Rolled, document, gap, rolled_in, silence, slowest_second, starts_in
 
 # Shortened, in the order in which they are printed: 3.4.1 names its class, 4.3.1 the parent's; clients follow.
 LOG_OF_3_4_1 = """\
@@ -47,7 +47,7 @@ def facts(**changed: Any) -> Facts:
         "logs": {"orders-1": LOG},
         "inputs": [Appended(0, at) for at in range(0, 30_000, 4)],
         "outputs": [],
-        "seconds": {"bump": 60.0},
+        "seconds": {"run": 60.0},
     }
     return Facts(**(values | changed))
 
@@ -136,3 +136,10 @@ def test_times_come_from_the_write_and_the_first_gate_after_it() -> None:
         ],
     }
     assert rolled_in(evidence) == [Rolled(1, "orders-1", 1_000, 1_800, 3_000)]
+
+
+def test_silence_is_the_longest_time_without_an_output_of_any_partition() -> None:
+    """While one instance is restarted the others go on; where all are stopped there is nothing."""
+    assert silence([Appended(0, 1_000), Appended(1, 9_000), Appended(0, 4_000), Appended(1, 4_500)]) == 4.5
+    assert silence([Appended(0, 1_000)]) is None
+    assert document(facts(outputs=[Appended(0, 0), Appended(1, 700)]))["silence_seconds"] == 0.7

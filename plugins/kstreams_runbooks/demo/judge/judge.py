@@ -1,7 +1,7 @@
-"""The judge: decides for each output, from the content of the six topics alone, whether a record is wrong.
+"""The judge: decides for each output, from the content of the topics alone, whether a record is wrong.
 
 Pure: records in, verdicts out. `running`, `latest` and `windowed` know the right content of each output; this module
-combines them and decides which outputs are in doubt.
+combines them and decides which outputs are in doubt. `customers-counted` is judged where it was collected.
 
 **Lateness.** Which record of a windowed count is late depends on the order in which the records of several input
 partitions met in one repartition partition, and the topics do not store that order as such. They do show:
@@ -40,6 +40,7 @@ SOURCES: Final[Mapping[TopicRole, tuple[TopicRole, ...]]] = {
     TopicRole.WINDOWED: (TopicRole.ORDERS,),
     TopicRole.ENRICHED: (TopicRole.ORDERS, TopicRole.CUSTOMERS),
     TopicRole.PER_CUSTOMER: (TopicRole.ORDERS,),
+    TopicRole.CUSTOMERS_COUNTED: (TopicRole.CUSTOMERS,),
 }
 """Which inputs an output derives from."""
 
@@ -47,7 +48,7 @@ SOURCES: Final[Mapping[TopicRole, tuple[TopicRole, ...]]] = {
 def judge(
     collected: Collected, window: JudgedWindow, doubts: Mapping[TopicRole, Sequence[str]] | None = None
 ) -> tuple[OutputVerdict, ...]:
-    """Judge all four outputs; `doubts` are the reasons, per topic, why it could not be read as it is."""
+    """Judge every output of the application; `doubts` are the reasons, per topic, why it could not be read as it is."""
     given = doubts or {}
     of_inputs = {role: _input_doubts(collected, role, given) for role in SOURCES}
     both = {role: (*of_inputs[role], *given.get(role, ())) for role in SOURCES}
@@ -56,12 +57,16 @@ def judge(
     windowed = judge_windowed(
         collected, window, running.perfect, both[TopicRole.WINDOWED], definite[TopicRole.WINDOWED]
     )
-    return (
+    four = (
         running.verdict,
         windowed,
         judge_enriched(collected, both[TopicRole.ENRICHED]),
         judge_per_customer(collected, both[TopicRole.PER_CUSTOMER]),
     )
+    if collected.counted is None:
+        return four
+    fifth = TopicRole.CUSTOMERS_COUNTED
+    return (*four, judge_running(collected.counted, both[fifth], definite[fifth]).verdict)
 
 
 def exit_code(verdicts: Sequence[OutputVerdict]) -> int:
@@ -74,7 +79,7 @@ def _input_doubts(collected: Collected, output: TopicRole, given: Mapping[TopicR
     """Collect the doubts about the inputs of one output."""
     doubts = [sentence for source in SOURCES[output] for sentence in given.get(source, ())]
     doubts += collected.unreadable(SOURCES[output])
-    if output in {TopicRole.ENRICHED, TopicRole.PER_CUSTOMER}:
-        # a repartition topic corrects misplaced keys of the other outputs; a table keeps them
+    if output in {TopicRole.ENRICHED, TopicRole.PER_CUSTOMER, TopicRole.CUSTOMERS_COUNTED}:
+        # a repartition topic corrects misplaced keys of the other outputs; a table, and a count by its key, keep them
         doubts += collected.misplaced(SOURCES[output])
     return tuple(doubts)

@@ -1,4 +1,4 @@
-"""Reads the six topics from beginning to last stable offset, read_committed, until nothing moves any more.
+"""Reads the topics from beginning to last stable offset, read_committed, until nothing moves any more.
 
 Partitions are assigned, not subscribed: no group is joined and nothing is committed, so reading changes nothing.
 """

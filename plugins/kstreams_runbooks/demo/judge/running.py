@@ -1,4 +1,4 @@
-"""`orders-running` judged: per key the counts 1..n, each event once, in offset order.
+"""`orders-running` and `customers-counted` judged: per key the counts 1..n, each event once, in offset order.
 
 The order in which the application counted the events of a key is its own choice (any merge of the input partitions
 that keeps each one's own order), so it is taken from the output; the input only lists the events. A flawless
@@ -10,11 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kstreams_runbooks.demo.judge.collected import Collected
 from kstreams_runbooks.demo.judge.compact import NONE
+from kstreams_runbooks.demo.judge.counts import Counts
 from kstreams_runbooks.demo.judge.figures import OutputVerdict, Tally, conclude
 from kstreams_runbooks.demo.judge.running_key import FlawedKey
-from kstreams_runbooks.demo.traffic.topics import TopicRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +24,10 @@ class RunningJudgement:
     perfect: frozenset[int]
 
 
-def judge_running(collected: Collected, doubts: Iterable[str] = (), definite: bool = False) -> RunningJudgement:
+def judge_running(collected: Counts, doubts: Iterable[str] = (), definite: bool = False) -> RunningJudgement:
     """Judge the output; if `definite`, the inputs are fully known: only missing records are in doubt."""
     doubts = tuple(doubts)
-    partitions = collected.partitions[TopicRole.RUNNING]
+    partitions = collected.partitions[collected.output]
     tally = Tally()
     tally.merge(collected.running_strays)
     spoilt = set(collected.stray_partitions)
@@ -48,7 +47,7 @@ def judge_running(collected: Collected, doubts: Iterable[str] = (), definite: bo
             tally.merge(found)
             spoilt.add(collected.customers.home(key, partitions))
     verdict = conclude(
-        TopicRole.RUNNING,
+        collected.output,
         tally,
         inputs_seen=len(collected.event),
         expected=len(collected.event),
@@ -60,7 +59,7 @@ def judge_running(collected: Collected, doubts: Iterable[str] = (), definite: bo
     return RunningJudgement(verdict, perfect)
 
 
-def _flawless(collected: Collected, rows: Sequence[int], expected: int, counted: bytearray) -> bool:
+def _flawless(collected: Counts, rows: Sequence[int], expected: int, counted: bytearray) -> bool:
     """Whether a key's records are counts 1..expected over distinct events of its own, in both orders."""
     if len(rows) != expected:
         return False

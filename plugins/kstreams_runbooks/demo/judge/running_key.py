@@ -1,4 +1,4 @@
-"""Judges a key of `orders-running` with a flaw record by record: one wrong record stays one fault.
+"""Judges a key of a running count with a flaw record by record: one wrong record stays one fault.
 
 Each record is judged by itself first, then in the chain of counts, where the sum must grow by the amount of the event:
 
@@ -19,11 +19,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from kstreams_runbooks.demo.judge.collected import Collected
 from kstreams_runbooks.demo.judge.compact import NONE
+from kstreams_runbooks.demo.judge.counts import Counts
 from kstreams_runbooks.demo.judge.figures import FaultKind, Tally
 from kstreams_runbooks.demo.judge.ordering import displaced
-from kstreams_runbooks.demo.traffic.topics import TopicRole
 
 _VOTERS: Final = 3
 """Records that decide together from which sum a chain continues after a gap: they outvote one wrong record."""
@@ -32,11 +31,11 @@ _VOTERS: Final = 3
 class FlawedKey:
     """The records of one key (`rows`, in offset order) against its input events (`sources`)."""
 
-    def __init__(self, collected: Collected, key: int, rows: Sequence[int], sources: Sequence[int]) -> None:
+    def __init__(self, collected: Counts, key: int, rows: Sequence[int], sources: Sequence[int]) -> None:
         self.collected = collected
         self.key = collected.customers.texts[key]
         self.number = key
-        self.home = collected.customers.home(key, collected.partitions[TopicRole.RUNNING])
+        self.home = collected.customers.home(key, collected.partitions[collected.output])
         self.rows = rows
         self.sources = sources
         self.tally = Tally()
@@ -124,7 +123,8 @@ class FlawedKey:
             chosen = next((row for row in rows if self._residual(row, total) == base), None)
             for row in rows:
                 if row != chosen:
-                    self._note("extra", row, f"count {count} with sum {collected.running_sum[row]} does not follow")
+                    total_of_row = f" with sum {collected.running_sum[row]}" if collected.has_amounts else ""
+                    self._note("extra", row, f"count {count}{total_of_row} does not follow")
             if chosen is None:
                 hint = base + collected.running_amount[rows[0]]
             else:
@@ -223,7 +223,6 @@ class FlawedKey:
 
     def _source_name(self, source: int) -> str:
         collected = self.collected
-        place = collected.place(TopicRole.ORDERS, collected.partition[source], collected.offset[source])
-        return (
-            f"event {collected.events.texts[collected.event[source]]} of {place} with amount {collected.amount[source]}"
-        )
+        place = collected.place(collected.source, collected.partition[source], collected.offset[source])
+        amount = f" with amount {collected.amount[source]}" if collected.has_amounts else ""
+        return f"event {collected.events.texts[collected.event[source]]} of {place}{amount}"

@@ -118,6 +118,11 @@ class Customer(Record):
         """The record's key."""
         return self.customer
 
+    @property
+    def event(self) -> str:
+        """The name of this update among all updates of all customers."""
+        return update_of(self.customer, self.seq)
+
 
 @dataclass(frozen=True, slots=True)
 class Running(Record):
@@ -178,6 +183,29 @@ class PerCustomer(Record):
     def key(self) -> str:
         """The record's key."""
         return self.customer
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerUpdates(Record):
+    """Output `customers-counted`, keyed by customer: one per input record, `count` 1..n, `seq` of the one counted."""
+
+    customer: str
+    count: int
+    seq: int
+
+    @property
+    def key(self) -> str:
+        """The record's key."""
+        return self.customer
+
+    def running(self) -> Running:
+        """The same as a running count of updates, without amounts."""
+        return Running(self.customer, self.count, 0, update_of(self.customer, self.seq), 0)
+
+
+def update_of(customer: str, seq: int) -> str:
+    """Return the name of one update of a customer."""
+    return f"{customer}#{seq}"
 
 
 def windowed_key(customer: str, start: int) -> str:

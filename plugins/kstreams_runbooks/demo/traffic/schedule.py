@@ -19,7 +19,8 @@ UPDATE_PERCENT: Final = 40
 REACH: Final = 5_000
 """How many events an update may point back: about 12 s at 400 events/s, because updates should cross a restart."""
 CUSTOMER_EVERY: Final = 40
-"""One customer update after so many events: at 400 events/s ten a second, each of which fans out in the join."""
+"""One customer update after so many events: at 400 events/s ten a second, each of which fans out in the join. A run may
+have another number: more updates make larger counts per customer."""
 REGIONS: Final = 8
 AMOUNTS: Final = 1_000
 
@@ -31,7 +32,8 @@ _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 class Schedule:
     """Settings of one run of the generator, and its records by number.
 
-    `rate` in events per second, `start_ms` the event time of event 0 in ms, `disorder_ms` the largest jitter.
+    `rate` in events per second, `start_ms` the event time of event 0 in ms, `disorder_ms` the largest jitter; one
+    customer update after `customer_every` events.
     """
 
     seed: int
@@ -39,12 +41,15 @@ class Schedule:
     customers: int
     start_ms: int
     disorder_ms: int = 2_000
+    customer_every: int = CUSTOMER_EVERY
 
     def __post_init__(self) -> None:
         if not self.rate > 0:
             raise BadInput(f"rate {self.rate} events/s: give a number above 0")
         if self.customers < 1:
             raise BadInput(f"{self.customers} customers: give at least 1")
+        if self.customer_every < 1:
+            raise BadInput(f"one customer update after {self.customer_every} events: give at least 1")
         if self.disorder_ms < 0:
             raise BadInput(f"disorder {self.disorder_ms} ms: give 0 or more")
         # event times below zero have no window in Kafka Streams
@@ -82,9 +87,9 @@ class Schedule:
         `seq` counts up from the start in ms: it grows within a run, and from one run to the next as long as a run
         sends fewer than 1,000 customer updates per second.
         """
-        if n % CUSTOMER_EVERY != CUSTOMER_EVERY - 1:
+        if n % self.customer_every != self.customer_every - 1:
             return None
-        update = n // CUSTOMER_EVERY + 1
+        update = n // self.customer_every + 1
         return Customer(
             customer=self._customer(self._random(update, 6)),
             region=self._region(update, 7),

@@ -1,4 +1,4 @@
-"""The six topics of the orders application: their roles, and the names that a command gives them."""
+"""The topics of the orders application: their roles, and the names that a command gives them."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -16,10 +16,12 @@ class TopicRole(StrEnum):
     WINDOWED = "windowed"
     ENRICHED = "enriched"
     PER_CUSTOMER = "per-customer"
+    CUSTOMERS_COUNTED = "customers-counted"
 
 
 INPUTS: Final = (TopicRole.ORDERS, TopicRole.CUSTOMERS)
 OUTPUTS: Final = (TopicRole.RUNNING, TopicRole.WINDOWED, TopicRole.ENRICHED, TopicRole.PER_CUSTOMER)
+"""Of every release; some have `CUSTOMERS_COUNTED` as well, which therefore has no default name."""
 
 DEFAULT_NAMES: Final[Mapping[TopicRole, str]] = {
     TopicRole.ORDERS: "orders",
@@ -34,6 +36,7 @@ DEFAULT_NAMES: Final[Mapping[TopicRole, str]] = {
 def topic_names(prefix: str = "", overrides: tuple[str, ...] = ()) -> dict[TopicRole, str]:
     """Return the topic of each role: `prefix` + default name, unless `overrides` has `role=topic` for it.
 
+    A role without a default name is there only if `overrides` names its topic.
     Raises BadInput for an override without `=`, with an unknown role or an empty topic, and for two roles on
     one topic.
     """

@@ -70,7 +70,7 @@ def running_of(log: Log) -> OutputVerdict:
 
 def test_a_good_log_of_10000_events_is_ok(ten_thousand: Log) -> None:
     """All four outputs are right, in whatever mix the topics are read."""
-    for roles in (tuple(TopicRole), tuple(reversed(TopicRole))):
+    for roles in (tuple(ten_thousand), tuple(reversed(ten_thousand))):
         verdicts = judge(collect(ten_thousand, roles), WINDOW)
         assert [figures(verdict) for verdict in verdicts] == [(0, 0, 0, 0)] * 4
         assert exit_code(verdicts) == 0

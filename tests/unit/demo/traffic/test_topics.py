@@ -13,6 +13,12 @@ def test_names_come_from_prefix_and_overrides() -> None:
     assert names[TopicRole.PER_CUSTOMER] == "t-orders-per-customer"
 
 
+def test_the_fifth_output_is_there_where_its_topic_is_named() -> None:
+    """Most releases do not have it."""
+    assert TopicRole.CUSTOMERS_COUNTED not in topic_names("t-")
+    assert topic_names("t-", ("customers-counted=counted",))[TopicRole.CUSTOMERS_COUNTED] == "counted"
+
+
 @pytest.mark.parametrize("override", ["running", "running=", "=x", "walking=x", "running=orders"])
 def test_a_wrong_override_is_refused(override: str) -> None:
     """No `=`, no topic, an unknown role, a topic that another role has."""

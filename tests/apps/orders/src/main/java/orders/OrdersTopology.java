@@ -35,22 +35,30 @@ import org.apache.kafka.streams.state.WindowStore;
  *   <li>per customer: the number of distinct orders
  * </ul>
  *
- * Everything has a name of its own: generated ones shift when an operator is added, and take stores and topics along.
+ * and in some releases a fifth ({@link CustomersCounted}).
+ *
+ * <p>Everything has a name of its own: generated ones shift when an operator is added, and take stores and topics along.
  */
 final class OrdersTopology {
     private final Settings settings;
+    private final CustomersCounted customersCounted;
     private final Serde<String> keys = Serdes.String();
     private final Serde<Long> counts = Count.serde();
     private final Serde<Order> orderSerde = JsonSerde.of(Order.class);
     private final Serde<Customer> customerSerde = JsonSerde.of(Customer.class);
 
-    private OrdersTopology(Settings settings) {
+    private OrdersTopology(Settings settings, CustomersCounted customersCounted) {
         this.settings = settings;
+        this.customersCounted = customersCounted;
     }
 
     static Topology of(Settings settings, StreamsConfig config) {
+        return of(settings, config, CustomersCounted.ofThisRelease());
+    }
+
+    static Topology of(Settings settings, StreamsConfig config, CustomersCounted customersCounted) {
         StreamsBuilder builder = new StreamsBuilder(new TopologyConfig(config));
-        new OrdersTopology(settings).build(builder);
+        new OrdersTopology(settings, customersCounted).build(builder);
         return builder.build(settings.streams());
     }
 
@@ -75,10 +83,15 @@ final class OrdersTopology {
                 Materialized.<String, Order, KeyValueStore<Bytes, byte[]>>as("orders-store")
                         .withKeySerde(keys)
                         .withValueSerde(orderSerde));
-        enrich(orders, customers(builder));
+        KTable<String, Customer> customers = customers(builder);
+        enrich(orders, customers);
         countOrders(orders);
+        customersCounted.count(customers, customerSerde, settings.text("topic.customers-counted"));
         if (settings.audit()) {
             audit(events);
+        }
+        if (settings.auditCounts()) {
+            auditCounts(events);
         }
     }
 
@@ -92,6 +105,27 @@ final class OrdersTopology {
                         .withKeySerde(keys)
                         .withValueSerde(orderSerde))
                 .foreach((customer, event) -> {}, Named.as("orders-audit-end"));
+    }
+
+    /**
+     * TEST ONLY ({@code audit.counts=true}): two states behind one change of the key, each with a repartition topic named
+     * after its store; {@code topology.optimization=merge.repartition.topics} makes one topic of them.
+     */
+    private void auditCounts(KStream<String, Order> events) {
+        KGroupedStream<String, Order> byCustomer = events.selectKey(
+                        (order, event) -> event.customer(), Named.as("orders-audited-key"))
+                .groupByKey(Grouped.with(keys, orderSerde));
+        byCustomer.count(
+                Named.as("orders-audited-count"),
+                Materialized.<String, Long, KeyValueStore<Bytes, byte[]>>as("orders-audited-count-store")
+                        .withKeySerde(keys)
+                        .withValueSerde(counts));
+        byCustomer.reduce(
+                (before, latest) -> latest,
+                Named.as("orders-audited-latest"),
+                Materialized.<String, Order, KeyValueStore<Bytes, byte[]>>as("orders-audited-latest-store")
+                        .withKeySerde(keys)
+                        .withValueSerde(orderSerde));
     }
 
     private String customerOf(String order, Order event) {

@@ -22,6 +22,7 @@ final class Settings {
     static final String FAIL_AT_START = "fail.at.start";
     static final String PROCESSING_DELAY = "processing.delay.ms";
     static final String AUDIT = "audit";
+    static final String AUDIT_COUNTS = "audit.counts";
     static final String WINDOWED_CHANGELOG = "windowed.changelog";
 
     private static final Map<String, String> DEFAULTS = Map.ofEntries(
@@ -31,11 +32,13 @@ final class Settings {
             Map.entry("topic.windowed", "orders-windowed"),
             Map.entry("topic.enriched", "orders-enriched"),
             Map.entry("topic.per-customer", "orders-per-customer"),
+            Map.entry("topic.customers-counted", "customers-counted"),
             Map.entry("window.size.ms", "10000"),
             Map.entry("window.grace.ms", "120000"),
             Map.entry(FAIL_AT_START, "false"),
             Map.entry(PROCESSING_DELAY, "0"),
             Map.entry(AUDIT, "false"),
+            Map.entry(AUDIT_COUNTS, "false"),
             Map.entry(WINDOWED_CHANGELOG, "true"));
 
     /** Read by the launcher, which starts the release and the agents before there is an application. */
@@ -107,6 +110,11 @@ final class Settings {
     /** Whether the topology has one more repartition topic. */
     boolean audit() {
         return flag(AUDIT);
+    }
+
+    /** Whether the topology has two more repartition topics, which can be merged. */
+    boolean auditCounts() {
+        return flag(AUDIT_COUNTS);
     }
 
     /** Whether the counts of open windows are kept in a changelog as well. */

@@ -3,9 +3,13 @@ package orders;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
+import java.util.regex.Pattern;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.streams.KeyValue;
@@ -17,6 +21,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class OrdersTopologyTest {
     @TempDir
@@ -29,14 +36,19 @@ class OrdersTopologyTest {
 
     @BeforeEach
     void start() {
+        start(CustomersCounted.NONE, Map.of());
+    }
+
+    private void start(CustomersCounted counted, Map<String, String> more) {
         Properties properties = new Properties();
         properties.setProperty("application.id", "orders");
         properties.setProperty("bootstrap.servers", "none:0");
         properties.setProperty("state.dir", state.toString());
         properties.setProperty("statestore.cache.max.bytes", "0");
         properties.setProperty("window.grace.ms", "1000");
+        properties.putAll(more);
         Settings settings = new Settings(properties);
-        topology = OrdersTopology.of(settings, new StreamsConfig(settings.streams()));
+        topology = OrdersTopology.of(settings, new StreamsConfig(settings.streams()), counted);
         driver = new TopologyTestDriver(topology, settings.streams());
         orders = driver.createInputTopic("orders", new StringSerializer(), new StringSerializer());
         customers = driver.createInputTopic("customers", new StringSerializer(), new StringSerializer());
@@ -83,11 +95,59 @@ class OrdersTopologyTest {
                 read("orders-windowed"));
     }
 
+    /** Every record of a customer counts, also one that changes nothing but its number. */
+    @ParameterizedTest
+    @EnumSource(names = {"GROUP_BY", "GROUP_BY_KEY"})
+    void everyRecordOfACustomerIsCounted(CustomersCounted counted) {
+        again(counted, Map.of());
+        customer("c-1", 4);
+        customer("c-2", 4);
+        customer("c-1", 5);
+        customer("c-1", 6);
+        assertEquals(
+                List.of(
+                        KeyValue.pair("c-1", "{\"v\":1,\"customer\":\"c-1\",\"count\":1,\"seq\":4}"),
+                        KeyValue.pair("c-2", "{\"v\":1,\"customer\":\"c-2\",\"count\":1,\"seq\":4}"),
+                        KeyValue.pair("c-1", "{\"v\":1,\"customer\":\"c-1\",\"count\":2,\"seq\":5}"),
+                        KeyValue.pair("c-1", "{\"v\":1,\"customer\":\"c-1\",\"count\":3,\"seq\":6}")),
+                read("customers-counted"));
+    }
+
+    /** Committed for the plan between the two releases: one repartition topic goes, and the store moves. */
+    @ParameterizedTest
+    @CsvSource({"GROUP_BY, topology-4.3.1.1.txt", "GROUP_BY_KEY, topology-4.3.1.2.txt"})
+    void theDescriptionIsTheCommittedOne(CustomersCounted counted, String file) throws IOException {
+        again(counted, Map.of());
+        assertEquals(Files.readString(Path.of("src/test/resources", file)), topology.describe().toString());
+    }
+
+    /** The setting alone decides whether two states behind one change of the key have a repartition topic each. */
+    @ParameterizedTest
+    @CsvSource({"none, 2", "merge.repartition.topics, 1"})
+    void repartitionTopicsAreMergedWhereTheSettingSaysSo(String optimization, int topics) {
+        again(CustomersCounted.NONE, Map.of("audit.counts", "true", "topology.optimization", optimization));
+        String sinks = "\\(topic: orders-audited-\\w+-store-repartition\\)";
+        assertEquals(topics, Pattern.compile(sinks).matcher(topology.describe().toString()).results().count());
+    }
+
     /** No generated name: those shift when an operator is added. */
-    @Test
-    void everythingIsNamed() {
+    @ParameterizedTest
+    @EnumSource
+    void everythingIsNamed(CustomersCounted counted) {
+        again(counted, Map.of("audit", "true", "audit.counts", "true"));
         String description = topology.describe().toString();
         assertFalse(description.contains("KSTREAM-") || description.contains("KTABLE-"), description);
+    }
+
+    private void again(CustomersCounted counted, Map<String, String> more) {
+        driver.close();
+        start(counted, more);
+    }
+
+    private void customer(String customer, long seq) {
+        customers.pipeInput(
+                customer,
+                "{\"v\":1,\"customer\":\"%s\",\"region\":\"r-3\",\"seq\":%d,\"ts\":0}".formatted(customer, seq));
     }
 
     private void order(String event, String order, long amount, long ts) {

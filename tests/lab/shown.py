@@ -1,0 +1,43 @@
+"""The runbooks that `make demo` can show: what each one starts from, and the form that it is triggered with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kstreams_runbooks.demo.traffic.schedule import CUSTOMER_EVERY
+from kstreams_runbooks.errors import BadInput
+
+from lab.application import TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
+
+DEFAULT = "library_bump"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A runbook in the demo: its DAG, the application before it, its form; one customer update after so many events."""
+
+    dag_id: str
+    form: Mapping[str, Any]
+    deployed: Deployed = field(default_factory=Deployed)
+    customer_every: int = CUSTOMER_EVERY
+
+
+_ALL = (
+    Shown(DEFAULT, {"target": TO_RELEASE}),
+    # Enough updates that some are on their way through the repartition topic at any moment.
+    Shown(
+        "control_topic_flush",
+        {"release": WITHOUT_REPARTITION},
+        Deployed(release=WITH_REPARTITION),
+        customer_every=4,
+    ),
+)
+
+
+def shown(name: str) -> Shown:
+    """The runbook of that name, the default for an empty one; BadInput for one that the demo does not show."""
+    for one in _ALL:
+        if one.dag_id == (name or DEFAULT):
+            return one
+    there = " or ".join(one.dag_id for one in _ALL)
+    raise BadInput(f"RUNBOOK={name}: the demo does not show it; leave it out, or set RUNBOOK to {there}")
