@@ -12,7 +12,8 @@ and is changed while it is down: no record is lost, none is read twice.
 6. **resume_inputs**: the input offsets are where they were held; the copier or the producers run again.
 7. **clear_state**: the task directories on which the new release may not start.
 8. **start_application, wait_caught_up**: once more nothing readable in internal topics, then all instances at once.
-9. **delete_topics**: the empty topics of `swap`.
+9. **delete_records**: the records of repartition topics that nothing reads any more, up to their certified ends.
+   **delete_topics**: the empty topics of `swap`. Changelogs stay: `kstreams-runbooks orphans` lists them.
 10. **verify, conclude**: the planned release runs; one outcome, with the evidence.
 
 While inputs are held no window closes and no suppress emits. No task asks a person meanwhile, unless a person deploys
@@ -31,7 +32,7 @@ Dry run is the default: it reads, checks, plans and reports what a real run woul
 | clear_state | always safe | nothing is processed | `undo`: all at once |
 | start_application | always safe, continues from the observed state | nothing is processed | `undo`: all at once |
 | wait_caught_up | always safe | the application catches up | a flush back to the old release |
-| delete_topics | always safe | the application runs | as above |
+| delete_records, delete_topics | always safe | the application runs | as above |
 | verify, conclude | always safe | the application runs | as above |
 
 Marking the whole **run** failed stops it at the next step boundary: inputs may stay held, and `conclude` does not run.
@@ -47,7 +48,7 @@ from kstreams_runbooks.steps.instances.restart import start_application, stop_ap
 from kstreams_runbooks.steps.plan.looking import check, observe, verify
 from kstreams_runbooks.steps.plan.plan import planned
 from kstreams_runbooks.steps.run.form import held_inputs, local_state, new_deployment, runbook
-from kstreams_runbooks.steps.stages.task import clear_state, delete_topics
+from kstreams_runbooks.steps.stages.task import clear_state, delete_records, delete_topics
 
 _FORM = {**new_deployment(), **held_inputs(), **local_state()}
 
@@ -65,6 +66,8 @@ with runbook("control_topic_flush", doc=__doc__, params=_FORM, tags=("topology",
         >> clear_state()
         >> start_application()
         >> wait_caught_up()
+        # Nothing reads them any more: a way back would read their records again.
+        >> delete_records()
         # Only once no instance can be started on them.
         >> delete_topics()
         >> verify()

@@ -22,14 +22,15 @@ _WHY = f"topic {_TOPIC} has 3 records on partition 1 without a committed offset 
 @pytest.fixture
 def orphaned(fresh: Stack) -> Iterator[Stack]:
     """The application, and a topic of a release that ran before: records, no offsets; `audit` reads it again."""
-    admin, producer = (kind({"bootstrap.servers": fresh.lab.bootstrap}) for kind in (AdminClient, Producer))
+    bootstrap = fresh.lab.bootstrap
+    admin, producer = AdminClient({"bootstrap.servers": bootstrap}), Producer({"bootstrap.servers": bootstrap})
     admin.create_topics([NewTopic(_TOPIC, 4, 1)])[_TOPIC].result(30)
     until(lambda: _TOPIC in admin.list_topics(timeout=10).topics, 30, "the topic is listed")
     for number in range(3):
         producer.produce(_TOPIC, str(number), partition=1)
     assert producer.flush(30) == 0
     entry = yaml.safe_load((fresh.lab.config / "applications" / "orders.yaml").read_text(encoding="utf-8"))
-    with declared_as(fresh, deployer=entry["deployer"] | {"settable": ["audit"]}):
+    with declared_as(fresh, deployer=entry["deployer"] | {"settable": [*entry["deployer"]["settable"], "audit"]}):
         yield fresh
     admin.delete_topics([_TOPIC])[_TOPIC].result(30)
 

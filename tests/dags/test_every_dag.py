@@ -46,6 +46,7 @@ KNOWN_STEPS = {
     "pause_inputs",
     "resume_inputs",
     "clear_state",
+    "delete_records",
     "delete_topics",
     "verify",
     "conclude",
@@ -60,6 +61,7 @@ MUTATING = {
     "pause_inputs",
     "resume_inputs",
     "clear_state",
+    "delete_records",
     "delete_topics",
     "undo",
 }

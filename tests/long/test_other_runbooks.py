@@ -30,7 +30,7 @@ def busy(stack: Stack) -> Iterator[Stack]:
     """Two instances on the old release under traffic, `audit` settable; the judge looks at all of it at the end."""
     afresh(stack, Deployed())
     entry = yaml.safe_load((stack.lab.config / "applications" / "orders.yaml").read_text(encoding="utf-8"))
-    deployer = entry["deployer"] | {"settable": ["num.stream.threads", "audit"]}
+    deployer = entry["deployer"] | {"settable": [*entry["deployer"]["settable"], "audit"]}
     with declared_as(stack, limits=_SHORT, deployer=deployer):
         stack.start_traffic()
         time.sleep(_WARM_S)

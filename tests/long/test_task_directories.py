@@ -33,7 +33,7 @@ def audited(stack: Stack) -> Iterator[Stack]:
     build.symlink_to(stack.lab.releases / FROM_RELEASE)
     afresh(stack, Deployed())
     entry = yaml.safe_load((stack.lab.config / "applications" / "orders.yaml").read_text(encoding="utf-8"))
-    deployer: dict[str, Any] = entry["deployer"] | {"settable": ["num.stream.threads", "audit"]}
+    deployer: dict[str, Any] = entry["deployer"] | {"settable": [*entry["deployer"]["settable"], "audit"]}
     deployer["releases"] |= {_BUILD: str(build)}
     with declared_as(stack, limits=_SHORT, deployer=deployer, libraries={_BUILD: FROM_RELEASE}):
         stack.start_traffic()

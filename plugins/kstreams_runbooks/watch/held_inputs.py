@@ -1,5 +1,7 @@
 """The inputs that runs hold, by their undo cards: the one place that knows which cards hold inputs."""
 
+from collections.abc import Iterator
+
 from kstreams_runbooks.decide.drain.hold import forecast_hold, may_hold
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.ledger import Ledger
@@ -9,6 +11,7 @@ from kstreams_runbooks.model.readings.hold import HoldFacts, HoldForecast, Plann
 from kstreams_runbooks.model.runs.cards import KINDS, InputsPaused, InputsResumed
 from kstreams_runbooks.model.runs.held_inputs import HeldInputs
 from kstreams_runbooks.model.runs.ledger import Card, RunRecord
+from kstreams_runbooks.model.runs.plan import Plan
 
 # The note at the end of a stage (steps/stages/order.py).
 STAGE_COMPLETE = "stage complete"
@@ -24,9 +27,12 @@ def may_hold_inputs(ledger: Ledger) -> tuple[RunRecord, ...]:
 def held_inputs(ledger: Ledger, run_key: str) -> tuple[HeldInputs, ...]:
     """Inputs that a run has paused and neither resumed nor undone; one value for each application and way.
 
-    A card comes before its write: inputs count as held from the card of the pause on, and until the stage of the resume
-    is complete. ValueError for a card whose facts this release does not know.
+    A card comes before its write: inputs count as held from the first card of the pause on, and until the stages of the
+    resume are complete. ValueError for a card or a plan whose facts this release does not know.
     """
+    stored = ledger.plan(run_key)
+    if stored is not None and any(stage["kind"] == "certify" for stage in stored.get("stages", ())):
+        return tuple(_by_switch(ledger, run_key, decode(Plan, stored)))
     held: dict[tuple[str, str, str], dict[str, int]] = {}
     for card in ledger.cards(run_key):
         if card.kind not in KINDS or card.done:
@@ -45,6 +51,14 @@ def held_inputs(ledger: Ledger, run_key: str) -> tuple[HeldInputs, ...]:
         for (cluster, application, how), since in held.items()
         if since
     )
+
+
+def _by_switch(ledger: Ledger, run_key: str, plan: Plan) -> Iterator[HeldInputs]:
+    """The inputs that a flush holds: all of them, by its switch."""
+    cards = [card for card in ledger.cards(run_key) if not card.done]
+    ends = {end.payload["stage"] for end in ledger.evidence(run_key, kind="note", name=STAGE_COMPLETE)}
+    if (certify := plan.certify) and cards and not {one.number for one in plan.resuming} <= ends:
+        yield HeldInputs(run_key, plan.cluster, plan.application, certify.inputs, certify.how, cards[0].at_ms)
 
 
 def forecast_of(ledger: Ledger, run_key: str) -> HoldForecast | None:

@@ -8,17 +8,20 @@ from dataclasses import replace
 
 from kstreams_runbooks.decide.plans.switches import AnySwitch
 from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.model.runs.object_stages import DeleteRecords
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, Certify, ClearState, Stage, StartAll, StopAll
+from kstreams_runbooks.model.verdicts import Finding
 
 RUNBOOK = "control_topic_flush"
 
 
-def flush_plan(restart: Plan, switch: AnySwitch) -> Plan:
+def flush_plan(restart: Plan, switch: AnySwitch, orphans: tuple[str, ...] = (), held: Finding | None = None) -> Plan:
     """The plan of a stop and restart, with the inputs held by `switch` until the application is down.
 
-    `restart` is at once and has one bounce: its release, settings and cleared state. Refused for a streams group: its
-    topology cannot change in place (KIP-1071).
+    `restart` is at once and has one bounce: its release, settings and cleared state. `orphans` are the repartition
+    topics that nothing reads afterwards: their records, proven read, are deleted, or a way back would read them again.
+    `held` is the forecast of the hold. Refused for a streams group: its topology cannot change in place (KIP-1071).
     """
     if restart.facts.group_type == "streams":
         raise Refused(
@@ -26,24 +29,25 @@ def flush_plan(restart: Plan, switch: AnySwitch) -> Plan:
             "topology of a streams group that exists; use blue_green_cutover"
         )
     [bounce] = restart.bounces
-    stages = [replace(one, number=number) for number, one in enumerate(_stages(bounce, switch), 1)]
-    held = ", ".join(switch.inputs)
+    stages = [replace(one, number=number) for number, one in enumerate(_stages(bounce, switch, orphans), 1)]
+    inputs = ", ".join(switch.inputs)
     return replace(
         restart,
         runbook=RUNBOOK,
         change=(*restart.change, ("switch", switch.name)),
         stages=tuple(stages),
+        findings=(*restart.findings, *((held,) if held else ())),
         undo=tuple(_undo(restart, switch)),
         title=f"control-topic flush to {bounce.deployed}",
         worst_case=(
-            f"{held} are held and the application is down or has nothing to read, until the run goes on or `undo` "
+            f"{inputs} are held and the application is down or has nothing to read, until the run goes on or `undo` "
             "brings them back"
         ),
         sides=switch.sides,
     )
 
 
-def _stages(bounce: Bounce, switch: AnySwitch) -> Iterator[Stage]:
+def _stages(bounce: Bounce, switch: AnySwitch, orphans: tuple[str, ...]) -> Iterator[Stage]:
     yield from switch.pausing()
     yield Certify(0, switch.inputs, switch.name)
     yield StopAll(0)
@@ -51,6 +55,8 @@ def _stages(bounce: Bounce, switch: AnySwitch) -> Iterator[Stage]:
     if (clears := bounce.clears) is not None:
         yield ClearState(0, deletes=clears)
     yield StartAll(0, bounce.release, bounce.settings, bounce.library, undo_deletes=bounce.undo_deletes)
+    if orphans:
+        yield DeleteRecords(0, orphans, certified=True)
     yield from switch.after()
 
 

@@ -12,8 +12,9 @@ that follow its start. In between the run looks whether the inputs are still hel
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, get_args
 
+from kstreams_runbooks.model.readings.hold import HowHeld
 from kstreams_runbooks.model.readings.swap import EmptyTopic
 from kstreams_runbooks.model.runs.object_stages import (
     CreateTopics,
@@ -28,7 +29,7 @@ from kstreams_runbooks.model.runs.plan import DeployedInstance, SidePart
 from kstreams_runbooks.model.runs.stages import Stage, StartAll, StopAll
 from kstreams_runbooks.model.writes import TopicShape
 
-SWAP, COPIER, MANUAL = "swap", "copier", "manual"
+SWAP, COPIER, MANUAL = get_args(HowHeld)
 # What nothing reads any more may not outlive the run by long if it is killed before it deletes the topic.
 _SETTINGS = (("cleanup.policy", "delete"),)
 
@@ -37,7 +38,7 @@ class Switch(Protocol):
     """Numbers of stages are given by the plan."""
 
     @property
-    def name(self) -> str:
+    def name(self) -> HowHeld:
         """One of the words of the form."""
 
     @property
@@ -67,7 +68,7 @@ class Swap:
     library: str
     empties: tuple[EmptyTopic, ...]
     reset: OffsetReset
-    name: str = SWAP
+    name: HowHeld = "swap"
     sides: tuple[SidePart, ...] = ()
 
     @property
@@ -118,7 +119,7 @@ class Copier:
     side: SidePart
     runs: DeployedInstance
     library: str
-    name: str = COPIER
+    name: HowHeld = "copier"
 
     @property
     def sides(self) -> tuple[SidePart, ...]:
@@ -143,7 +144,7 @@ class Manual:
     """A person, who pauses the producers of the inputs and resumes them."""
 
     inputs: tuple[str, ...]
-    name: str = MANUAL
+    name: HowHeld = "manual"
     sides: tuple[SidePart, ...] = ()
 
     def pausing(self) -> Iterator[Stage]:

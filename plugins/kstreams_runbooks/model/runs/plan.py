@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, TopicStage
-from kstreams_runbooks.model.runs.stages import Bounce, Certify, Stage, StartAll, StopAll, deployed
+from kstreams_runbooks.model.runs.stages import Bounce, Certify, ClearState, Stage, StartAll, StopAll, deployed
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.verdicts import Finding
 
@@ -123,6 +123,26 @@ class Plan:
         return next((one for one in self.stages if isinstance(one, Certify)), None)
 
     @property
+    def pausing(self) -> tuple[Stage, ...]:
+        """The stages that hold the inputs: those before the certificate; none without one."""
+        certify = self.certify
+        return tuple(one for one in self.stages if certify and one.number < certify.number)
+
+    @property
+    def resuming(self) -> tuple[Stage, ...]:
+        """The stages that let them flow again: between the stop after the certificate and what starts the application.
+
+        If there are none, the start itself does.
+        """
+        if (certify := self.certify) is None:
+            return ()
+        after = [one for one in self.stages if one.number > certify.number]
+        stop = next(one for one in after if isinstance(one, StopAll))
+        later = [one for one in after if one.number > stop.number]
+        ends = next(one for one in later if isinstance(one, ClearState) or _starts(one, stop.side))
+        return tuple(one for one in later if one.number < ends.number)
+
+    @property
     def rolled(self) -> tuple[Bounce, ...]:
         """The bounces that take one instance after another."""
         return tuple(one for one in self.stages if isinstance(one, Bounce) and one is not self.start)
@@ -211,6 +231,10 @@ class Plan:
             binding["stages"] = others
         text = json.dumps(binding, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
+
+
+def _starts(stage: Stage, side: str) -> bool:
+    return isinstance(stage, StartAll) and stage.side == side
 
 
 def _of_older_releases(bounce: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,35 +1,60 @@
 """The plan of `control_topic_flush`: the stop and restart that the form describes, between a pause and a resume."""
 
+from kstreams_runbooks.decide.change.described import with_full_names
+from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.plans.flush import flush_plan
-from kstreams_runbooks.decide.plans.switches import COPIER, MANUAL, SWAP, AnySwitch, Manual
+from kstreams_runbooks.decide.plans.switches import MANUAL, SWAP, AnySwitch, Manual
+from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
+from kstreams_runbooks.decide.topology.names import is_repartition
 from kstreams_runbooks.errors import BadInput, Inconclusive
+from kstreams_runbooks.model.readings.hold import HowHeld
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.steps.inputs.hold import forecast
 from kstreams_runbooks.steps.inputs.swap import swap_of
 from kstreams_runbooks.steps.plan.plan import stop_and_restart
-from kstreams_runbooks.steps.plan.releases import before_a_roll
+from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.wording import outside
 
-_WORDS = (SWAP, COPIER, MANUAL)
+_WORDS: dict[str, HowHeld] = {"swap": "swap", "copier": "copier", "manual": "manual"}
 
 
 def control_topic_flush(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
-    """The plan to another release or other settings, with every record of the old one processed before."""
-    restart = stop_and_restart(run, reading, findings)
-    return run.decide(flush_plan, restart=restart, switch=_switch(run, reading, restart))
+    """The plan to another release or other settings, with every record of the old one processed before.
 
-
-def _switch(run: Run, reading: ApplicationReading, restart: Plan) -> AnySwitch:
+    Refused or Inconclusive if the versions cannot be compared: what the flush leaves behind would not be known.
+    """
     word = str(run.record.params.get("switch") or "")
-    if word == SWAP:
-        before, after = before_a_roll(run, reading, restart.bounces[-1].target)
-        if isinstance(after, Missing):
-            raise Inconclusive(
-                f"the topology of {run.declared.name} is not known, so no input is swapped: {after.missing}"
-            )
-        return swap_of(run, reading, restart, before)
-    if word == MANUAL:
+    if (how := _WORDS.get(word)) is None:
+        raise BadInput(f"switch: {outside(word or 'nothing', 30)} (expected {', '.join(_WORDS)}); choose one")
+    restart = stop_and_restart(run, reading, findings)
+    before, after = before_a_roll(run, reading, restart.bounces[-1].target)
+    if isinstance(after, Missing):
+        raise Inconclusive(f"{run.declared.name}: its topologies cannot be compared: {after.missing}")
+    [running, *others] = map(parsed, before)
+    if others:
+        raise Inconclusive(
+            f"instances of {run.declared.name} run {1 + len(others)} versions (expected one); bring all to one first"
+        )
+    switch = _switch(run, reading, restart, running, how)
+    held = forecast(run, reading, running, switch)
+    orphans = _orphans(run, reading, running, parsed(after))
+    return run.decide(flush_plan, restart=restart, switch=switch, orphans=orphans, held=held)
+
+
+def _switch(run: Run, reading: ApplicationReading, restart: Plan, running: ParsedDescription, how: str) -> AnySwitch:
+    if how == SWAP:
+        return swap_of(run, reading, restart, running)
+    if how == MANUAL:
         return Manual(run.application.control or run.application.inputs)
-    raise BadInput(f"switch: {outside(word or 'nothing', 30)} (expected {', '.join(_WORDS)}); choose one")
+    raise BadInput("switch: copier is not there yet; use swap or manual")
+
+
+def _orphans(
+    run: Run, reading: ApplicationReading, running: ParsedDescription, wanted: ParsedDescription
+) -> tuple[str, ...]:
+    """Repartition topics that the running version reads and the wanted one does not; full names."""
+    change = predicted(with_full_names(running, wanted, known_of(run, reading)))
+    return tuple(one.name for one in change.orphaned if is_repartition(one.name))

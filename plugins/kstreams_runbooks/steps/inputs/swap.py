@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.comparison.compared import Side, source_tables
 from kstreams_runbooks.decide.drain.flushed import swap_holds
 from kstreams_runbooks.decide.plans.swap import empty_topic_name, may_swap
 from kstreams_runbooks.decide.plans.switches import Swap
-from kstreams_runbooks.decide.topology.described import parsed
+from kstreams_runbooks.decide.topology.described import ParsedDescription
 from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
@@ -39,25 +39,22 @@ _OPTION = "auto.offset.reset"
 _DEFAULT = "earliest"
 
 
-def swap_of(run: Run, reading: ApplicationReading, plan: Plan, before: tuple[Described, ...]) -> Swap:
+def swap_of(run: Run, reading: ApplicationReading, plan: Plan, running: ParsedDescription) -> Swap:
     """The swap of every input of the application; Refused or Inconclusive if it may not be made.
 
-    `plan` is the stop and restart that it brackets, `before` the running version as described.
+    `plan` is the stop and restart that it brackets, `running` the version that runs.
     """
     runs = _runs(plan)
-    seen = read_swap(run, reading, runs, before)
+    seen = read_swap(run, reading, runs, running)
     run.demand(run.decide(may_swap, reading=seen))
     reset: OffsetReset = next((word for word in get_args(OffsetReset) if word == seen.reset), "")
     library = "" if runs.version == runs.release else runs.version
     return Swap(seen.group_id, runs, library, seen.empties, reset)
 
 
-def read_swap(
-    run: Run, reading: ApplicationReading, runs: DeployedInstance, before: tuple[Described, ...]
-) -> SwapReading:
+def read_swap(run: Run, reading: ApplicationReading, runs: DeployedInstance, running: ParsedDescription) -> SwapReading:
     """Everything that decides whether the inputs may be swapped."""
-    [described] = before
-    side, group_id = side_of(parsed(described), known_of(run, reading)), run.application.application_id
+    side, group_id = side_of(running, known_of(run, reading)), run.application.application_id
     with ClusterReader(run.kafka) as reader:
         names = reader.names()
         topics = topology_topics(side.topology, group_id, names)
@@ -72,7 +69,7 @@ def read_swap(
         empties=empties,
         swapped=_swapped(run, runs, empties, names),
         uncommitted=tuple(_uncommitted(reading, sources)),
-        reset=_reset(described),
+        reset=_reset(running.described),
     )
 
 

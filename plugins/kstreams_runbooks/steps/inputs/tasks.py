@@ -4,13 +4,11 @@
 start. Which they are depends on the switch (decide/plans/switches.py); each keeps its end, and a rerun goes on.
 """
 
-from collections.abc import Iterator
-
 from kstreams_runbooks.decide.plans.switches import SWAP
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Bounce, Certify, ClearState, Stage, StartAll, StopAll
+from kstreams_runbooks.model.runs.stages import Bounce, Certify, Stage, StartAll, StopAll
 from kstreams_runbooks.steps.inputs.swap import still_swapped
 from kstreams_runbooks.steps.instances.restart import start_stage, stop_stage
 from kstreams_runbooks.steps.instances.together import rehearse_start, rehearse_stop
@@ -25,7 +23,7 @@ from kstreams_runbooks.steps.stages.task import make
 def pause_inputs(run: Run) -> None:
     """No new record reaches the application; it reads what it has."""
     plan = run.whole_plan()
-    for stage in _before(plan):
+    for stage in plan.pausing:
         _take(run, plan, stage)
     if not run.dry_run:
         require_held(run)
@@ -35,7 +33,7 @@ def pause_inputs(run: Run) -> None:
 def resume_inputs(run: Run) -> None:
     """The inputs as they were; the application, which is down, reads them from its start on."""
     plan = run.whole_plan()
-    for stage in _between(plan):
+    for stage in plan.resuming:
         _take(run, plan, stage)
 
 
@@ -82,19 +80,3 @@ def _stop(run: Run, plan: Plan, stage: StopAll) -> None:
         one for one in plan.stages if isinstance(one, StartAll) and one.side == stage.side and one.number > stage.number
     )
     stop_stage(run, stage, start.bounce)
-
-
-def _before(plan: Plan) -> Iterator[Stage]:
-    """The stages that hold the inputs."""
-    last = certificate(plan).number
-    yield from (one for one in plan.stages if one.number < last)
-
-
-def _between(plan: Plan) -> Iterator[Stage]:
-    """The stages that let them flow again: between the stop after the certificate and what starts the application."""
-    after = next(one for one in plan.stages if isinstance(one, StopAll) and one.number > certificate(plan).number)
-    for one in plan.stages:
-        if one.number > after.number:
-            if isinstance(one, ClearState) or (isinstance(one, StartAll) and one.side == after.side):
-                return
-            yield one

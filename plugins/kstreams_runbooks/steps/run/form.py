@@ -122,6 +122,14 @@ def held_inputs() -> dict[str, Param]:
             '{"orders": "orders-empty"}. It has to exist, to be empty, and to have as many partitions as the input. '
             "Without one the run creates a topic and deletes it at its end.",
         ),
+        "longest_hold_min": Param(
+            None,
+            type=["null", "number"],
+            minimum=0,
+            title="Longest hold",
+            description="In minutes: a plan that may hold the inputs for longer is refused. Needed if a person acts "
+            "meanwhile (switch manual, or a manual deployer).",
+        ),
     }
 
 
