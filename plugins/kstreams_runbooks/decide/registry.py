@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.drain.certificate import certified, drained
 from kstreams_runbooks.decide.drain.marks import nothing_left, read_up_to
+from kstreams_runbooks.decide.fitting.partitioning import keys_are_with_their_state
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.decide.instances.deployed import deployed
@@ -32,6 +33,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         described_change,
         may_be_rolled,
         topics_fit,
+        keys_are_with_their_state,
         bump_plan,
         restart_plan,
         cleared_state,
