@@ -18,17 +18,14 @@ import argparse
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from kstreams_runbooks.documents.text import LARGEST_BYTES, read_text
-from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.frames.arguments import given_kafka, given_ranges, job_parser
 from kstreams_runbooks.frames.counting import counted
 from kstreams_runbooks.frames.failures import spoken
 from kstreams_runbooks.frames.job import opened, run_job
-from kstreams_runbooks.frames.ranges import LARGEST_RANGES, MAX_SCAN_RECORDS, OffsetRange, cut, parse_ranges
+from kstreams_runbooks.frames.ranges import MAX_SCAN_RECORDS, OffsetRange, cut
 from kstreams_runbooks.model.readings.lag import Readable
-from kstreams_runbooks.properties import parse
 
 NAME = "lag_check"
 
@@ -40,13 +37,8 @@ def main(words: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=NAME, description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--ranges", required=True, help="[{topic, partition, start, end}] as JSON, or a file of it")
-    parser.add_argument("--bootstrap", help="Kafka's bootstrap servers, where the command config has none")
-    parser.add_argument("--command-config", metavar="FILE", help="properties of a Java client; secrets belong here")
-    parser.add_argument("--result", metavar="URI", help="a path or file: that also gets the document")
+    parser = job_parser(NAME, __doc__)
     parser.add_argument("--max-scan-records", type=_count, default=MAX_SCAN_RECORDS, help="default: %(default)s")
-    parser.add_argument("--remote", help="Spark Connect, sc://host:port; default: SPARK_REMOTE, else submitted")
     return parser
 
 
@@ -63,14 +55,7 @@ def _count(text: str) -> int:
 
 def _checked(given: argparse.Namespace) -> Mapping[str, Any]:
     began = time.monotonic()
-    ranges = parse_ranges(
-        given.ranges if given.ranges.lstrip().startswith("[") else _text("--ranges", given.ranges, LARGEST_RANGES)
-    )
-    kafka = {} if given.command_config is None else parse(_text("--command-config", given.command_config))
-    if given.bootstrap:
-        kafka["bootstrap.servers"] = given.bootstrap
-    if not kafka.get("bootstrap.servers"):
-        raise BadInput("no bootstrap.servers; give --bootstrap, or set it in the file of --command-config")
+    ranges, kafka = given_ranges(given), given_kafka(given)
     parts = cut(ranges, given.max_scan_records)
     found = _counted(given.remote, kafka, [part for part in parts if part.offsets])
     return {
@@ -81,13 +66,6 @@ def _checked(given: argparse.Namespace) -> Mapping[str, Any]:
         "scanned_offsets": sum(part.offsets for part in parts),
         "seconds": round(time.monotonic() - began, 3),
     }
-
-
-def _text(option: str, path: str, limit: int = LARGEST_BYTES) -> str:
-    try:
-        return read_text(Path(path), limit=limit)
-    except BadInput as error:
-        raise BadInput(f"{option} {path}: cannot be read: it {error}") from None
 
 
 def _counted(

@@ -28,6 +28,7 @@ from kstreams_runbooks.terminal.evidence import evidence_command, prune_ledger_c
 from kstreams_runbooks.terminal.lag import lag_command
 from kstreams_runbooks.terminal.mixed_windows import mixed_windows_command
 from kstreams_runbooks.terminal.orphans import orphans_command
+from kstreams_runbooks.terminal.partitioning import partitioning_command
 from kstreams_runbooks.terminal.rights import rights_command
 from kstreams_runbooks.wording import outside, sentence
 
@@ -137,6 +138,7 @@ cli.add_command(lag_command)
 cli.add_command(drain_command)
 cli.add_command(orphans_command)
 cli.add_command(mixed_windows_command)
+cli.add_command(partitioning_command)
 cli.add_command(discover_command)
 cli.add_command(readiness_command)
 cli.add_command(rights_command)

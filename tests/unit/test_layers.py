@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "decide": {"matching", "model"},
     "fleet": {"documents", "model"},
     "ledger": {"files", "model"},
-    "frames": {"documents", "files", "model"},
+    "frames": {"documents", "files", "model", "properties"},
     "deployers": {"documents", "files", "fleet", "model", "properties", "wire"},
     # Of what decides it reads with what names and descriptions mean, which is pure.
     "observe": _READ - {"files"},

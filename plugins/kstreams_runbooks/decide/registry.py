@@ -11,6 +11,7 @@ from kstreams_runbooks.decide.drain.flushed import flushed, swap_holds
 from kstreams_runbooks.decide.drain.hold import may_hold
 from kstreams_runbooks.decide.drain.inputs import inputs_stand_still, still_held
 from kstreams_runbooks.decide.drain.marks import nothing_left, read_up_to
+from kstreams_runbooks.decide.fitting.partitioning import keys_are_with_their_state
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.decide.fitting.uncommitted import uncommitted_records
 from kstreams_runbooks.decide.instances.check import ready_for_change
@@ -40,6 +41,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         may_be_rolled,
         topics_fit,
         uncommitted_records,
+        keys_are_with_their_state,
         bump_plan,
         restart_plan,
         may_swap,

@@ -18,9 +18,9 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def modules() -> list[Path]:
-    """Files of the frames, of the reader of a job's client settings, and of everything here that they import."""
+    """Files of the frames, and of everything here that they import."""
     found: set[Path] = set()
-    left = [*sorted((PACKAGE / "frames").glob("*.py")), PACKAGE / "properties.py"]
+    left = sorted((PACKAGE / "frames").glob("*.py"))
     while left:
         file = left.pop()
         if file in found:

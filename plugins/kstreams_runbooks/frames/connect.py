@@ -43,15 +43,16 @@ def address(remote: str) -> tuple[str, int]:
     return host, port
 
 
-def configure(session: "SparkSession") -> None:
+def configure(session: "SparkSession", tasks: int = 1) -> None:
     """Set what every session of a job needs; once for each session, because over Connect it is a call.
 
-    After the first aggregation one row per partition remains: one task merges them faster than 200.
+    `tasks` merge what the first aggregation leaves: of a count that is one row per partition, which one task merges
+    faster than Spark's 200.
     """
-    session.conf.set("spark.sql.shuffle.partitions", 1)
+    session.conf.set("spark.sql.shuffle.partitions", tasks)
 
 
-def connected(remote: str) -> "SparkSession":
+def connected(remote: str, tasks: int = 1) -> "SparkSession":
     """A separate session on a Connect server, inside `connect_mode`. Unreachable if no server listens.
 
     It retries for some seconds if the server stops: pyspark's own policy does it for ten minutes, also at the end of
@@ -63,7 +64,7 @@ def connected(remote: str) -> "SparkSession":
     require_listening(remote)
     session = SparkSession.builder.remote(remote).create()
     session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
-    configure(session)
+    configure(session, tasks)
     return session
 
 

@@ -72,8 +72,10 @@ def _write(path: Path, text: str) -> None:
 
 
 @contextmanager
-def opened(name: str, remote: str | None) -> Iterator["SparkSession"]:
+def opened(name: str, remote: str | None, tasks: int = 1) -> Iterator["SparkSession"]:
     """A session on the Connect server at `remote` or in SPARK_REMOTE, else the submitted one; it ends with the body.
+
+    `tasks` merge what an aggregation leaves (`configure`).
 
     BadInput for a token among the arguments, where every process of the machine can read it; Unreachable if no
     server listens: pyspark would retry for ten minutes.
@@ -83,7 +85,7 @@ def opened(name: str, remote: str | None) -> Iterator["SparkSession"]:
     address = remote or os.environ.get(REMOTE)
     if address:
         with connect_mode():
-            session = connected(address)
+            session = connected(address, tasks)
             try:
                 yield session
             finally:
@@ -93,7 +95,7 @@ def opened(name: str, remote: str | None) -> Iterator["SparkSession"]:
 
     session = SparkSession.builder.appName(name).config(map=dict(STARTED_WITH)).getOrCreate()
     try:
-        configure(session)
+        configure(session, tasks)
         yield session
     finally:
         session.stop()

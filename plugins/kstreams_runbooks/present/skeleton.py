@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 import yaml
 
 from kstreams_runbooks.decide.comparison.compared import Side, source_tables
-from kstreams_runbooks.decide.comparison.state.kinds import is_subscription_store
-from kstreams_runbooks.decide.topology.names import is_generated, stem
+from kstreams_runbooks.decide.topology.names import is_generated, is_subscription_store, stem
 from kstreams_runbooks.model.topology.topology import Processor, Source, Topology
 from kstreams_runbooks.wording import sentence
 

@@ -63,6 +63,8 @@ _STORE = "-store"
 _SUPPRESS, _SUPPRESS_STORE = "KTABLE-SUPPRESS-", "KTABLE-SUPPRESS-STATE-STORE-"
 # Generated names of the window stores of a join of streams, and the end of those of a join with a name.
 _OF_STREAM_JOIN, _JOIN_STORE = ("KSTREAM-JOIN", "KSTREAM-OUTER"), "-join-store"
+# The store in which a foreign-key join keeps what its left table asks for, without a chosen name and with one.
+_SUBSCRIPTIONS = ("KTABLE-FK-JOIN-SUBSCRIPTION-STATE-STORE-", "-subscription-store")
 # Topics that a topology may read back, as its description prints them: repartition topics, and the two of a foreign-key
 # join. A user topic may also have such a name.
 _READ_BACK = re.compile(r".*-repartition|.*subscription-(registration|response)(-\d{10,})?-topic", re.IGNORECASE)
@@ -109,6 +111,11 @@ def is_repartition(name: str) -> bool:
     return name.endswith(_REPARTITION)
 
 
+def store_of(changelog: str) -> str:
+    """The store of a changelog, by its name without the application.id."""
+    return changelog.removesuffix(_CHANGELOG)
+
+
 def repartition_base(topic: str) -> str:
     """The name of a repartition topic without its suffix: that of the grouping or join it is made for."""
     return topic.removesuffix(_REPARTITION)
@@ -127,6 +134,11 @@ def is_made(name: str) -> bool:
 def is_join_window(store: str) -> bool:
     """Whether a store keeps the records of one side of a join of streams."""
     return store.startswith(_OF_STREAM_JOIN) or store.endswith(_JOIN_STORE)
+
+
+def is_subscription_store(store: str) -> bool:
+    """Whether a store keeps the subscriptions of a foreign-key join."""
+    return store.startswith(_SUBSCRIPTIONS[0]) or store.endswith(_SUBSCRIPTIONS[1])
 
 
 def is_suppression(name: str) -> bool:

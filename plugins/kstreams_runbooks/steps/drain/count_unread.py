@@ -4,40 +4,20 @@ Over Connect (SPARK_REMOTE) no job is submitted. Without Connect and without the
 fails, a consumer counts all records, slower. docs/spark.md lists what each way needs.
 """
 
-import json
 import os
-import sysconfig
 from collections.abc import Mapping
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.providers.common.compat.sdk import AirflowException
-from airflow.sdk.bases.hook import BaseHook
-from airflow.sdk.exceptions import AirflowNotFoundException, AirflowRuntimeError
-
-from kstreams_runbooks import CHECKOUT
 from kstreams_runbooks.decide.lag import total_lag
-from kstreams_runbooks.documents.json_document import json_document
-from kstreams_runbooks.documents.text import read_text
-from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
-from kstreams_runbooks.fleet.deployers.environment import is_ours
-from kstreams_runbooks.frames.bundle import write_bundle
+from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.frames.job import REMOTE
-from kstreams_runbooks.frames.ranges import LARGEST_RANGES
+from kstreams_runbooks.frames.ranges import OffsetRange
 from kstreams_runbooks.model.readings.lag import MOST_AT_ONCE, unread_ranges
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
-from kstreams_runbooks.properties import dump
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.spark_job import SparkJob
 from kstreams_runbooks.watch.drain.counter import Counter
-from kstreams_runbooks.watch.drain.java_client import java_settings
-from kstreams_runbooks.wording import sentence
-
-_JOBS = "KSTREAMS_RUNBOOKS_SPARK_JOBS"
-_MOST_VALUES = 2_000_000
-_MEANING: Mapping[int, type[RunbookError]] = {2: BadInput, 3: Inconclusive, 4: Unreachable}
 
 _Ranges = dict[tuple[str, int], tuple[int, int]]
 
@@ -47,14 +27,11 @@ def count_unread(**settings: Any) -> "CountUnread":
     return CountUnread(task_id="count_unread", retries=0, **settings)
 
 
-class CountUnread(SparkSubmitOperator):
-    """Counts the records that `observe` found unread, keeps the count as evidence, returns the sum; changes nothing.
-
-    `conn_id` is an Airflow connection of type spark, deploy mode client: ranges and result are files of this worker.
-    """
+class CountUnread(SparkJob):
+    """Counts the records that `observe` found unread, keeps the count as evidence, returns the sum; changes nothing."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(application=str(_jobs() / "lag_check.py"), **settings)
+        super().__init__(job="lag_check.py", **settings)
 
     def execute(self, context: Mapping[str, Any]) -> dict[str, Any] | None:  # type: ignore[override] # the operator gives nothing, this one its figure
         """Count, by the way that fits the number of offsets; None, with a line in the log, if that is not possible.
@@ -90,68 +67,23 @@ class CountUnread(SparkSubmitOperator):
         if offsets <= MOST_AT_ONCE or os.environ.get(REMOTE):
             return None
         try:
-            if not self._is_connected(run):
+            if why := self.no_connection():
+                run.say(f"{why}: create it to have Spark count large ranges")
                 return None
             run.say(f"{offsets:,} offsets are more than are counted at once (limit {MOST_AT_ONCE:,}): to Spark")
-            return self._submitted(run.kafka, ranges)
+            document = self.submitted(run, [OffsetRange(*place, *ends) for place, ends in ranges.items()])
+            return {**document, "partitions": _rows_of(document), "counted_by": "spark-submit"}
         except RunbookError as error:
             run.say(f"a consumer counts, no Spark job: {error}")
             return None
 
-    def _is_connected(self, run: Run) -> bool:
-        """Whether there is a connection to submit to; without one the hook would try YARN."""
-        try:
-            connection = BaseHook.get_connection(self._conn_id)
-        except (AirflowNotFoundException, AirflowRuntimeError):
-            run.say(f"no Airflow connection {self._conn_id} (type spark): create it to have Spark count large ranges")
-            return False
-        mode = connection.extra_dejson.get("deploy-mode") or "client"
-        if mode != "client":
-            raise BadInput(
-                f"Airflow connection {self._conn_id}: deploy-mode {mode} (expected client): ranges and result are "
-                "files of this worker; correct it, or set another conn_id"
-            )
-        return True
 
-    def _submitted(self, kafka: Mapping[str, Any], ranges: _Ranges) -> dict[str, Any]:
-        with TemporaryDirectory(prefix="lag-check-") as made:
-            directory = Path(made)
-            given, settings, result = (directory / name for name in ("ranges.json", "client.properties", "result.json"))
-            given.write_text(json.dumps(_rows(ranges)), encoding="utf-8")
-            settings.touch(mode=0o600)
-            settings.write_text(dump(java_settings(kafka)), encoding="latin-1")
-            words = {"--ranges": given, "--command-config": settings, "--result": result}
-            self.application_args = [str(word) for option in words.items() for word in option]
-            self.py_files = str(write_bundle(directory / "frames.zip"))
-            self.jars = _jars()
-            # Airflow's hook passes the whole environment: the job needs no connection, key or login of this worker.
-            blank = {name: "" for name in os.environ if is_ours(name)}
-            # spark-submit is where this Python's own commands are.
-            self.env_vars = blank | {"PATH": f"{sysconfig.get_path('scripts')}:{os.environ.get('PATH', '')}"}
-            self._hook = self._get_hook()
-            try:
-                self._hook.submit(self.application)
-            except AirflowException:
-                if not result.is_file():
-                    raise Inconclusive("spark-submit ended without an answer; its lines above show why") from None
-            document = _answer(result)
-        if "error" in document:
-            raise _MEANING.get(document.get("exit_code", 3), Inconclusive)(sentence(document["error"]))
-        return {**document, "counted_by": "spark-submit"}
-
-
-def _answer(result: Path) -> dict[str, Any]:
-    """The job's result: an error, or a row for each range; Inconclusive for anything else."""
-    try:
-        document = json_document(read_text(result, limit=LARGEST_RANGES), largest=LARGEST_RANGES, nodes=_MOST_VALUES)
-    except BadInput as error:
-        raise Inconclusive(f"the answer of spark-submit {error}") from None
-    rows = document.get("partitions") if isinstance(document, dict) else None
-    if isinstance(document, dict) and isinstance(document.get("error"), str):
-        return document
+def _rows_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of the job's document; Inconclusive if one is not a count."""
+    rows = document.get("partitions")
     if not isinstance(rows, list) or not all(map(_is_counted, rows)):
         raise Inconclusive("the answer of spark-submit has no row for each partition; look at the lines above")
-    return {**document, "partitions": rows}
+    return rows
 
 
 def _is_counted(row: Any) -> bool:
@@ -190,15 +122,3 @@ def _rows(ranges: _Ranges) -> list[dict[str, Any]]:
         {"topic": topic, "partition": partition, "start": start, "end": end}
         for (topic, partition), (start, end) in ranges.items()
     ]
-
-
-def _jobs() -> Path:
-    """The folder of the Spark jobs: next to the plugins, or from KSTREAMS_RUNBOOKS_SPARK_JOBS."""
-    return Path(os.environ.get(_JOBS) or CHECKOUT / "spark_jobs")
-
-
-def _jars() -> str:
-    found = sorted(str(path) for path in (_jobs() / "target" / "libs").glob("*.jar"))
-    if not found:
-        raise BadInput(f"no jars in {_jobs() / 'target' / 'libs'}; run make build there, or set {_JOBS}")
-    return ",".join(found)

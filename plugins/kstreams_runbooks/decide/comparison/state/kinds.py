@@ -8,7 +8,7 @@ from typing import Literal
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, changed, sides
-from kstreams_runbooks.decide.topology.names import is_generated, is_repartition, stem
+from kstreams_runbooks.decide.topology.names import is_generated, is_repartition, is_subscription_store, stem
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, Unchanged
 from kstreams_runbooks.model.topology.topology import Processor, Source
@@ -23,8 +23,6 @@ _KINDS: tuple[tuple[str, Shown], ...] = (
     ("KSTREAM-REDUCE-", "reduce"),
     ("KTABLE-REDUCE-", "reduce"),
 )
-# A foreign-key join keeps what its left table asks for in a store of this name.
-_SUBSCRIPTIONS = ("KTABLE-FK-JOIN-SUBSCRIPTION-STATE-STORE-", "-subscription-store")
 _JOINED = ("KTABLE-MERGE-", "KTABLE-FK-JOIN-OUTPUT-")
 # The operators of a join of tables: that of the left one, that of the right one.
 _LOOKING = (("KTABLE-JOINTHIS-", "-join-this"), ("KTABLE-JOINOTHER-", "-join-other"))
@@ -184,8 +182,3 @@ def is_join_buffer(side: Side, store: str) -> bool:
     if declared is not None and declared.kind is not None:
         return declared.kind == "buffer"
     return any(store == f"{keeper.name}-Buffer" for keeper in side.keepers.get(store, []))
-
-
-def is_subscription_store(store: str) -> bool:
-    """Whether a foreign-key join keeps in it what its left table asks for."""
-    return store.startswith(_SUBSCRIPTIONS[0]) or store.endswith(_SUBSCRIPTIONS[1])
