@@ -41,13 +41,15 @@ def may_be_rolled(
     *,
     at_once: bool,
     catalogue: SettingCatalogue = NOTHING_KNOWN,
+    flushed: bool = False,
 ) -> Verdict:
     """Whether instances of every running version may run next to those of the wanted one; findings for a person.
 
     Changes by the library are not judged here: the runbooks plan them by the rules of the versions. Settings on which
     the wanted version does not start are refused, by the rows of `catalogue`. With `at_once` versions never run next to
     each other: only those settings and two descriptions of different applications are refused. Manual steps and
-    undeclared facts are findings then. BadInput if a declaration contradicts its description.
+    undeclared facts are findings then. `flushed`: everything is read to its end in between. BadInput if a declaration
+    contradicts its description.
     """
     if isinstance(after, Missing):
         message = (
@@ -61,8 +63,8 @@ def may_be_rolled(
     for old in map(parsed, before):
         if refused := _refused_settings(old, wanted, known, versions, catalogue):
             reason = f"{_named(after)} cannot start: {first_of([one.message for one in refused], _MOST, '; ')}"
-            return Verdict(Outcome.REFUSE, (reason,), tuple(_finding(one, at_once=at_once) for one in refused))
-        verdict = _compared(old, wanted, known, Judging(rules, versions), at_once=at_once)
+            return Verdict(Outcome.REFUSE, (reason,), tuple(map(_finding, refused)))
+        verdict = _compared(old, wanted, known, Judging(rules, versions), at_once=at_once, unread=not flushed)
         if verdict.outcome is not Outcome.PROCEED:
             return verdict
         findings += [found for found in verdict.findings if found not in findings]
@@ -71,7 +73,7 @@ def may_be_rolled(
 
 
 def _compared(
-    old: ParsedDescription, new: ParsedDescription, known: Known, judging: Judging, *, at_once: bool
+    old: ParsedDescription, new: ParsedDescription, known: Known, judging: Judging, *, at_once: bool, unread: bool
 ) -> Verdict:
     before, after = old.described, new.described
     same = _is_undeclared(before) and _is_undeclared(after) and old.topology == new.topology
@@ -79,7 +81,7 @@ def _compared(
         return Verdict(Outcome.PROCEED, (), (_nothing_declared(before, after, known, "only the description was"),))
     change = parsed_change(_alone(old), _alone(new), known, judging)
     shown = [one for one in change.uncovered if one.severity != "info" or one.id in _SHOWN]
-    findings = tuple(_finding(one, at_once=at_once) for one in shown)
+    findings = tuple(_finding(one, unread=at_once and unread) for one in shown)
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
     demanding = [one for one in change.uncovered if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
@@ -148,8 +150,9 @@ def _open(before: Described, after: Described, change: ChangeReading) -> str:
     )
 
 
-def _finding(one: ChangeFinding, *, at_once: bool) -> Finding:
-    if at_once and one.id in _DROPPED:
+def _finding(one: ChangeFinding, *, unread: bool = False) -> Finding:
+    """The finding; `unread`: records may be left in a topic that goes, because nothing reads them first."""
+    if unread and one.id in _DROPPED:
         first = "have the inputs paused and read to their end before you approve; verify counts what was left"
         return Finding(one.id, one.severity, one.object, f"{one.message}; {first}", one.source)
     return Finding(one.id, one.severity, one.object, one.message, one.source)

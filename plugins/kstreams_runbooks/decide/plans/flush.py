@@ -11,17 +11,16 @@ from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.runs.object_stages import DeleteRecords
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, Certify, ClearState, Stage, StartAll, StopAll
-from kstreams_runbooks.model.verdicts import Finding
 
 RUNBOOK = "control_topic_flush"
 
 
-def flush_plan(restart: Plan, switch: AnySwitch, orphans: tuple[str, ...] = (), held: Finding | None = None) -> Plan:
+def flush_plan(restart: Plan, switch: AnySwitch, orphans: tuple[str, ...] = ()) -> Plan:
     """The plan of a stop and restart, with the inputs held by `switch` until the application is down.
 
     `restart` is at once and has one bounce: its release, settings and cleared state. `orphans` are the repartition
     topics that nothing reads afterwards: their records, proven read, are deleted, or a way back would read them again.
-    `held` is the forecast of the hold. Refused for a streams group: its topology cannot change in place (KIP-1071).
+    Refused for a streams group: its topology cannot change in place (KIP-1071).
     """
     if restart.facts.group_type == "streams":
         raise Refused(
@@ -36,7 +35,6 @@ def flush_plan(restart: Plan, switch: AnySwitch, orphans: tuple[str, ...] = (), 
         runbook=RUNBOOK,
         change=(*restart.change, ("switch", switch.name)),
         stages=tuple(stages),
-        findings=(*restart.findings, *((held,) if held else ())),
         undo=tuple(_undo(restart, switch)),
         title=f"control-topic flush to {bounce.deployed}",
         worst_case=(

@@ -8,24 +8,21 @@ from kstreams_runbooks.decide.plans.switches import AnySwitch
 from kstreams_runbooks.decide.topology.described import ParsedDescription
 from kstreams_runbooks.decide.topology.names import is_changelog
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.readings.hold import MEANWHILE
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, GroupReading, Missing
-from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.hold import Waiting, read_hold_facts
 from kstreams_runbooks.wording import outside
 
 _FIELD = "longest_hold_min"
-_SOURCE = "docs/holding_inputs.md"
 _MINUTE_S = 60.0
 # What a person does while inputs are held: stop and start the application, pause and resume the producers.
 _DEPLOYS = 2
 _PRODUCERS = 1
 
 
-def forecast(run: Run, reading: ApplicationReading, running: ParsedDescription, switch: AnySwitch) -> Finding:
-    """The forecast as a finding of the plan; Refused or Inconclusive if the inputs may not be held that long."""
+def may_be_held(run: Run, reading: ApplicationReading, running: ParsedDescription, switch: AnySwitch) -> None:
+    """Keep the forecast, which the approval shows; Refused or Inconclusive if the inputs may not be held that long."""
     entry = run.application
     waits = Waiting(entry, switch.inputs) if switch.name != "manual" else None
     with ClusterReader(run.kafka) as reader:
@@ -49,10 +46,7 @@ def forecast(run: Run, reading: ApplicationReading, running: ParsedDescription, 
         requests=_requests(run, switch),
         longest_s=_longest_s(run, by_a_person=bool(_requests(run, switch))),
     )
-    verdict = run.decide(may_hold, facts=facts, planned=planned)
-    run.demand(verdict)
-    held = ", ".join(switch.inputs)
-    return Finding("inputs-held", "warning", held, f"{'; '.join(verdict.reasons)}; {MEANWHILE}", _SOURCE)
+    run.demand(run.decide(may_hold, facts=facts, planned=planned))
 
 
 def _requests(run: Run, switch: AnySwitch) -> int:

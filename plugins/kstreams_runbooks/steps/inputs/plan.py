@@ -11,7 +11,7 @@ from kstreams_runbooks.model.readings.hold import HowHeld
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Finding
-from kstreams_runbooks.steps.inputs.hold import forecast
+from kstreams_runbooks.steps.inputs.hold import may_be_held
 from kstreams_runbooks.steps.inputs.swap import swap_of
 from kstreams_runbooks.steps.plan.plan import stop_and_restart
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of
@@ -29,7 +29,7 @@ def control_topic_flush(run: Run, reading: ApplicationReading, findings: tuple[F
     word = str(run.record.params.get("switch") or "")
     if (how := _WORDS.get(word)) is None:
         raise BadInput(f"switch: {outside(word or 'nothing', 30)} (expected {', '.join(_WORDS)}); choose one")
-    restart = stop_and_restart(run, reading, findings)
+    restart = stop_and_restart(run, reading, findings, flushed=True)
     before, after = before_a_roll(run, reading, restart.bounces[-1].target)
     if isinstance(after, Missing):
         raise Inconclusive(f"{run.declared.name}: its topologies cannot be compared: {after.missing}")
@@ -39,9 +39,9 @@ def control_topic_flush(run: Run, reading: ApplicationReading, findings: tuple[F
             f"instances of {run.declared.name} run {1 + len(others)} versions (expected one); bring all to one first"
         )
     switch = _switch(run, reading, restart, running, how)
-    held = forecast(run, reading, running, switch)
+    may_be_held(run, reading, running, switch)
     orphans = _orphans(run, reading, running, parsed(after))
-    return run.decide(flush_plan, restart=restart, switch=switch, orphans=orphans, held=held)
+    return run.decide(flush_plan, restart=restart, switch=switch, orphans=orphans)
 
 
 def _switch(run: Run, reading: ApplicationReading, restart: Plan, running: ParsedDescription, how: str) -> AnySwitch:

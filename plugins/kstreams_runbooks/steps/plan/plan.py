@@ -182,14 +182,21 @@ def rolling_bounce(run: Run, reading: ApplicationReading, findings: tuple[Findin
     return _restart(run, reading, findings, at_once=False)
 
 
-def stop_and_restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
-    """The same plan with every instance down at once, and with the local state that is deleted meanwhile."""
+def stop_and_restart(
+    run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, flushed: bool = False
+) -> Plan:
+    """The same plan with every instance down at once, and with the local state that is deleted meanwhile.
+
+    `flushed`: the run reads everything to its end before that.
+    """
     stays = stopped_for_good(run, reading, required=False)
-    made = _with_cleared_state(run, reading, _restart(run, reading, findings, at_once=True))
+    made = _with_cleared_state(run, reading, _restart(run, reading, findings, at_once=True, flushed=flushed))
     return replace(made, findings=(*made.findings, *stays))
 
 
-def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool) -> Plan:
+def _restart(
+    run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool, flushed: bool = False
+) -> Plan:
     made = run.decide(
         restart_plan,
         reading=reading,
@@ -202,10 +209,10 @@ def _restart(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...
         at_once=at_once,
     )
     check_deployer(run, made)
-    return _with_what_it_changes(run, reading, made)
+    return _with_what_it_changes(run, reading, made, flushed=flushed)
 
 
-def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
+def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan, *, flushed: bool = False) -> Plan:
     """The plan with the findings about its release's topology; Refused or Inconclusive if it may not be rolled.
 
     It may not if the cluster lacks a topic or has one that the release cannot work with, or if the topology changes
@@ -219,7 +226,7 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan) -> 
     before, after = before_a_roll(run, reading, made.bounces[-1].target)
     if _has_release(made) and _is_the_same(before, after):
         return with_undescribed(run, made, same_text=True)
-    made = _judged_change(run, reading, made, before, after)
+    made = _judged_change(run, reading, made, before, after, flushed=flushed)
     if made.at_once:
         return made
     cleared = run.decide(state_of_undo, before=before, after=after, known=known_of(run, reading))
@@ -232,6 +239,8 @@ def _judged_change(
     made: Plan,
     before: tuple[Described, ...],
     after: Described | Missing,
+    *,
+    flushed: bool = False,
 ) -> Plan:
     """The plan with the findings about what its release changes; Refused or Inconclusive if it may not be brought."""
     made = with_undescribed(run, made)
@@ -245,6 +254,7 @@ def _judged_change(
         # A library bump brings no other change, even with all instances down.
         at_once=made.at_once and made.runbook != "library_bump",
         catalogue=settings_between(before, after),
+        flushed=flushed,
     )
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
