@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from kstreams_runbooks.decide.instances.members import group_is_empty
+from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.hold import HoldFacts, LeftToRead, WaitingTopic
-from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
+from kstreams_runbooks.model.readings.lag import MOST_AT_ONCE, LagRole, PartitionLag
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.times import SECOND_MS
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from kstreams_runbooks.observe.lag.waiting import LookedAt, read_offsets_retention_ms, read_waiting
-from kstreams_runbooks.watch.drain.unread import isolation_of
+from kstreams_runbooks.watch.drain.unread import count_once, isolation_of
 
 # Readings of the scheduled check behind the highest rate: four hours of them.
 _LOOKS = 48
@@ -50,7 +51,7 @@ def read_hold_facts(
 
     Paces are measured between two looks that are a commit interval apart, so it takes that long. `reading` has the
     topics that the application reads, `changelogs` are those that moved tasks restore from. Unreachable if no broker
-    answers, Inconclusive if one refuses a topic.
+    answers, Inconclusive if one refuses a topic or a group.
     """
     roles = _roles(reading)
     waits: dict[str, LagRole] = dict.fromkeys(waiting.topics if waiting else (), "source")
@@ -71,7 +72,7 @@ def read_hold_facts(
         taken=reader.taken(),
         waits=topics,
         offsets_retention_ms=read_offsets_retention_ms(reader),
-        left=left_to_read(first, last),
+        left=left_to_read(first, (last[0], _without_markers(entry, config, tuple(last[1])))),
         internal=tuple(sorted(name for name, role in roles.items() if role == "repartition")),
         changelog_bytes=reader.log_bytes(changelogs) if changelogs else 0,
         stops_ms=stops_ms,
@@ -128,9 +129,24 @@ def _roles(reading: ApplicationReading) -> dict[str, LagRole]:
 
 
 def _rows(reader: ClusterReader, entry: Application, roles: Mapping[str, LagRole]) -> tuple[PartitionLag, ...]:
-    """Rows of these topics for the entry's group; none if they cannot be read, which the forecast finds missing."""
+    """Rows of these topics for the entry's group."""
     found = read_partitions(reader, entry.application_id, roles, reader.topics(roles))
-    return () if isinstance(found, Missing) else found
+    if isinstance(found, Missing):
+        raise Inconclusive(found.missing)
+    return found
+
+
+def _without_markers(
+    entry: Application, config: Mapping[str, Any], rows: tuple[PartitionLag, ...]
+) -> tuple[PartitionLag, ...]:
+    """The rows with no record left where only markers of transactions are unread: waiting would not end for them.
+
+    All others keep their offsets, in which the pace is measured too.
+    """
+    counted = count_once(entry, config, rows, most=MOST_AT_ONCE)
+    if isinstance(counted, Missing):
+        return rows
+    return tuple(row if one.records else one for row, one in zip(rows, counted, strict=True))
 
 
 def _kept(ledger: Ledger, entry: Application, until_ms: int) -> list[LookedAt]:

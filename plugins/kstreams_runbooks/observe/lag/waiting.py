@@ -1,7 +1,7 @@
 """Reads how long records may wait in topics: retention by time and by size, and when committed offsets expire.
 
-Only a segment that is closed and whose newest record is past the retention is deleted, so `segment.ms` and
-`segment.bytes` lengthen every limit and are not read.
+Retention deletes whole segments, each once its newest record is past it, or once the other segments alone have
+`retention.bytes`. So `segment.ms` and `segment.bytes` lengthen every limit, and are not read.
 """
 
 from collections import defaultdict
