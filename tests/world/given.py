@@ -7,9 +7,11 @@ from typing import Any
 
 import yaml
 from kstreams_runbooks.fleet import Application
-from lab.application import FROM_RELEASE, TO_RELEASE
+from lab.application import FROM_RELEASE, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION
 from lab.settings import Lab
 from lab.stack import Stack
+
+_RELEASES = (FROM_RELEASE, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION)
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
     return {
         "kind": "command",
         "instances": [{"name": f"orders-{number}", "metrics": lab.metrics_url(number)} for number in (1, 2)],
-        "releases": {FROM_RELEASE: f"orders:{FROM_RELEASE}", TO_RELEASE: f"orders:{TO_RELEASE}"},
+        "releases": {release: f"orders:{release}" for release in _RELEASES},
         "commands": {
             "instances": run("instances"),
             "apply": run("apply", "{instance}", "{release}", "{settings}"),
