@@ -5,7 +5,8 @@ This Airflow DAG reverts a run of any runbook, using the undo cards that the run
 2. **plan, approve_undo**: which cards still apply, the release that each instance returns to, the cost. The plan is
    refused, with the reason, if the application was changed after the run, or if no published path leads back to the
    old release. A card of a kind that this release does not know refuses it too, unless *Leave unknown cards* chooses
-   to take back the others.
+   to take back the others. A `control_topic_flush` whose new version has run is taken back by a flush: the refusal has
+   its command.
 3. **undo**: one instance at a time, or all at once if the run took them all at once; instances that are down come
    first. If an older release cannot open the local state, the state is cleared and restored from the changelogs. Task
    directories on which the old release may not start are deleted (the field *Local state* chooses otherwise). After
@@ -27,9 +28,9 @@ Dry run is the default: it reads, plans and reports what a real run would do.
 from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.instances.undo import plan_undo, read_cards, undo
-from kstreams_runbooks.steps.run.form import run_to_undo, runbook, undone_local_state, unknown_cards
+from kstreams_runbooks.steps.run.form import run_to_undo, runbook, undone_flush, undone_local_state, unknown_cards
 
-with runbook(
-    "undo", doc=__doc__, params={"run": run_to_undo(), **undone_local_state(), **unknown_cards()}, tags=("undo",)
-):
+_FORM = {"run": run_to_undo(), **undone_local_state(), **undone_flush(), **unknown_cards()}
+
+with runbook("undo", doc=__doc__, params=_FORM, tags=("undo",)):
     read_cards() >> plan_undo() >> approve("approve_undo") >> undo() >> conclude()

@@ -14,6 +14,7 @@ import psutil
 from airflow.providers.standard.operators.hitl import HITLOperator
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.steps.inputs.certify import CertifyHeld
 from kstreams_runbooks.steps.instances.restart import WaitCaughtUp
 from kstreams_runbooks.steps.instances.rolling import RollingOperator
 from lab import processes
@@ -48,6 +49,7 @@ _OF_OPERATOR: tuple[tuple[type, tuple[Moment, ...]], ...] = (
     (HITLOperator, (Moment.ASKING,)),
     (RollingOperator, (Moment.STOPPING, Moment.DEFERRED)),
     (WaitCaughtUp, (Moment.DEFERRED,)),
+    (CertifyHeld, (Moment.DEFERRED,)),
 )
 
 

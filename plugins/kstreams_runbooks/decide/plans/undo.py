@@ -1,5 +1,6 @@
 """From the undo cards of a run to the plan that takes it back."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -35,7 +36,7 @@ from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.runs.plan import DeployedInstance, InstanceCost, Plan, PlanFacts, SidePart
 from kstreams_runbooks.model.runs.stages import Bounce
-from kstreams_runbooks.wording import outside
+from kstreams_runbooks.wording import outside, pasted
 
 
 def undo_plan(
@@ -50,6 +51,7 @@ def undo_plan(
     sides: tuple[UndoneSide, ...] = (),
     *,
     leave_unknown: bool = False,
+    without_flush: bool = False,
 ) -> Plan:
     """The plan that brings every instance back to where it was before `undone` touched it, cards from last to first.
 
@@ -62,8 +64,9 @@ def undo_plan(
     `stale` (the directories that the cards name), `keep` (nothing) or `all`. BadInput for another one, and for `keep`
     and `all` if the run took one instance after another and its cards name no directories. Refused if a run changed
     nothing, if an instance is no longer as the run left it, if the version rules allow no undo, and if a card is of an
-    unknown kind, unless `leave_unknown` chooses to take back the others alone; Inconclusive if an instance's deployment
-    cannot be read.
+    unknown kind, unless `leave_unknown` chooses to take back the others alone. Refused too if the run flushed the
+    application and what it started has run since, unless `without_flush` accepts that records are lost. Inconclusive if
+    an instance's deployment cannot be read.
     """
     if undone.runbook == "undo":
         raise Refused(f"run {undone.run_key} is an undo itself: trigger the runbook that it took back again")
@@ -74,6 +77,8 @@ def undo_plan(
         raise Refused(
             f"run {undone.run_key}: {'; '.join(unknown)}; to take back the others alone, choose leave_unknown"
         )
+    if undone.flushed and not without_flush:
+        raise Refused(_flush_back(declared, undone))
     found = facts(reading, declared, code)
     bounces, guards = _instances_back(reading, declared, undone, found, rules, local_state)
     parts = [_part(side, undone, rules, code, local_state) for side in sides]
@@ -117,6 +122,21 @@ def undo_plan(
             replace(side, costs=_costs(of.declared, part.bounces, of.changelog_bytes, at_once=undone.at_once))
             for of, (part, side) in zip(sides, parts, strict=True)
         ),
+    )
+
+
+def _flush_back(declared: DeclaredApplication, undone: Undone) -> str:
+    """What takes a flush back without a loss: the same flush, to the state before it."""
+    before, after = undone.moves[0].before, undone.moves[-1].after
+    settings: dict[str, str | None] = dict.fromkeys(dict(after.settings).keys() - dict(before.settings).keys())
+    settings |= {key: value for key, value in before.settings if dict(after.settings).get(key) != value}
+    words = ["kstreams-runbooks", "trigger", "control_topic_flush", "--application", declared.name]
+    words += ["--param", f"release={before.release}"]
+    words += ["--param", f"settings={json.dumps(settings, sort_keys=True)}"] if settings else []
+    return (
+        f"run {undone.run_key} has started {after.deployed}, which may have unread records in internal topics that "
+        f"{before.deployed} does not read; a flush back loses none of them: {pasted(words)}; to undo the run without "
+        "one and lose them, choose without_flush"
     )
 
 

@@ -81,6 +81,7 @@ def plan_undo() -> Any:
             local_state=str(run.record.params.get("local_state") or STALE),
             sides=undone_sides(run),
             leave_unknown=bool(run.record.params.get("leave_unknown")),
+            without_flush=bool(run.record.params.get("without_flush")),
         )
         findings = may_begin(run, made, reading)
         for part in made.parts:

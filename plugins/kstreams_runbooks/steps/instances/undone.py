@@ -60,7 +60,16 @@ def undone_of(run: Run) -> Undone:
             if card.kind != INSTANCE
         ),
         cards=tuple(card.seq for card in own),
+        flushed=_has_flushed(run, record, plan),
     )
+
+
+def _has_flushed(run: Run, record: RunRecord, plan: Plan | None) -> bool:
+    """Whether the run has started an instance on what it flushed the application for."""
+    if plan is None or plan.certify is None or plan.start is None:
+        return False
+    restarts = run.ledger.evidence(record.run_key, kind="write", name="restart")
+    return any(restart.payload["bounce"] == plan.start.number for restart in restarts)
 
 
 def other_applications(run: Run) -> tuple[str, ...]:

@@ -175,6 +175,19 @@ def unknown_cards() -> dict[str, Param]:
     }
 
 
+def undone_flush() -> dict[str, Param]:
+    """The field for a flush whose new version has run."""
+    return {
+        "without_flush": Param(
+            False,
+            type="boolean",
+            title="Without a flush",
+            description="Undo a control_topic_flush at once, although the new version has run: records that only its "
+            "internal topics have are lost. Without this the undo is refused, with the command of the flush back.",
+        )
+    }
+
+
 def compared_release() -> dict[str, Param]:
     """Fields of the side to compare with what runs: a release as its deployer describes it, or a description."""
     return {

@@ -362,3 +362,22 @@ def test_all_at_once_says_its_own_worst_case() -> None:
     )
     now = reading(*(instance(f"orders-{n}", release=NEW, settings=settings) for n in (1, 2)))
     assert plan_of(now, *moves, at_once=True).worst_case.startswith("nothing of orders is processed between")
+
+
+def test_a_flush_whose_new_version_has_run_is_taken_back_by_a_flush() -> None:
+    """The refusal has the command, with the settings as they were; without a flush only by choice."""
+    audit = (("audit", "true"),)
+    now = reading(*(instance(f"orders-{n}", settings=audit) for n in (1, 2)))
+    moves = tuple(
+        Move(name, 9, stands(name), stands(name, settings=audit), clears_state=False)
+        for name in ("orders-1", "orders-2")
+    )
+    run = Undone("control_topic_flush/r", "control_topic_flush", True, moves, False, ("orders",), flushed=True)
+
+    def plan(undone: Undone, **choice: Any) -> Plan:
+        return undo_plan(now, declared(), undone, upgrade_path_rules(), 0, (), "code", **choice)
+
+    with pytest.raises(Refused, match=r"--param release=3\.4\.1 --param 'settings=\{\"audit\": null\}'"):
+        plan(run)
+    back = [(OLD, (), (), False, False)]
+    assert stages(plan(run, without_flush=True)) == stages(plan(replace(run, flushed=False))) == back
