@@ -22,8 +22,8 @@ _WHY = f"topic {_TOPIC} has 3 records on partition 1 without a committed offset 
 @pytest.fixture
 def orphaned(fresh: Stack) -> Iterator[Stack]:
     """The application, and a topic of a release that ran before: records, no offsets; `audit` reads it again."""
-    bootstrap = fresh.lab.bootstrap
-    admin, producer = AdminClient({"bootstrap.servers": bootstrap}), Producer({"bootstrap.servers": bootstrap})
+    admin = AdminClient({"bootstrap.servers": fresh.lab.bootstrap})
+    producer = Producer({"bootstrap.servers": fresh.lab.bootstrap})
     admin.create_topics([NewTopic(_TOPIC, 4, 1)])[_TOPIC].result(30)
     until(lambda: _TOPIC in admin.list_topics(timeout=10).topics, 30, "the topic is listed")
     for number in range(3):

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -92,6 +93,13 @@ def write(run: Run, topic: str) -> None:
     assert producer.flush(10) == 0
 
 
+def rehearsing(run: Run) -> Run:
+    """The same run as a dry run."""
+    made = replace(run, record=replace(run.record, dry_run=True))
+    vars(made).update({name: value for name, value in vars(run).items() if name not in vars(made)})
+    return made
+
+
 def empty(run: Run, topic: str) -> None:
     """The stage as the flush performs it."""
     delete_records(run, DeleteRecords(1, (topic,), certified=True))
@@ -113,7 +121,7 @@ def test_it_is_emptied_up_to_the_certificate_and_a_rerun_changes_nothing(run: Ru
 @pytest.mark.parametrize("dry_run", [True, False])
 def test_a_record_behind_the_certificate_refuses_it(run: Run, topic: str, *, dry_run: bool) -> None:
     """It came after the proof: nothing is deleted, in a dry run nothing is announced either."""
-    vars(run)["dry_run"] = dry_run
+    run = rehearsing(run) if dry_run else run
     write(run, topic)
     with pytest.raises(
         RunbookError, match=f"{topic}-0 has a readable record at offset 10, behind its certified end 10"
@@ -163,6 +171,6 @@ def test_without_a_certificate_nothing_is_deleted(run: Run, topic: str) -> None:
     bare = Run(record, "act", 1, run.ledger)
     with pytest.raises(RunbookError, match=f"{topic}: not emptied, since this run has no certificate"):
         empty(bare, topic)
-    vars(bare)["dry_run"] = True
-    empty(bare, topic)
+    empty(rehearsing(bare), topic)
+    empty(rehearsing(run), topic)
     assert start(run, topic) == [0, 0]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
+from lab.application import FROM_RELEASE, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 from lab.second import INSTANCE, NAME
 
 from kill.moments import Moment
@@ -88,6 +88,19 @@ RUNBOOKS: Mapping[str, Scenario] = {
         release=TO_RELEASE,
         settings=_TWO_THREADS,
         moments=_AT_ONCE,
+    ),
+    "control_topic_flush": Scenario(
+        deployed=Deployed(release=WITH_REPARTITION),
+        params={"release": WITHOUT_REPARTITION, "switch": "swap"},
+        release=WITHOUT_REPARTITION,
+        moments={
+            **_AT_ONCE,
+            "pause_inputs": (Moment.WORKING, Moment.STOPPING, Moment.WRITING, Moment.STARTING),
+            "resume_inputs": (Moment.WORKING, Moment.WRITING),
+            "clear_state": (Moment.WRITING,),
+            "delete_records": (Moment.WRITING,),
+            "delete_topics": (Moment.WRITING,),
+        },
     ),
     "undo": Scenario(
         deployed=Deployed(release=FROM_RELEASE),

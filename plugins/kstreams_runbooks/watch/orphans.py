@@ -37,15 +37,19 @@ def _kept(ledger: Ledger | None, entry: Application) -> tuple[KeptOrphan, ...]:
 def _of(fleet: Fleet, entry: Application, kept: tuple[KeptOrphan, ...], at_ms: int) -> ApplicationOrphans:
     try:
         with ClusterReader(kafka_config(fleet.cluster(entry.cluster).connection)) as reader:
-            return _read(entry, reader, kept, at_ms)
+            ids = {one.application_id for one in fleet.applications.values() if one.cluster == entry.cluster}
+            return _read(entry, reader, kept, ids, at_ms)
     except RunbookError as error:
         return ApplicationOrphans(entry.name, entry.cluster, at_ms, kept_alone(kept), (str(error),))
 
 
-def _read(entry: Application, reader: ClusterReader, kept: tuple[KeptOrphan, ...], at_ms: int) -> ApplicationOrphans:
+def _read(
+    entry: Application, reader: ClusterReader, kept: tuple[KeptOrphan, ...], declared: set[str], at_ms: int
+) -> ApplicationOrphans:
+    """`declared` are the ids of all applications of the cluster: a longer id has its own topics."""
     deployer, group_id = make_deployer(entry, dry_run=True), entry.application_id
     with reading_instances(entry, deployer) as instances_read:
-        names, groups = reader.names(), {group for group, *_ in reader.groups()}
+        names, ids = reader.names(), declared | {group for group, *_ in reader.groups()}
         instances = instances_read()
     ran = may_have_run(instances, deployer.topology, deployer.topology_target)
     read = ran if isinstance(ran, Missing) else topics_of(ran, group_id, names)
@@ -53,14 +57,14 @@ def _read(entry: Application, reader: ClusterReader, kept: tuple[KeptOrphan, ...
         why = f"what {entry.name} reads is not known, so no topic is taken for an orphan: {read.missing}"
         return ApplicationOrphans(entry.name, entry.cluster, at_ms, kept_alone(kept), (why,))
     hidden = names.hidden
-    owned = internal_by_id(names.visible, {group_id, *groups}).get(group_id, ())
-    unread = set(owned) - read.changelogs - read.internal - read.external
+    owned = internal_by_id(names.visible, ids).get(group_id, ())
+    unread = set(owned) - read.changelogs - read.sources(names.visible)
     found, problems = _found(reader, group_id, reader.topics(unread))
     if isinstance(hidden, Missing):
         problems = (*problems, f"whether there are other internal topics is not known: {hidden.missing}")
     else:
-        problems = (*problems, *map(not_visible, internal_by_id(hidden, {group_id, *groups}).get(group_id, ())))
-    return ApplicationOrphans(entry.name, entry.cluster, at_ms, orphans_of(found, (), kept), problems)
+        problems = (*problems, *map(not_visible, internal_by_id(hidden, ids).get(group_id, ())))
+    return ApplicationOrphans(entry.name, entry.cluster, at_ms, orphans_of(found, kept), problems)
 
 
 def _found(

@@ -1,6 +1,6 @@
 """Which internal topics nothing reads any more: what the ledger keeps, compared with the cluster and what runs."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from kstreams_runbooks.decide.fitting.needed import changelogs
 from kstreams_runbooks.decide.topology.text import parse_topology
@@ -9,14 +9,14 @@ from kstreams_runbooks.model.readings.orphans import FoundTopic, KeptOrphan, Orp
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, StreamsReading, TopicReading
 
 
-def orphans_of(found: Iterable[FoundTopic], read: Collection[str], kept: Iterable[KeptOrphan]) -> tuple[Orphan, ...]:
-    """The found topics that are not `read` (full names), with the run that left each behind; changelogs first.
+def orphans_of(unread: Iterable[FoundTopic], kept: Iterable[KeptOrphan]) -> tuple[Orphan, ...]:
+    """The topics that no topology reads, with the run that left each behind last; changelogs first.
 
-    A kept one is off the list while a topology reads it, if its topic is gone, or if a topic of its name has another
-    id: the ledger keeps the row, this comparison leaves it out.
+    A kept one that is not among them is off the list: it is read again, or gone. So is one whose name now belongs to
+    another topic. The ledger keeps the rows.
     """
     left_by = newest(kept)
-    rows = (_orphan(one, left_by.get((one.topic, one.topic_id))) for one in found if one.topic not in read)
+    rows = (_orphan(one, left_by.get((one.topic, one.topic_id))) for one in unread)
     return tuple(sorted(rows, key=lambda one: (one.kind, one.topic)))
 
 
