@@ -48,7 +48,7 @@ def _switch(run: Run, reading: ApplicationReading, restart: Plan, running: Parse
     if how == SWAP:
         return swap_of(run, reading, restart, running)
     if how == MANUAL:
-        return Manual(run.application.control or run.application.inputs)
+        return Manual(run.application.inputs)
     raise BadInput("switch: copier is not there yet; use swap or manual")
 
 

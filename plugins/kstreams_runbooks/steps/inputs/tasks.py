@@ -4,11 +4,12 @@
 start. Which they are depends on the switch (decide/plans/switches.py); each keeps its end, and a rerun goes on.
 """
 
-from kstreams_runbooks.decide.plans.switches import SWAP
+from kstreams_runbooks.decide.plans.switches import MANUAL, SWAP
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, Certify, Stage, StartAll, StopAll
+from kstreams_runbooks.steps.inputs.manual import require_still, wait_until_still
 from kstreams_runbooks.steps.inputs.swap import still_swapped
 from kstreams_runbooks.steps.instances.restart import start_stage, stop_stage
 from kstreams_runbooks.steps.instances.together import rehearse_start, rehearse_stop
@@ -18,6 +19,8 @@ from kstreams_runbooks.steps.stages.offsets import note_ends
 from kstreams_runbooks.steps.stages.order import is_complete, keep_complete
 from kstreams_runbooks.steps.stages.task import make
 
+_LOOKED = "inputs held until the stop"
+
 
 @write("holds the inputs back")
 def pause_inputs(run: Run) -> None:
@@ -25,22 +28,33 @@ def pause_inputs(run: Run) -> None:
     plan = run.whole_plan()
     for stage in plan.pausing:
         _take(run, plan, stage)
-    if not run.dry_run:
-        require_held(run)
+    if run.dry_run:
+        return
+    certify = certificate(plan)
+    if certify.how == MANUAL:
+        wait_until_still(run.first, certify.inputs)
+    require_held(run)
 
 
 @write("lets the inputs flow again")
 def resume_inputs(run: Run) -> None:
     """The inputs as they were; the application, which is down, reads them from its start on."""
     plan = run.whole_plan()
+    if not run.dry_run and run.ledger.recall(run.key, _LOOKED) is None:
+        require_held(run)
+        # From here on they flow, perhaps before a rerun of this task.
+        run.ledger.remember(run.key, _LOOKED, value=True)
     for stage in plan.resuming:
         _take(run, plan, stage)
 
 
 def require_held(run: Run) -> None:
     """Refused or Inconclusive unless the inputs are held as the plan has it."""
-    if certificate(run.whole_plan()).how == SWAP:
+    certify = certificate(run.whole_plan())
+    if certify.how == SWAP:
         still_swapped(run.first)
+    elif certify.how == MANUAL:
+        require_still(run.first, certify.inputs)
 
 
 def certificate(plan: Plan) -> Certify:
