@@ -1,8 +1,11 @@
 """Whether each key is in the partition of its state: topics of a real broker, compared by Spark over Connect."""
 
 import json
+import os
 import struct
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +185,16 @@ def test_a_window_that_is_deleted_does_not_end_the_state_of_its_key(pair: Placed
     assert (document["keys"]["same"], document["keys"]["new"], document["keys"]["deleted"]) == (998, 2, 2)
 
 
+def test_a_repartition_topic_shows_where_a_key_is_read(pair: Placed) -> None:
+    """Its records are no state: neither a null value nor a null key ends one."""
+    pair.write(pair.input, KEYS, **MURMUR2)
+    pair.as_kafka_puts(pair.repartition, KEYS, value=None)
+    pair.at(pair.repartition, [(None, 1)])
+    code, document = check(replace(pair, state=pair.repartition), kind="repartition")
+    keys = document["keys"]
+    assert (code, keys["same"], keys["short_keys"]) == (0, 1_000, 0), document["reasons"]
+
+
 def test_topics_that_cannot_be_compared(kafka: Kafka, pair: Placed) -> None:
     """Nothing to compare is not a pass, and Spark is not asked."""
     code, document = check(pair)
@@ -207,6 +220,19 @@ def test_a_compacted_input_may_have_lost_the_keys_that_are_absent(kafka: Kafka, 
         code, document = check(other)
     assert (code, document["keys"]["absent"]) == (3, 1)
     assert "it is compacted" in document["reasons"][0]
+
+
+@pytest.mark.long
+def test_a_million_keys_fit_in_a_server_of_a_gigabyte(pair: Placed) -> None:
+    """All in the input and in the state; the seconds are in the output of `pytest -s`."""
+    many = [f"customer-{number}".encode() for number in range(1_000_000)]
+    pair.write(pair.input, many, **MURMUR2)
+    pair.write(pair.state, many, **MURMUR2)
+    for _ in range(2):
+        began = time.monotonic()
+        code, document = check(pair)
+        print(f"{time.monotonic() - began:.1f} s for 2,000,000 records, load {os.getloadavg()[0]:.0f}")
+        assert (code, document["keys"]["same"]) == (0, 1_000_000)
 
 
 def test_without_a_connect_server_a_job_compares(

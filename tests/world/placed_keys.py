@@ -16,11 +16,16 @@ PARTITIONS = 4
 
 @dataclass(frozen=True)
 class Placed:
-    """Two topics of one application."""
+    """An input, a changelog and a repartition topic of one application."""
 
     bootstrap: str
     input: str
     state: str
+
+    @property
+    def repartition(self) -> str:
+        """The repartition topic of the pair."""
+        return self.state.replace("-changelog", "-repartition")
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -60,19 +65,24 @@ class Placed:
 def placed(
     bootstrap: str, partitions: tuple[int, int] = (PARTITIONS, PARTITIONS), config: Mapping[str, str] | None = None
 ) -> Iterator[Placed]:
-    """Two empty topics of the application `orders`, until the body ends; `config` is that of the input."""
+    """Empty topics of the application `orders`, until the body ends; `config` is that of the input."""
     name = uuid.uuid4().hex
     made = Placed(bootstrap, f"input-{name}", f"orders-{name}-changelog")
     admin = AdminClient({"bootstrap.servers": bootstrap})
     topics = [
         NewTopic(made.input, partitions[0], config=dict(config or {})),
         NewTopic(made.state, partitions[1], config={"cleanup.policy": "compact"}),
+        NewTopic(made.repartition, partitions[1]),
     ]
     for future in admin.create_topics(topics).values():
         future.result(30)
-    until(lambda: {made.input, made.state} <= admin.list_topics(timeout=10).topics.keys(), 30, "the topics are visible")
+    until(
+        lambda: {one.topic for one in topics} <= admin.list_topics(timeout=10).topics.keys(),
+        30,
+        "the topics are visible",
+    )
     try:
         yield made
     finally:
-        for future in admin.delete_topics([made.input, made.state]).values():
+        for future in admin.delete_topics([one.topic for one in topics]).values():
             future.result(30)

@@ -61,6 +61,8 @@ def placed(records: "DataFrame", changes: "DataFrame", kind: StateKind) -> "Data
     if kind == "versioned":
         alive = F.max(F.isnotnull("value"))
     elif kind == "repartition":
+        # A left join repartitions records without a key too (KIP-962).
+        changes = changes.where(F.isnotnull("key"))
         alive = F.max(F.lit(True))
     suffix = KEY_SUFFIX[kind]
     long_enough = F.octet_length("key") >= suffix
