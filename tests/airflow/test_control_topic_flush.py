@@ -57,7 +57,7 @@ def test_a_repartition_topic_goes_while_producers_go_on(audited: Stack) -> None:
     """Swapped inputs: nothing missing, nothing extra, nothing twice; the empty topics are gone at the end."""
     trial = begun_other(audited, "control_topic_flush", settings={"audit": False}, switch="swap")
     approve(audited, trial.run_id, "approve_plan")
-    assert finished(audited, trial.run_id) == "success"
+    assert finished(audited, trial.run_id) == "success", evidence(audited, trial.run_id)["run"]["outcome_sentence"]
     judgement = judged(audited)
     assert (judgement.code, judgement.faults()) == (0, {})
     document = evidence(audited, trial.run_id)
