@@ -5,6 +5,7 @@ and is changed while it is down: no record is lost, none is read twice.
 
 1. **observe, check**: every required reading is complete. Nothing is changed.
 2. **plan, approve_plan**: the stages, the switch that holds the inputs, how long they are held, the way back.
+   **check_partitioning**: if a repartition goes, each key of the input is in the partition of its state (Spark).
 3. **pause_inputs**: the switch. `swap` stops the application, commits its input offsets again and starts it on empty
    topics; `copier` stops the copier in front of the control topic; `manual` asks a person to pause the producers.
 4. **certify**: nothing is left to read in inputs and internal topics, in several readings in a row.
@@ -23,7 +24,7 @@ Dry run is the default: it reads, checks, plans and reports what a real run woul
 
 | step | clear it? | meanwhile | way back |
 |---|---|---|---|
-| observe, check, plan | always safe | the application runs as before | nothing was changed |
+| observe, check, plan, check_partitioning | always safe | the application runs as before | nothing was changed |
 | approve_plan | always safe, asks again | the application runs as before | reject |
 | pause_inputs | always safe, continues from the observed state | the inputs wait | `undo`: inputs back |
 | certify | always safe | the inputs wait, the application reads what it has | `undo`: inputs back |
@@ -40,9 +41,10 @@ Clear the task that was due, or trigger `undo` for this run; both bring the inpu
 """
 
 from kstreams_runbooks.steps.approval.approve import approve
+from kstreams_runbooks.steps.change.partitioning import check_partitioning
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.inputs.certify import certify
-from kstreams_runbooks.steps.inputs.plan import control_topic_flush
+from kstreams_runbooks.steps.inputs.plan import control_topic_flush, keys_to_compare
 from kstreams_runbooks.steps.inputs.tasks import pause_inputs, resume_inputs
 from kstreams_runbooks.steps.instances.restart import start_application, stop_application, wait_caught_up
 from kstreams_runbooks.steps.plan.looking import check, observe, verify
@@ -57,6 +59,7 @@ with runbook("control_topic_flush", doc=__doc__, params=_FORM, tags=("topology",
         observe()
         >> check()
         >> planned(control_topic_flush)
+        >> check_partitioning(keys_to_compare)
         >> approve("approve_plan")
         >> pause_inputs()
         >> certify()

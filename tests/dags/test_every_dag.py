@@ -43,6 +43,7 @@ KNOWN_STEPS = {
     "start_runbook",
     "count_unread",
     "certify",
+    "check_partitioning",
     "pause_inputs",
     "resume_inputs",
     "clear_state",

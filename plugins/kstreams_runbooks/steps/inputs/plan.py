@@ -1,6 +1,9 @@
 """The plan of `control_topic_flush`: the stop and restart that the form describes, between a pause and a resume."""
 
+from dataclasses import replace
+
 from kstreams_runbooks.decide.change.described import with_full_names
+from kstreams_runbooks.decide.change.needless import key_pairs
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.switches import MANUAL, SWAP, AnySwitch, Manual
@@ -8,16 +11,19 @@ from kstreams_runbooks.decide.topology.described import ParsedDescription, parse
 from kstreams_runbooks.decide.topology.names import is_repartition
 from kstreams_runbooks.errors import BadInput, Inconclusive
 from kstreams_runbooks.model.readings.hold import HowHeld
+from kstreams_runbooks.model.readings.partitioning import KeyPair
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.steps.inputs.hold import may_be_held
 from kstreams_runbooks.steps.inputs.swap import swap_of
-from kstreams_runbooks.steps.plan.plan import stop_and_restart
+from kstreams_runbooks.steps.instances.restart import started
+from kstreams_runbooks.steps.plan.plan import planned_from, stop_and_restart
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.wording import outside
 
+_UNCHECKED = "without_key_check"
 _WORDS: dict[str, HowHeld] = {"swap": "swap", "copier": "copier", "manual": "manual"}
 
 
@@ -41,7 +47,35 @@ def control_topic_flush(run: Run, reading: ApplicationReading, findings: tuple[F
     switch = _switch(run, reading, restart, running, how)
     may_be_held(run, reading, running, switch)
     orphans = _orphans(run, reading, running, parsed(after))
+    pairs = key_pairs(running, parsed(after), run.declared.application_id)
+    if pairs and run.record.params.get(_UNCHECKED):
+        restart = replace(restart, findings=(*restart.findings, *map(_not_compared, pairs)))
     return run.decide(flush_plan, restart=restart, switch=switch, orphans=orphans)
+
+
+def keys_to_compare(run: Run) -> tuple[KeyPair, ...]:
+    """The keys that decide whether the repartitions that this run removes are needless; none if the form leaves them.
+
+    Then the approval names what may be lost.
+    """
+    if run.record.wrote_at_ms or run.record.params.get(_UNCHECKED):
+        return ()
+    start = run.plan().start
+    if start is None:
+        return ()
+    before, after = before_a_roll(run, planned_from(run), started(start).target)
+    if isinstance(after, Missing):
+        raise Inconclusive(f"{run.declared.name}: its topologies cannot be compared: {after.missing}")
+    found = (key_pairs(one, parsed(after), run.declared.application_id) for one in map(parsed, before))
+    return tuple(dict.fromkeys(pair for pairs in found for pair in pairs))
+
+
+def _not_compared(pair: KeyPair) -> Finding:
+    message = (
+        f"a repartition topic filled {pair.state} and {pair.input} does directly: whether each key is in the partition "
+        "of its state was not compared (without_key_check); a key that is elsewhere begins without state"
+    )
+    return Finding("keys-not-compared", "danger", pair.input, message, "docs/partitioning.md")
 
 
 def _switch(run: Run, reading: ApplicationReading, restart: Plan, running: ParsedDescription, how: str) -> AnySwitch:

@@ -122,6 +122,13 @@ def held_inputs() -> dict[str, Param]:
             '{"orders": "orders-empty"}. It has to exist, to be empty, and to have as many partitions as the input. '
             "Without one the run creates a topic and deletes it at its end.",
         ),
+        "without_key_check": Param(
+            False,
+            type="boolean",
+            title="Without key check",
+            description="Do not compare the keys of an input with those of the state that a repartition topic filled. "
+            "The approval then names what may be lost. Without this it needs Spark (docs/partitioning.md).",
+        ),
         "longest_hold_min": Param(
             None,
             type=["null", "number"],
