@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.drain.certificate import certified, drained
 from kstreams_runbooks.decide.drain.marks import nothing_left, read_up_to
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.decide.instances.check import ready_for_change
+from kstreams_runbooks.decide.instances.copier_stopped import still_stopped, stopped_cleanly
 from kstreams_runbooks.decide.instances.deployed import deployed
 from kstreams_runbooks.decide.instances.gate import gate
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
@@ -48,6 +49,8 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         every_member_runs,
         nothing_drifted,
         group_is_empty,
+        stopped_cleanly,
+        still_stopped,
         drained,
         certified,
         read_up_to,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class DeclaredApplication:
     """The parts of an application's declaration that decisions look at.
 
-    `control` are topics in front of its inputs, read by a copier that can be stopped; `rule_topics` are topics whose
-    records change how it processes.
+    `control` are those of its inputs that a copier writes, which can be stopped; `rule_topics` are topics whose records
+    change how it processes. `copies`: it is a copier, no Kafka Streams application.
     """
 
     name: str
@@ -30,6 +30,7 @@ class DeclaredApplication:
     outputs: tuple[str, ...] = ()
     control: tuple[str, ...] = ()
     rule_topics: tuple[str, ...] = ()
+    copies: bool = False
 
     def library(self, release: str) -> str:
         """The Kafka Streams release inside a declared release: the release's own name unless declared otherwise."""

@@ -72,6 +72,8 @@ def _judged(run: Run, reading: ApplicationReading, wanted: _Wanted) -> Verdict:
 
 
 def _wanted(run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]) -> _Wanted:
+    if run.declared.copies:
+        return ()
     different = {(one.release, str(_settings(dict(one.settings)))): one for one in bounces}
     return tuple(_described(run, reading, bounce) for bounce in different.values())
 
