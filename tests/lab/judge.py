@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,12 +29,13 @@ class Judgement:
         return {name: kinds for name, kinds in found.items() if kinds}
 
 
-def judged(stack: Stack, group: str = "orders") -> Judgement:
-    """Stop the traffic, let the application finish, judge."""
+def judged(stack: Stack, group: str = "orders", topics: Sequence[str] = ()) -> Judgement:
+    """Stop the traffic, let the application finish, judge; `topics` are topics of other names, as `role=topic`."""
     stack.stop_traffic()
     kafka.wait_drained(stack.lab.bootstrap, group)
+    others = [word for topic in topics for word in ("--topic", topic)]
     done = subprocess.run(
-        [str(stack.lab.command), "verify-traffic", "--bootstrap", stack.lab.bootstrap, "--format", "json"],
+        [str(stack.lab.command), "verify-traffic", "--bootstrap", stack.lab.bootstrap, "--format", "json", *others],
         env=stack.environment(),
         capture_output=True,
         text=True,
