@@ -97,8 +97,8 @@ def _changed(before: CopierReading, now: CopierReading) -> Iterator[str]:
     yield from (f"{one} (expected none while copier {now.copier} is stopped)" for one in _open(now))
     if moved := tuple(_moved(before, now)):
         yield (
-            f"{first_of(moved)}: somebody wrote to the control topics of copier {now.copier} after it had stopped; "
-            "find the producer"
+            f"{first_of(moved)}: another producer wrote to the control topics of copier {now.copier} after it had "
+            "stopped; find and stop it"
         )
 
 
