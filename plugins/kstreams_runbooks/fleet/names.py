@@ -28,16 +28,27 @@ def application_names(config_dir: Path | None = None) -> tuple[str, ...]:
     except OSError:
         return ()
     # A name with a line break or half a character cannot be in a form; the fleet reports its fault.
-    return tuple(sorted(name for name in names if name.isprintable() and not is_copier(folder / f"{name}.yaml")))
+    return tuple(sorted(name for name in names if name.isprintable() and not _is_copier(f"{folder}/{name}.yaml")))
 
 
 def is_copier(file: Path) -> bool:
     """Whether a declaration is that of a copier, by a line `kind: copier`; False for a file that cannot be read."""
+    return _is_copier(os.fspath(file))
+
+
+def _is_copier(file: str) -> bool:
     try:
-        with file.open("rb") as opened:
-            return _COPIER.search(opened.read(_LARGEST_BYTES)) is not None
+        opened = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return False
+    try:
+        text = os.read(opened, _LARGEST_BYTES)
+    except OSError:
+        return False
+    finally:
+        os.close(opened)
+    # Most files have no such key: a search for the plain text is cheaper than the pattern.
+    return (text.startswith(b"kind:") or b"\nkind:" in text) and _COPIER.search(text) is not None
 
 
 def is_declaration(file_name: str) -> bool:
