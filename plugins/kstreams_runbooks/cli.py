@@ -106,14 +106,16 @@ def fleet(form: str) -> None:
         "applications": {
             name: {"cluster": entry.cluster, "owner": entry.owner} for name, entry in loaded.applications.items()
         },
+        "copiers": {name: {"cluster": entry.cluster, "owner": entry.owner} for name, entry in loaded.copiers.items()},
         "clusters": sorted(loaded.clusters),
         "problems": [str(problem) for problem in problems],
     }
     if form == "json":
         _print(document)
     else:
-        for name, entry in loaded.applications.items():
-            click.echo(sentence(f"{name} @ {entry.cluster}, owner {entry.owner}"))
+        for name, entry in loaded.entries.items():
+            kind = ", a copier" if entry.copies else ""
+            click.echo(sentence(f"{name} @ {entry.cluster}{kind}, owner {entry.owner}"))
     for problem in (*problems, *loaded.warnings):
         click.echo(sentence(problem), err=True)
     if problems:

@@ -259,6 +259,7 @@ def test_the_fleet_entry_decides(tmp_path: Path) -> None:
 
     class Application:
         application_id = "orders"
+        copies = False
         deployer = declared(tmp_path)
 
     assert isinstance(make_deployer(Application()), ManualDeployer)

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,12 +29,16 @@ class Judgement:
         return {name: kinds for name, kinds in found.items() if kinds}
 
 
-def judged(stack: Stack, group: str = "orders", orphan: str | None = None) -> Judgement:
-    """Stop the traffic, let the application finish, judge; the fifth output too where its topic is there."""
+def judged(stack: Stack, group: str = "orders", *, topics: Sequence[str] = (), orphan: str | None = None) -> Judgement:
+    """Stop the traffic, let the application finish, judge; the fifth output too where its topic is there.
+
+    `topics` are topics of other names, as `role=topic`; the group has left `orphan` unread.
+    """
     stack.stop_traffic()
     kafka.wait_drained(stack.lab.bootstrap, group, orphan=orphan)
+    others = [word for topic in topics for word in ("--topic", topic)]
     done = subprocess.run(
-        [str(stack.lab.command), *verify_traffic(stack.lab.bootstrap)],
+        [str(stack.lab.command), *verify_traffic(stack.lab.bootstrap), *others],
         env=stack.environment(),
         capture_output=True,
         text=True,

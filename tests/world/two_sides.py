@@ -27,12 +27,12 @@ class Found:
 
 
 @contextmanager
-def pretended_dag(stack: Stack) -> Iterator[None]:
-    """The DAG is in Airflow's folder, and known, while the body runs."""
-    link = stack.lab.dags / f"{DAG}.py"
-    link.symlink_to(_FILE)
+def pretended_dag(stack: Stack, dag_id: str = DAG) -> Iterator[None]:
+    """A DAG of tests/world is in Airflow's folder, and known, while the body runs."""
+    link = stack.lab.dags / f"{dag_id}.py"
+    link.symlink_to(_FILE.with_name(f"{dag_id}.py"))
     try:
-        stack.api().wait_for_dag(DAG)
+        stack.api().wait_for_dag(dag_id)
         yield
     finally:
         link.unlink()

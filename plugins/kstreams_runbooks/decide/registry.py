@@ -15,6 +15,7 @@ from kstreams_runbooks.decide.fitting.partitioning import keys_are_with_their_st
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.decide.fitting.uncommitted import uncommitted_records
 from kstreams_runbooks.decide.instances.check import ready_for_change
+from kstreams_runbooks.decide.instances.copier_stopped import still_stopped, stopped_cleanly
 from kstreams_runbooks.decide.instances.deployed import deployed
 from kstreams_runbooks.decide.instances.gate import gate
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
@@ -63,6 +64,8 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         every_member_runs,
         nothing_drifted,
         group_is_empty,
+        stopped_cleanly,
+        still_stopped,
         drained,
         certified,
         flushed,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Protocol
 
+from kstreams_runbooks.deployers.copier import CopierDeployer
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.deployers import kinds
@@ -15,11 +16,14 @@ class _Deployed(Protocol):
     def application_id(self) -> str: ...
 
     @property
+    def copies(self) -> bool: ...
+
+    @property
     def deployer(self) -> DeployerDeclaration: ...
 
 
 def make_deployer(application: _Deployed, *, dry_run: bool = True) -> Deployer:
-    """The deployer of an application, by the `kind` of its deployer settings; BadInput for an unknown kind.
+    """The deployer of an application or a copier, by the `kind` of its deployer; BadInput for an unknown kind.
 
     A dry run is the default: its mutating calls are recorded in `would_write` and not made.
     """
@@ -27,7 +31,8 @@ def make_deployer(application: _Deployed, *, dry_run: bool = True) -> Deployer:
     if settings.kind not in kinds.KINDS:
         raise BadInput(f"deployer kind {settings.kind!r} is unknown; known are {kinds.listed_kinds()}")
     made = deployer_class(kinds.KINDS[settings.kind])
-    return made(settings, application_id=application.application_id, dry_run=dry_run)
+    deployer = made(settings, application_id=application.application_id, dry_run=dry_run)
+    return CopierDeployer(deployer, application.application_id) if application.copies else deployer
 
 
 def deployer_class(kind: kinds.DeployerKind) -> Callable[..., Deployer]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from kstreams_runbooks.fleet.names import application_names, fleet_dir
 
 if TYPE_CHECKING:
+    from kstreams_runbooks.fleet.copier import Copier
+    from kstreams_runbooks.fleet.copiers import copiers_of, feeding, require_copier
     from kstreams_runbooks.fleet.declarations import Application, Cluster
     from kstreams_runbooks.fleet.limits import Limits
     from kstreams_runbooks.fleet.loading import Fleet, load_fleet
@@ -17,21 +19,29 @@ if TYPE_CHECKING:
 __all__ = [
     "Application",
     "Cluster",
+    "Copier",
     "Fleet",
     "Limits",
     "application_names",
+    "copiers_of",
+    "feeding",
     "fleet_dir",
     "load_fleet",
     "release_declaration",
+    "require_copier",
 ]
 
 _HOME = {
     "Application": "declarations",
     "Cluster": "declarations",
+    "Copier": "copier",
     "Fleet": "loading",
     "Limits": "limits",
+    "copiers_of": "copiers",
+    "feeding": "copiers",
     "load_fleet": "loading",
     "release_declaration": "topology_declaration",
+    "require_copier": "copiers",
 }
 
 

@@ -24,6 +24,8 @@ from kstreams_runbooks.model.releases.release import Release
 
 ProcessingGuarantee = Literal["at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2", "unknown"]
 
+ApplicationKind = Literal["streams", "copier"]
+
 
 class Cluster(FleetModel):
     """One Kafka cluster."""
@@ -43,6 +45,7 @@ class Application(FleetModel):
     """One Kafka Streams application. Internal topics are not declared: they follow from the running topology."""
 
     name: Words = Field(description="stem of the file")
+    kind: ApplicationKind = Field(default="streams", description="streams, or copier (docs/copiers.md)")
     application_id: KafkaName = Field(
         description="application.id: the consumer group and the prefix of internal topics"
     )
@@ -51,7 +54,7 @@ class Application(FleetModel):
     outputs: Topics = Field(default=(), description="topics that it writes for others")
     control: Topics = Field(
         default=(),
-        description="control topics: a copier, which can be stopped, copies their records to the inputs",
+        description="control topics: those of its inputs that a copier writes, which can be stopped",
     )
     rule_topics: Topics = Field(default=(), description="topics whose records change how it processes")
     deployer: DeployerSettings = Field(description="how its instances are stopped, changed and started")
@@ -147,6 +150,21 @@ class Application(FleetModel):
         return value
 
     @property
+    def copies(self) -> bool:
+        """Whether it is a copier: no Kafka Streams application, and without metrics and topology."""
+        return self.kind == "copier"
+
+    @property
+    def reads_committed(self) -> bool:
+        """Whether it never reads records of aborted transactions; False if its guarantee is unknown."""
+        return self.processing_guarantee.startswith("exactly_once")
+
+    @property
+    def client_ids(self) -> Mapping[str, str]:
+        """The declared client.id of the instances of a copier, by instance; a Streams client reports its own."""
+        return {}
+
+    @property
     def uses(self) -> tuple[str, ...]:
         """Features that version rules name: used, or of unknown use."""
         return tuple(name for name in ("table_aggregations", "foreign_key_joins") if getattr(self, name) != "no")
@@ -176,6 +194,7 @@ class Application(FleetModel):
             libraries=tuple(sorted(self.libraries.items())),
             inputs=self.inputs,
             input_settings=tuple(sorted(self.input_settings.items())),
+            copies=self.copies,
         )
 
     def _limits(self, overrides: Mapping[str, float]) -> Limits:

@@ -4,14 +4,15 @@ import os
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kstreams_runbooks.documents.text import is_absent
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.copier import Copier
 from kstreams_runbooks.fleet.declarations import Application, Cluster
 from kstreams_runbooks.fleet.folders import FOLDERS, declarations_in, other_suffix, signature
-from kstreams_runbooks.fleet.names import fleet_dir
+from kstreams_runbooks.fleet.names import fleet_dir, is_copier
 from kstreams_runbooks.fleet.problems import Problem, nearest
 from kstreams_runbooks.fleet.reading import read_declaration
 from kstreams_runbooks.wording import outside
@@ -22,10 +23,10 @@ _RESET_TOOL = "https://issues.apache.org/jira/browse/KAFKA-14922"
 
 @dataclass(frozen=True)
 class Fleet:
-    """All declared clusters and applications.
+    """All declared clusters, applications and copiers.
 
-    `applications` and `clusters` have the valid ones only, by name. `disabled` has the fault of each invalid
-    application. `problems` are all reasons for that; `warnings` disable nothing.
+    `applications`, `copiers` and `clusters` have the valid ones only, by name. `disabled` has the fault of each invalid
+    application or copier. `problems` are all reasons for that; `warnings` disable nothing.
     """
 
     directory: Path
@@ -34,11 +35,12 @@ class Fleet:
     disabled: Mapping[str, tuple[Problem, ...]]
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
+    copiers: Mapping[str, Copier] = field(default_factory=dict)
 
     @property
     def used_clusters(self) -> tuple[str, ...]:
-        """Clusters that an application is declared on, sorted."""
-        return tuple(sorted({application.cluster for application in self.applications.values()}))
+        """Clusters that an application or a copier is declared on, sorted."""
+        return tuple(sorted({one.cluster for one in self.entries.values()}))
 
     @property
     def not_looked_at(self) -> tuple[str, ...]:
@@ -62,10 +64,31 @@ class Fleet:
             return BadInput(f"fleet: {self._not_listed[0]}")
         return BadInput(f"fleet: {self.directory / 'applications'} declares no application; declare or discover one")
 
+    @property
+    def entries(self) -> Mapping[str, Application]:
+        """Every application and every copier, by name."""
+        return {**self.applications, **self.copiers}
+
+    def side(self, name: str) -> Application:
+        """The application or the copier of that name: a run may have either as a side; BadInput as `application`."""
+        return self.copiers[name] if name in self.copiers else self.application(name)
+
     def application(self, name: str) -> Application:
-        """The application of that name; BadInput if it is unknown or disabled."""
+        """The Kafka Streams application of that name; BadInput if it is unknown, disabled or a copier."""
+        if name in self.copiers:
+            fed = {*self.copiers[name].outputs}
+            its = sorted(one.name for one in self.applications.values() if fed & {*one.control})
+            raise BadInput(
+                f"application {name}: is a copier (expected a Kafka Streams application): it is stopped and started by "
+                f"runs of the applications that it feeds; name one of them ({', '.join(its) or 'none declared'})"
+            )
         if name in self.applications:
             return self.applications[name]
+        self.require_known(name)
+        raise BadInput(f"application {name}: unknown; {nearest(name, [*self.applications, *self.disabled])}")
+
+    def require_known(self, name: str) -> None:
+        """BadInput if that name is disabled, or if nothing is known of the fleet."""
         if name in self.disabled:
             first, *more = self.disabled[name]
             rest = f" (and {len(more)} more: kstreams-runbooks fleet)" if more else ""
@@ -74,7 +97,6 @@ class Fleet:
             raise BadInput(f"application {outside(name)}: not known; {self._not_listed[0]}")
         if not self.applications and not self.disabled:
             raise BadInput(f"application {name}: unknown; {self.directory / 'applications'} declares none")
-        raise BadInput(f"application {name}: unknown; {nearest(name, [*self.applications, *self.disabled])}")
 
     def cluster(self, name: str) -> Cluster:
         """The cluster of that name; BadInput if it is unknown or its file is invalid."""
@@ -129,7 +151,7 @@ def _load(directory: Path, used: dict[str, str | None]) -> Fleet:
         elif not is_absent(file):
             bad[file] = problems
     for file in folders["applications"][0]:
-        application, problems = read_declaration(file, Application, os.environ, used)
+        application, problems = _read_application(file, used)
         if application is None:
             bad |= {} if is_absent(file) else {file: problems}
         elif trouble := _cluster_trouble(file, application, clusters, bad):
@@ -141,12 +163,20 @@ def _load(directory: Path, used: dict[str, str | None]) -> Fleet:
         del applications[file.stem]
     return Fleet(
         directory=directory,
-        applications=applications,
+        applications={name: one for name, one in applications.items() if not isinstance(one, Copier)},
         clusters=clusters,
         disabled={file.stem: problems for file, problems in bad.items() if file.parent == directory / "applications"},
         problems=tuple(problem for problems in bad.values() for problem in problems),
         warnings=(*other_suffix(directory), *_prefixes(directory, applications.values())),
+        copiers={name: one for name, one in applications.items() if isinstance(one, Copier)},
     )
+
+
+def _read_application(file: Path, used: dict[str, str | None]) -> tuple[Application | None, tuple[Problem, ...]]:
+    """A Kafka Streams application or, by its `kind`, a copier."""
+    if is_copier(file):
+        return read_declaration(file, Copier, os.environ, used)
+    return read_declaration(file, Application, os.environ, used)
 
 
 def _cluster_trouble(

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 class DeclaredApplication:
     """The parts of an application's declaration that decisions look at.
 
-    `control` are topics in front of its inputs, read by a copier that can be stopped; `rule_topics` are topics whose
-    records change how it processes. `input_settings` are its own settings that name inputs, each with the input.
+    `control` are those of its inputs that a copier writes, which can be stopped; `rule_topics` are topics whose records
+    change how it processes. `input_settings` are its own settings that name inputs, each with the input. `copies`: it
+    is a copier, no Kafka Streams application.
     """
 
     name: str
@@ -32,6 +33,7 @@ class DeclaredApplication:
     rule_topics: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     input_settings: tuple[tuple[str, str], ...] = ()
+    copies: bool = False
 
     def library(self, release: str) -> str:
         """The Kafka Streams release inside a declared release: the release's own name unless declared otherwise."""

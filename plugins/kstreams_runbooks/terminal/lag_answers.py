@@ -31,7 +31,7 @@ def of_fleet(names: Sequence[str], count: Say | None) -> Answers:
     BadInput for a name that is not in the fleet, or without anything to read.
     """
     fleet = load_fleet()
-    entries = [fleet.application(name) for name in dict.fromkeys(names or sorted(fleet.applications))]
+    entries = [fleet.side(name) for name in dict.fromkeys(names or sorted(fleet.entries))]
     bad = [] if names else [Inconclusive(sentence) for sentence in fleet.not_looked_at]
     if not entries and not bad:
         raise fleet.empty

@@ -129,7 +129,7 @@ def _wrong(reading: ApplicationReading, declared: DeclaredApplication) -> Iterat
                 f"{instance.instance}: its metrics belong to application.id {streams.application_id} "
                 f"(declared {declared.application_id}); correct the declaration"
             )
-        if not Release.known(streams.version):
+        if not streams.copies and not Release.known(streams.version):
             yield (
                 f"{instance.instance}: runs {streams.version}, which is no release of Apache Kafka (such as "
                 "4.3.1): no published rule covers it"
@@ -148,7 +148,8 @@ def _unwell(reading: ApplicationReading, declared: DeclaredApplication) -> Itera
             yield f"{instance.instance}: its process does not run (expected running); start it first"
         elif isinstance(streams, StreamsReading):
             if streams.state != "RUNNING":
-                yield f"{instance.instance}: Streams is in {streams.state} (expected RUNNING); wait, or mend it first"
+                what = "its process" if streams.copies else "Streams"
+                yield f"{instance.instance}: {what} is in {streams.state} (expected RUNNING); wait, or mend it first"
             if not isinstance(streams.failed_threads, Missing) and streams.failed_threads:
                 yield f"{instance.instance}: {streams.failed_threads} failed threads (limit 0); mend it first"
             if isinstance(group, GroupReading) and _is_stable(group) and not members_of(group, instance):
@@ -156,6 +157,12 @@ def _unwell(reading: ApplicationReading, declared: DeclaredApplication) -> Itera
                     f"{instance.instance}: no member in group {declared.application_id} (expected 1 or more); does it "
                     "run on this cluster, and is its group_instance_id declared?"
                 )
+    running = [one for one in reading.instances if _process(one)]
+    if declared.copies and isinstance(group, GroupReading) and _is_stable(group) and len(group.members) < len(running):
+        yield (
+            f"group {group.group_id}: {len(group.members)} members (expected {len(running)} or more, one of each "
+            "instance of the copier); look at its logs"
+        )
     if isinstance(group, GroupReading) and not _is_stable(group) and not _is_streams(group):
         yield f"group {group.group_id}: {group.state} (expected Stable); wait until it is"
 
@@ -234,7 +241,7 @@ def _group(group: GroupReading, reading: ApplicationReading, declared: DeclaredA
 
 def _findings(reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[Finding]:
     broker = reading.broker
-    if isinstance(broker, BrokerReading) and broker.auto_create_topics is not False:
+    if not declared.copies and isinstance(broker, BrokerReading) and broker.auto_create_topics is not False:
         observed = "unknown" if isinstance(broker.auto_create_topics, Missing) else "true"
         yield Finding(
             "auto-create-enabled",
@@ -258,7 +265,7 @@ def _findings(reading: ApplicationReading, declared: DeclaredApplication) -> Ite
     yield from _idle(reading, declared)
     for instance in reading.instances:
         streams = instance.streams
-        if not isinstance(streams, Missing) and isinstance(streams.topology, Missing):
+        if not isinstance(streams, Missing) and not streams.copies and isinstance(streams.topology, Missing):
             yield Finding(
                 "topology-not-read",
                 "warning",

@@ -1,7 +1,8 @@
 """The gate after each restarted instance: ready, still coming, or never going to be.
 
 A gate reads Streams' own state and committed offsets, never the process: an instance in ERROR keeps its JVM, and an
-instance that is RUNNING in a stable group may still process nothing.
+instance that is RUNNING in a stable group may still process nothing. Of a copier, which reports nothing, it reads the
+process, its start and its membership.
 """
 
 from collections.abc import Iterator
@@ -55,6 +56,9 @@ def gate(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verd
         good += 1
     if good < expected.good_readings:
         return Verdict(Outcome.WAIT, (f"good reading {good} of {expected.good_readings} in a row",))
+    if _copies(last, expected):
+        why = f"{expected.instance} runs, group stable with its member, {good} good readings in a row"
+        return Verdict(Outcome.PROCEED, (f"{why}; the lag of a copier is not judged",))
     lag = total_lag(last.partitions) if not isinstance(last.partitions, Missing) else None
     return Verdict(
         Outcome.PROCEED,
@@ -137,9 +141,20 @@ def _unread(reading: ApplicationReading, expected: Expectation) -> Iterator[str]
         yield f"{expected.instance}: {instance.streams.missing}"
     if isinstance(instance.deployment, Missing):
         yield f"{expected.instance}: {instance.deployment.missing}"
+    if _copies(reading, expected):
+        yield from reading.lacking("group")
+        return
     yield from reading.lacking("group", "offsets")
     if not isinstance(reading.partitions, Missing):
         yield from total_lag(reading.partitions).unknown
+
+
+def _copies(reading: ApplicationReading, expected: Expectation) -> bool:
+    """Whether the instance is one of a copier, which begins with all that its producers have sent meanwhile."""
+    instance = reading.instance(expected.instance)
+    return isinstance(instance, InstanceReading) and (
+        isinstance(instance.streams, StreamsReading) and instance.streams.copies
+    )
 
 
 def _troubles_at(samples: tuple[ApplicationReading, ...], index: int, expected: Expectation) -> tuple[str, ...]:
@@ -170,7 +185,8 @@ def _troubles(samples: tuple[ApplicationReading, ...], expected: Expectation) ->
     yield from thread_troubles(streams, expected.instance)
     yield from restore_troubles(streams, expected.instance)
     yield from _group(now, instance)
-    yield from _progress(earlier, now, expected)
+    if not streams.copies:
+        yield from _progress(earlier, now, expected)
 
 
 def _group(now: ApplicationReading, instance: InstanceReading) -> Iterator[str]:

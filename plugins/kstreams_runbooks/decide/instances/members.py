@@ -22,17 +22,28 @@ def members_of(group: GroupReading, instance: InstanceReading) -> tuple[MemberRe
     keeps `orders-1` from claiming the threads of `orders-10` and of `orders-1-canary`. A static member is also known by
     its `<group.instance.id>-<n>`: the coordinator keeps showing the client id that it first joined with, and a Streams
     client whose state directory was cleared has another one (tests/long/test_undo.py).
+
+    A copier's consumer has the declared client.id, alone or followed by `-` and more; without a declared one every
+    member of its group is its own.
     """
     return tuple(member for member in group.members if _belongs(member, instance))
 
 
 def _belongs(member: MemberReading, instance: InstanceReading) -> bool:
     streams, static = instance.streams, instance.group_instance_id
+    if isinstance(streams, StreamsReading) and streams.copies:
+        return _copies(member, streams.client_id, static)
     if static and member.instance_id and re.fullmatch(rf"{re.escape(static)}-\d+", member.instance_id):
         return True
     if not isinstance(streams, StreamsReading):
         return False
     return re.match(rf"{re.escape(streams.client_id)}-StreamThread-\d+(-|$)", member.client_id) is not None
+
+
+def _copies(member: MemberReading, client_id: str, static: str) -> bool:
+    if static and member.instance_id == static:
+        return True
+    return not client_id or member.client_id == client_id or member.client_id.startswith(f"{client_id}-")
 
 
 def owner_of(member: MemberReading, instances: tuple[InstanceReading, ...]) -> InstanceReading | None:

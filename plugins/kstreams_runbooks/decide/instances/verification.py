@@ -6,7 +6,7 @@ from kstreams_runbooks.decide.instances.expected import expected_now
 from kstreams_runbooks.decide.instances.gate import restore_troubles, thread_troubles
 from kstreams_runbooks.decide.instances.members import every_member_runs, members_of, strays
 from kstreams_runbooks.decide.lag import standing_still, total_lag
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, StreamsReading
 from kstreams_runbooks.model.runs.own_changes import NO_CHANGES, OwnChanges
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce
@@ -39,7 +39,7 @@ def change_verified(
         Outcome.PROCEED,
         (
             *members.reasons,
-            f"lag within {plan.limit('max_lag'):,.0f}, every partition with something to read advances",
+            _judged_lag(after, plan),
             "no topic recreated, no committed offset gone back",
         ),
     )
@@ -77,7 +77,7 @@ def undo_verified(
         Outcome.PROCEED,
         (
             back or "no instance had to go back",
-            f"lag within {plan.limit('max_lag'):,.0f}, every partition with something to read advances",
+            _judged_lag(after, plan),
         ),
     )
 
@@ -94,10 +94,20 @@ def _behind(earlier: ApplicationReading, after: ApplicationReading, plan: Plan) 
     if isinstance(earlier.partitions, Missing) or isinstance(after.partitions, Missing):
         return
     lag, limit = total_lag(after.partitions).records, plan.limit("max_lag")
-    if lag > limit:
+    # A copier begins with all that its producers have sent meanwhile.
+    if lag > limit and not _copies(after):
         yield f"lag {lag:,} records (limit {limit:,.0f})"
     if stuck := standing_still(earlier.partitions, after.partitions):
         yield f"no progress on {first_of(stuck)}"
+
+
+def _judged_lag(after: ApplicationReading, plan: Plan) -> str:
+    within = "" if _copies(after) else f"lag within {plan.limit('max_lag'):,.0f}, "
+    return f"{within}every partition with something to read advances"
+
+
+def _copies(reading: ApplicationReading) -> bool:
+    return any(isinstance(one.streams, StreamsReading) and one.streams.copies for one in reading.instances)
 
 
 def topic_drift(plan: Plan, after: ApplicationReading, own: OwnChanges = NO_CHANGES) -> Iterator[str]:

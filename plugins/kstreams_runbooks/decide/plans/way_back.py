@@ -76,6 +76,8 @@ def guard_of(
     Otherwise the rules for a downgrade decide, with the declared facts of the application: Refused if they refuse.
     Source: the rows in `rules`; KIP-904.
     """
+    if move.before.version == move.after.version:
+        return None
     before, after = Release.parse(move.before.version), Release.parse(move.after.version)
     guarded = UPGRADE_FROM in dict(move.after.settings)
     if before >= after or (guarded and not undone.unguarded):

@@ -91,6 +91,8 @@ def owed(question: PathQuestion, rules: UpgradePathRules) -> Owed:
 
 def clears_state(back_to: str, running: str, rules: UpgradePathRules) -> bool:
     """Whether local state has to be cleared before `back_to` starts after `running`."""
+    if back_to == running:
+        return False
     older, newer = Release.parse(back_to), Release.parse(running)
     return older < newer and any(
         "clear_state" in row.duties
@@ -103,6 +105,8 @@ def clears_state(back_to: str, running: str, rules: UpgradePathRules) -> bool:
 
 def warned(back_to: str, running: str, rules: UpgradePathRules) -> tuple[DowngradeRule, ...]:
     """The rows that only warn of going back to `back_to` after `running`; none if it is not older."""
+    if back_to == running:
+        return ()
     older, newer = Release.parse(back_to), Release.parse(running)
     return tuple(
         row

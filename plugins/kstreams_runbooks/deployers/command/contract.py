@@ -57,6 +57,7 @@ class DescribedInstance(BaseModel):
     missing: _Sentence = ""
     obstacles: Annotated[tuple[_Sentence, ...], Field(max_length=100)] = ()
     autorestart: bool | None = None
+    ended_cleanly: bool | None = None
 
     @model_validator(mode="after")
     def _in_effect_only_while_it_runs(self) -> Self:
@@ -121,6 +122,7 @@ def deployment_of(one: DescribedInstance, taken: Taken, settable: frozenset[str]
         else ()
     )
     unseen = Missing("the instances command does not print its autorestart")
+    unclear = Missing("the instances command does not print how its process ended (ended_cleanly)")
     why = one.missing or "the instances command does not know it"
     return Deployment(
         taken=taken,
@@ -133,4 +135,5 @@ def deployment_of(one: DescribedInstance, taken: Taken, settable: frozenset[str]
         applied=Missing(f"whether its settings are in effect: {why}") if one.applied is None else one.applied,
         obstacles=obstacles,
         autorestart=unseen if one.autorestart is None else one.autorestart,
+        ended_cleanly=unclear if one.ended_cleanly is None else one.ended_cleanly,
     )

@@ -335,6 +335,7 @@ class SupervisordDeployer:
             obstacles=obstacles,
             # supervisord starts a program again that has ended by itself, and never one that it has stopped.
             autorestart=False,
+            ended_cleanly=_ended_cleanly(info),
         )
 
     def _started(self, info: ProcessInfo) -> int | Missing:
@@ -387,6 +388,13 @@ def _removal(state: Path, directories: Directories) -> str:
     """The command that deletes all state, or these directories in it: the shell fills in the `*`."""
     words = [f"{pasted([str(state)])}/{path}" for path in state_directory.paths(directories)]
     return " ".join(("rm", "-rf", *(words or [pasted([str(state)])])))
+
+
+def _ended_cleanly(info: ProcessInfo) -> bool | Missing:
+    """A stopped program with any status, one that ended by itself with 0; after a signal the end is not clean."""
+    if info.state not in _GONE:
+        return Missing("its process has not ended")
+    return info.exitstatus >= 0 if info.state == _STOPPED else (info.state, info.exitstatus) == (_EXITED, 0)
 
 
 def _state_dir(one: SupervisordInstance) -> Path:

@@ -18,7 +18,10 @@ _Time = Annotated[int, Field(ge=0, lt=_LAST_S)]
 
 
 class ProcessInfo(BaseModel):
-    """One process: times are Unix seconds, `pid` is 0 if there is no process; other fields are ignored."""
+    """One process: times are Unix seconds, `pid` is 0 if there is no process; other fields are ignored.
+
+    `exitstatus` is that of its last end, -1 if a signal ended it (supervisor/options.py, decode_wait_status).
+    """
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
@@ -31,6 +34,7 @@ class ProcessInfo(BaseModel):
     pid: Annotated[int, Field(ge=0, le=_LAST_PID)]
     spawnerr: _Text
     description: _Text
+    exitstatus: Annotated[int, Field(ge=-10_000, le=10_000)] = 0
 
 
 _ALL = TypeAdapter(list[ProcessInfo])

@@ -96,12 +96,15 @@ class DeployerDeclaration(FleetModel):
 
 
 def apart(instances: Sequence[_I], fields: Sequence[str]) -> None:
-    """ValueError if two instances share the value of one of `fields`: one's readings would pass for the other's."""
+    """ValueError if two instances share the value of one of `fields`: one's readings would pass for the other's.
+
+    An empty value is that of no instance.
+    """
     for field in fields:
         seen: dict[Any, _I] = {}
         for later in instances:
             value = getattr(later, field)
-            if value in seen:
+            if value and value in seen:
                 raise ValueError(
                     f"has {field} {value} twice ({seen[value].name} and {later.name}); each instance needs its own"
                 )

@@ -116,6 +116,9 @@ class BrokerReading:
 class StreamsReading:
     """What an instance's own Kafka Streams client reports (its JMX beans): never the process's view.
 
+    A copier (`copies`) has no such client: its state is that of its process (CREATED while it starts, then RUNNING),
+    its version `as-deployed`, and its client id the declared one, empty for any.
+
     `restoring` is the number of active tasks that still restore; `restore_remaining` the records they still have to
     restore (-1 if Streams does not know yet). Both are `Missing` in releases that have no such metric. `buffers` are
     those of its suppress operators, one for each task.
@@ -133,6 +136,7 @@ class StreamsReading:
     restore_remaining: int | Missing
     topology: str | Missing
     buffers: tuple[SuppressBuffer, ...] | Missing = Missing("the suppress buffers were not read")
+    copies: bool = False
 
 
 def polled_buffers(instance: str, found: StreamsReading | Missing) -> PolledBuffers:
@@ -154,7 +158,8 @@ class Deployment:
     `release` and `settings` are what is declared for it. `applied` is whether the running process was started after
     they were last written (False: it still runs with the earlier values). `obstacles` are the reasons why no runbook
     can declare anything else, one sentence each. `stated`: the values were not observed, they come from a declaration.
-    `autorestart` is whether anything else starts the instance again after its deployer has stopped it.
+    `autorestart` is whether anything else starts the instance again after its deployer has stopped it. `ended_cleanly`
+    is whether a process that has ended did so by itself or as it was asked to: False if a signal killed it.
     """
 
     taken: Taken
@@ -168,6 +173,7 @@ class Deployment:
     obstacles: tuple[str, ...] = ()
     stated: bool = False
     autorestart: bool | Missing = Missing("its deployer does not report autorestart")
+    ended_cleanly: bool | Missing = Missing("its deployer does not report how its process ended (ended_cleanly)")
 
     @property
     def target(self) -> Target | Missing:

@@ -1,7 +1,7 @@
 """Reads everything about one application at one time."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -21,6 +21,7 @@ from kstreams_runbooks.model.readings.readings import (
 )
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.topology import Topology
+from kstreams_runbooks.observe.application.copying import client_of_copier, copied_topics
 from kstreams_runbooks.observe.application.metrics import read_streams
 from kstreams_runbooks.observe.application.polling import poll_all
 from kstreams_runbooks.observe.application.topologies import run_or_set
@@ -90,8 +91,16 @@ class ObservedApplication(Protocol):
         """Whether its instances set group.instance.id."""
 
     @property
-    def processing_guarantee(self) -> str:
-        """The processing guarantee that its instances set, `at_least_once` or one of exactly once."""
+    def reads_committed(self) -> bool:
+        """Whether it never reads records of aborted transactions."""
+
+    @property
+    def copies(self) -> bool:
+        """Whether it is a copier, which has neither metrics nor a topology."""
+
+    @property
+    def client_ids(self) -> Mapping[str, str]:
+        """The declared client.id of a copier's instances, by instance."""
 
     @property
     def deployer(self) -> _Instances:
@@ -121,7 +130,11 @@ def read_application(
         group = reader.group(application.application_id)
         names = reader.names()
         instances = instances_read()
-    named = read_topology(instances, deployer.topology, application.application_id, names)
+    named = (
+        copied_topics(application.inputs, application.outputs)
+        if application.copies
+        else read_topology(instances, deployer.topology, application.application_id, names)
+    )
     topics = _topics(application, reader, named, names, also)
     return ApplicationReading(
         taken=taken,
@@ -151,21 +164,28 @@ def reading_instances(
 ) -> Iterator[Callable[[], tuple[InstanceReading, ...]]]:
     """Every declared instance, read in threads while the body reads the brokers; what it yields waits for them."""
     declared = application.deployer.instances
-    calls = [partial(read_streams, one.metrics, application_id=application.application_id) for one in declared]
+    asked = () if application.copies else declared
+    calls = [partial(read_streams, one.metrics, application_id=application.application_id) for one in asked]
     with ThreadPoolExecutor(max_workers=2, thread_name_prefix="metrics") as pool:
         deployments = pool.submit(_deployments, deployer)
         metrics = pool.submit(poll_all, {application.name: calls}, Missing, of_one=_AT_ONCE)
 
         def read() -> tuple[InstanceReading, ...]:
             found = deployments.result()
+            deployed = [_deployment(found, instance.name) for instance in declared]
+            answers = (
+                [client_of_copier(one, application) for one in deployed]
+                if application.copies
+                else metrics.result()[application.name]
+            )
             return tuple(
                 InstanceReading(
                     instance.name,
-                    _deployment(found, instance.name),
+                    deployment,
                     streams,
                     (instance.group_instance_id or instance.name) if application.static_membership else "",
                 )
-                for instance, streams in zip(declared, metrics.result()[application.name], strict=True)
+                for instance, deployment, streams in zip(declared, deployed, answers, strict=True)
             )
 
         yield read

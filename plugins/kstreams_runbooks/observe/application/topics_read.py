@@ -71,7 +71,7 @@ def topics_to_read_again(entry: ObservedApplication, known: KnownTopology, names
 
 
 def _nothing_known(entry: ObservedApplication) -> LagAsked:
-    return LagAsked(entry.name, entry.application_id, exactly_once=entry.processing_guarantee.startswith("exactly"))
+    return LagAsked(entry.name, entry.application_id, exactly_once=entry.reads_committed)
 
 
 def poll_instances(
@@ -80,8 +80,10 @@ def poll_instances(
     """What the instances of each application report, by its name; slow ones of one do not delay another.
 
     In the middle of a roll two topologies may run: what either reads is read. `names` are the cluster's topics: as long
-    as a pattern may match a hidden one, not all that it reads is known.
+    as a pattern may match a hidden one, not all that it reads is known. A copier is not polled: it reads its inputs.
     """
+    copiers = {one.name: PolledTopics(dict.fromkeys(one.inputs, "source"), heard=True) for one in entries if one.copies}
+    entries = [one for one in entries if not one.copies]
     texts: dict[str, set[str]] = {entry.name: set() for entry in entries}
     failed: dict[str, list[str]] = {entry.name: [] for entry in entries}
     unclear: dict[str, list[str]] = {entry.name: [] for entry in entries}
@@ -109,7 +111,7 @@ def poll_instances(
                     unclear[entry.name].append(f"{one.name}: {found.missing}")
             if why := _failed(found):
                 failed[entry.name].append(f"{one.name} ({why})")
-    return {
+    return copiers | {
         one.name: replace(
             _polled(one, texts[one.name], failed[one.name], unclear[one.name], names),
             silent=tuple(silent[one.name]),

@@ -112,6 +112,8 @@ def _planned(run: Run) -> RepartitionsSeen | None:
 
 
 def _wanted(run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]) -> _Wanted:
+    if run.declared.copies:
+        return ()
     different = {(one.release, str(_settings(dict(one.settings)))): one for one in bounces}
     return tuple(_described(run, reading, bounce) for bounce in different.values())
 

@@ -161,7 +161,7 @@ class Run:
         name = str(self.record.params.get(role) or "").strip()
         if not name or name == first.record.application:
             raise BadInput(f"{role}: {outside(name or 'nothing')} (expected another application); name one")
-        entry = load_fleet().application(name)
+        entry = load_fleet().side(name)
         if entry.cluster != first.record.cluster:
             raise BadInput(
                 f"{role}: {name} is in cluster {entry.cluster} (expected {first.record.cluster}): a run changes "
@@ -181,8 +181,8 @@ class Run:
 
     @cached_property
     def application(self) -> Application:
-        """The fleet entry; BadInput if it is unknown or disabled."""
-        return load_fleet().application(self.record.application)
+        """The fleet entry, of another side perhaps a copier's; BadInput if it is unknown or disabled."""
+        return load_fleet().side(self.record.application)
 
     @cached_property
     def cluster(self) -> Cluster:
@@ -306,7 +306,10 @@ def described(reading: ApplicationReading) -> list[str]:
     lines = []
     for instance in reading.instances:
         streams, deployment = instance.streams, instance.deployment
-        runs = streams.missing if isinstance(streams, Missing) else f"{streams.state} on {streams.version}"
+        if isinstance(streams, Missing):
+            runs = streams.missing
+        else:
+            runs = "a copier, its process runs" if streams.copies else f"{streams.state} on {streams.version}"
         declared = deployment.missing if isinstance(deployment, Missing) else _declared(deployment)
         lines.append(f"{instance.instance}: {runs}, {declared}")
     group = reading.group

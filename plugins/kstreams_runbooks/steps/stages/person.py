@@ -64,7 +64,7 @@ def _owner(run: Run, topic: str) -> str:
     """Who owns what writes an input, if an application of the fleet declares it as its output."""
     writers = [
         f"{one.name} of {one.owner}"
-        for one in load_fleet().applications.values()
+        for one in load_fleet().entries.values()
         if one.cluster == run.record.cluster and topic in one.outputs
     ]
     return f" (written by {', '.join(writers)})" if writers else ""

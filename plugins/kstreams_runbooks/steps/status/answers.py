@@ -31,7 +31,7 @@ def demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
             f"{ACKNOWLEDGE}: no application of the fleet is called {outside(name, 80)}; trigger it again with "
             "a name from config/applications"
             for name in context["params"][ACKNOWLEDGE]
-            if name not in fleet.applications
+            if name not in fleet.entries
         ),
         *(
             f"conf: field {outside(name, 80)!r} is unknown (expected only {ACKNOWLEDGE}), so it was ignored"

@@ -74,7 +74,7 @@ def list_clusters() -> list[str]:
         for sentence in fleet.not_looked_at:
             log.warning("%s", sentence)
         clusters = list(fleet.used_clusters)
-        log.info("%d applications on %d clusters", len(fleet.applications), len(clusters))
+        log.info("%d applications on %d clusters", len(fleet.entries), len(clusters))
         return clusters
 
 
@@ -83,7 +83,7 @@ def read_cluster(cluster: str) -> None:
     """Read every application of one cluster and keep it."""
     with reported(f"reads every application of {cluster}", {"cluster": cluster}) as context:
         fleet, ledger, settings = load_fleet(), Ledger.open(), check_settings()
-        entries = [entry for entry in fleet.applications.values() if entry.cluster == cluster]
+        entries = [entry for entry in fleet.entries.values() if entry.cluster == cluster]
         config = kafka_config(fleet.cluster(cluster).connection)
         retrying = Retrying(
             retry=retry_if_exception_type(Unreachable),
@@ -106,7 +106,7 @@ def judge() -> None:
         answers, settings = answers_of(context), check_settings()
         found = judge_fleet(
             Ledger.open(),
-            load_fleet().applications.values(),
+            load_fleet().entries.values(),
             settings,
             read_at_ms={one["cluster"]: one["at_ms"] for one in answers if "at_ms" in one},
             problems=problems_of(answers),
@@ -161,9 +161,9 @@ def notify_changes() -> None:
         ledger, fleet, settings = Ledger.open(), load_fleet(), notification_settings()
         link = page_of_run(context["ti"].dag_id, context["ti"].run_id)
         changes = [
-            (one, fleet.applications[one.application].owner)
+            (one, fleet.entries[one.application].owner)
             for one in to_notify(ledger.lag_statuses(), at_work(ledger))
-            if one.application in fleet.applications
+            if one.application in fleet.entries
         ]
         groups = together(changes)
         messages = [_message(fleet, group, ledger, link) for group in groups]
@@ -178,6 +178,6 @@ def notify_changes() -> None:
 
 def _message(fleet: Fleet, group: tuple[KeptStatus, ...], ledger: Ledger, link: str) -> Notification:
     """The message to the owner of these applications."""
-    cluster, entry = group[0].cluster, fleet.applications[group[0].application]
-    held_by = holders(ledger, cluster, (fleet.applications[one.application] for one in group))
+    cluster, entry = group[0].cluster, fleet.entries[group[0].application]
+    held_by = holders(ledger, cluster, (fleet.entries[one.application] for one in group))
     return status_changed(group, now_ms(), owner=entry.owner, zone=entry.zone, link=link, held_by=held_by)

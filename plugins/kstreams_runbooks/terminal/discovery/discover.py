@@ -143,7 +143,7 @@ def declared_in(found: "Found", fleet: "Fleet", given: "DiscoverOptions") -> "Dr
 
     made = draft(found, given)
     folder = fleet.directory / "applications"
-    for one in fleet.applications.values():
+    for one in fleet.entries.values():
         if (one.application_id, one.cluster) == (found.signs.group_id, given.cluster):
             return DraftedEntry(found, made, folder / f"{one.name}.yaml", "declared already")
     text = declaration_text(made, f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")

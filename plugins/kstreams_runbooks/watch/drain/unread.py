@@ -25,7 +25,7 @@ _LOOK_S = 20.0
 
 def isolation_of(entry: Application) -> Isolation:
     """The records that an application gets; if its guarantee is unknown, aborted records are records to process."""
-    return "read_committed" if entry.processing_guarantee.startswith("exactly_once") else "read_uncommitted"
+    return "read_committed" if entry.reads_committed else "read_uncommitted"
 
 
 def count_and_first(entry: Application, kafka: Mapping[str, Any]) -> tuple[Count, FirstOf]:

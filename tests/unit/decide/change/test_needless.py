@@ -60,6 +60,6 @@ def test_nothing_to_compare(before: str, after: str) -> None:
 
 def test_a_source_pattern_is_inconclusive() -> None:
     """Which topics it reads only the cluster knows."""
-    after = _DIRECT.replace("(topics: [customers])", "(topicPattern: cust.*)")
+    after = _DIRECT.replace("(topics: [customers])", "(topics: cust.*)")
     with pytest.raises(Inconclusive, match="a source pattern does now"):
         key_pairs(described(_REPARTITIONED), described(after), "app")

@@ -86,7 +86,8 @@ def entry(name: str, *metrics: str) -> Any:
         name=name,
         application_id="orders",
         inputs=("orders", "customers"),
-        processing_guarantee="at_least_once",
+        reads_committed=False,
+        copies=False,
         deployer=deployer,
     )
 

@@ -209,7 +209,7 @@ def test_a_side_that_cannot_be_one_is_one_sentence(
     class Fleet:
         """One application of another cluster."""
 
-        def application(self, name: str) -> Any:
+        def side(self, name: str) -> Any:
             """It is far."""
             return type("Entry", (), {"name": name, "cluster": "far"})
 

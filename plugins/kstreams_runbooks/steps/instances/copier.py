@@ -1,0 +1,66 @@
+"""A copier that a run has stopped: the proof of the stop, and that it holds for as long as the run relies on it."""
+
+from kstreams_runbooks.decide.instances.copier_stopped import still_stopped, stopped_cleanly
+from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
+from kstreams_runbooks.fleet import Copier
+from kstreams_runbooks.model.readings.copying import CopierReading
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.application.copier import read_copying
+from kstreams_runbooks.steps.run.poll import Pace, poll
+from kstreams_runbooks.steps.run.run import Run
+
+# A transaction that a killed copier left open ends by transaction.timeout.ms, 60 s by default; a member by its session
+# timeout, 45 s by default.
+_PACE = Pace(1.0, 120)
+
+
+def read_copier(run: Run) -> CopierReading:
+    """The copier of one side of a run as it is now; BadInput if that side is not a copier."""
+    copier = run.application
+    if not isinstance(copier, Copier):
+        # The sentence names what a copier's declaration needs.
+        raise Refused(f"{copier.name}: not a copier (its kind is {copier.kind}); declare it with `kind: copier`")
+    with ClusterReader(run.kafka) as reader:
+        return read_copying(copier, reader, run.deployer)
+
+
+def prove_stopped(run: Run) -> CopierReading:
+    """Wait until the copier of this side has stopped cleanly; returns the reading that proves it.
+
+    Refused if it has not within two minutes, Inconclusive if a part cannot be read. The decision is evidence, and its
+    findings are in the log.
+    """
+    readings = [read_copier(run)]
+
+    def look() -> tuple[CopierReading, Verdict]:
+        readings.append(read_copier(run))
+        del readings[:-2]
+        return readings[-1], stopped_cleanly(*readings)
+
+    poll(run, _PACE, look, lambda verdict: verdict.outcome is Outcome.PROCEED)
+    earlier, now = readings
+    verdict = run.decide(stopped_cleanly, earlier=earlier, now=now)
+    for finding in verdict.findings:
+        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    if verdict.outcome is Outcome.WAIT:
+        raise Refused(
+            f"{'; '.join(verdict.reasons)} {_PACE.ceiling_s:g} s after copier {now.copier} was stopped; end that, then "
+            f"clear {run.task_id} and what follows it"
+        )
+    run.demand(verdict)
+    return now
+
+
+def require_still_stopped(run: Run, before: CopierReading) -> CopierReading:
+    """The copier of this side now; Drifted if it was started again or its control topics have moved since `before`.
+
+    Inconclusive if a part cannot be read. `before` is the reading of `prove_stopped`.
+    """
+    now = read_copier(run)
+    verdict = run.decide(still_stopped, before=before, now=now)
+    if verdict.outcome is Outcome.REFUSE:
+        raise Drifted("; ".join(verdict.reasons))
+    if verdict.outcome is not Outcome.PROCEED:
+        raise Inconclusive("; ".join(verdict.reasons))
+    return now

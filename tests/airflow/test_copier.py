@@ -1,0 +1,132 @@
+"""A copier as the second side of a run, live: stopped, proven, started again, under traffic.
+
+The runbook is pretended (tests/world/pretended_copier.py): it changes nothing but the copier.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from kill.moments import Moment, Target, strike
+from lab import copier as passing
+from lab import kafka
+from lab.afresh import afresh
+from lab.airflow import APPROVER, OTHER_APPROVER
+from lab.application import TO_RELEASE, Deployed
+from lab.copier import COPIES, INSTANCES, NAME, TRAFFIC
+from lab.judge import judged
+from lab.stack import Stack
+from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, held_by
+from world.given import declared_as
+from world.runs import command, evidence, finished, log_of, question, told, trigger_other
+from world.two_sides import pretended_dag
+
+DAG = "pretended_copier"
+_SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2}
+
+
+@pytest.fixture(scope="module")
+def before(stack: Stack) -> Iterator[Stack]:
+    """The orders application from nothing, behind a copier that copies traffic."""
+    afresh(stack, Deployed(release=TO_RELEASE))
+    fed = declared_as(stack, limits=_SHORT, control=list(COPIES.values()))
+    with fed, passing.copier(stack), pretended_dag(stack, DAG):
+        stack.supervisor.start(TRAFFIC)
+        yield stack
+
+
+def begun(stack: Stack, **conf: Any) -> str:
+    """A run that both teams have approved."""
+    run_id = trigger_other(stack, DAG, copier=NAME, **conf)
+    approved(stack, DAG, run_id, "approve_plan")
+    return run_id
+
+
+def approved(stack: Stack, dag_id: str, run_id: str, task_id: str) -> None:
+    """One approver of each team answers; the question is asked again in between."""
+    for login in (APPROVER, OTHER_APPROVER):
+        question(stack, run_id)
+        stack.api(login).answer(dag_id, run_id, task_id)
+
+
+def pids(stack: Stack) -> list[int | None]:
+    """The processes of the copier."""
+    return [stack.supervisor.pid(name) for name in INSTANCES]
+
+
+def test_a_copier_is_stopped_and_started_again(before: Stack) -> None:
+    """Both teams approve; the control topics stand still in between, and other processes copy afterwards."""
+    stack, earlier = before, pids(before)
+    run_id = begun(stack)
+    assert finished(stack, run_id) == "success"
+    document = evidence(stack, run_id)
+    assert document["run"]["outcome"] == COMPLETED
+    assert {card["object"] for card in document["cards"]} == {*INSTANCES}
+    assert {card["application"] for card in document["cards"]} == {NAME}
+    decided = [verdict["name"] for verdict in document["verdicts"]]
+    assert "stopped_cleanly" in decided
+    assert "still_stopped" in decided
+    assert "no process, group passing EMPTY, no open transaction" in log_of(stack, run_id, "certify")
+    assert None not in pids(stack)
+    assert not {*pids(stack)} & {*earlier}
+    assert {message["owner"] for message in told(stack, run_id)} == {"team-orders", "team-passing"}
+    assert held_by(stack) == ()
+
+
+def test_a_dry_run_rehearses_it(before: Stack) -> None:
+    """The same processes copy on."""
+    stack, earlier = before, pids(before)
+    run_id = trigger_other(stack, DAG, copier=NAME, dry_run=True)
+    assert stack.api().wait_finished(DAG, run_id, 180) == "success"
+    assert f"would stop {INSTANCES[0]}" in log_of(stack, run_id, "stop_application_copier")
+    assert f"would start {INSTANCES[0]}" in log_of(stack, run_id, "start_application_copier")
+    assert pids(stack) == earlier
+    assert evidence(stack, run_id)["run"]["outcome"] == DRY_RUN
+
+
+def test_an_undo_after_a_kill_starts_it(before: Stack) -> None:
+    """The run is killed once the copier is down; undo brings it back."""
+    stack = before
+    run_id = begun(stack)
+    strike(Target(stack, DAG, run_id, "start_application_copier", INSTANCES), Moment.WORKING, 0)
+    assert finished(stack, run_id) == "failed"
+    assert evidence(stack, run_id)["run"]["outcome"] == STOPPED
+    undo = trigger_other(stack, "undo", run=run_id)
+    approved(stack, "undo", undo, "approve_undo")
+    assert finished(stack, undo) == "success"
+    assert None not in pids(stack)
+    assert evidence(stack, undo)["run"]["outcome"] == COMPLETED
+    assert all(card["done"] for card in evidence(stack, run_id)["cards"])
+    assert held_by(stack) == ()
+
+
+def test_a_copier_is_a_side_and_nothing_else(before: Stack) -> None:
+    """A runbook about it is refused in one sentence; `lag` and `fleet` list it."""
+    stack = before
+    run_id = trigger_other(stack, "rolling_bounce", application=NAME)
+    assert stack.api().wait_finished("rolling_bounce", run_id, 120) == "failed"
+    assert "is a copier (expected a Kafka Streams application)" in log_of(stack, run_id, "observe")
+    assert NAME in command(stack, "lag")[1]
+    assert f"{NAME} @ demo, a copier, owner team-passing" in command(stack, "fleet")[1]
+
+
+def test_an_input_that_no_copier_writes_is_refused(before: Stack) -> None:
+    """Stopping the copier would not hold it."""
+    stack = before
+    with declared_as(stack, inputs=["orders", "customers", "sent-orders"]):
+        run_id = trigger_other(stack, DAG, copier=NAME)
+        assert stack.api().wait_finished(DAG, run_id, 120) == "failed"
+    document = evidence(stack, run_id)
+    assert document["run"]["outcome"] == NOTHING_CHANGED
+    assert "sent-orders of orders would go on while it is stopped" in document["failures"][-1]["payload"]["sentence"]
+
+
+def test_nothing_is_lost_or_doubled_behind_it(before: Stack) -> None:
+    """All that producers sent before, between and after is in the outputs once."""
+    stack = before
+    stack.supervisor.stop(TRAFFIC)
+    kafka.wait_drained(stack.lab.bootstrap, NAME)
+    sent = [f"{role}={topic}" for role, topic in zip(("orders", "customers"), COPIES, strict=True)]
+    judgement = judged(stack, topics=sent)
+    assert (judgement.code, judgement.faults()) == (0, {})
+    assert judgement.document["orders_seen"] > 1_000
