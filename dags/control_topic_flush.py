@@ -56,8 +56,8 @@ _FORM = {**new_deployment(), **held_inputs(), **local_state()}
 
 with runbook("control_topic_flush", doc=__doc__, params=_FORM, tags=("topology",)):
     (
-        observe()
-        >> check()
+        observe("copier")
+        >> check("copier")
         >> planned(control_topic_flush)
         >> check_partitioning(keys_to_compare)
         >> approve("approve_plan")

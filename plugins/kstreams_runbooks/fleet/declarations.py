@@ -112,12 +112,9 @@ class Application(FleetModel):
     @field_validator("input_settings")
     @classmethod
     def _of_inputs(cls, value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-        settable = set(info.data["deployer"].settable) if "deployer" in info.data else set(value)
         inputs = info.data.get("inputs", tuple(value.values()))
         seen: dict[str, str] = {}
         for setting, topic in value.items():
-            if setting not in settable:
-                raise ValueError(f"has {setting}, which no runbook may set; add it to `settable` of the deployer")
             if topic not in inputs:
                 raise ValueError(f"has {topic} for {setting}, which is not one of its inputs; correct it")
             if topic in seen:

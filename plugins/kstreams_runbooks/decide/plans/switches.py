@@ -49,6 +49,10 @@ class Switch(Protocol):
     def sides(self) -> tuple[SidePart, ...]:
         """Other applications that it stops and starts."""
 
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The topics in which records wait meanwhile; none if they wait outside of the cluster."""
+
     def pausing(self) -> Iterator[Stage]:
         """Afterwards no new record reaches the application."""
 
@@ -60,7 +64,7 @@ class Switch(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Swap:
+class SwapSwitch:
     """Empty topics in place of the inputs, for an application that `runs` like this in group `group`."""
 
     group: str
@@ -75,6 +79,11 @@ class Swap:
     def inputs(self) -> tuple[str, ...]:
         """The real ones."""
         return tuple(one.input for one in self.empties)
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The same: producers go on."""
+        return self.inputs
 
     def pausing(self) -> Iterator[Stage]:
         """Down, the inputs' offsets committed again, started on empty topics.
@@ -112,13 +121,12 @@ class Swap:
 
 
 @dataclass(frozen=True, slots=True)
-class Copier:
-    """The copier in the role `side`, which `runs` like this."""
+class CopierSwitch:
+    """The copier that writes all `inputs`, as a side of the run; records wait in its own inputs."""
 
     inputs: tuple[str, ...]
     side: SidePart
-    runs: DeployedInstance
-    library: str
+    waiting: tuple[str, ...]
     name: HowHeld = "copier"
 
     @property
@@ -132,7 +140,8 @@ class Copier:
 
     def resuming(self) -> Iterator[Stage]:
         """The copier runs again."""
-        yield StartAll(0, self.runs.release, self.runs.settings, self.library, side=self.side.role)
+        [runs, *_] = self.side.facts.at_start
+        yield StartAll(0, runs.release, runs.settings, side=self.side.role)
 
     def after(self) -> Iterator[Stage]:
         """Nothing."""
@@ -140,12 +149,13 @@ class Copier:
 
 
 @dataclass(frozen=True, slots=True)
-class Manual:
+class ManualSwitch:
     """A person, who pauses the producers of the inputs and resumes them."""
 
     inputs: tuple[str, ...]
     name: HowHeld = "manual"
     sides: tuple[SidePart, ...] = ()
+    waiting: tuple[str, ...] = ()
 
     def pausing(self) -> Iterator[Stage]:
         """The answer of a person; the run watches the ends of the inputs."""
@@ -160,4 +170,4 @@ class Manual:
         yield from ()
 
 
-AnySwitch = Swap | Copier | Manual
+AnySwitch = SwapSwitch | CopierSwitch | ManualSwitch

@@ -24,7 +24,8 @@ _PRODUCERS = 1
 def may_be_held(run: Run, reading: ApplicationReading, running: ParsedDescription, switch: AnySwitch) -> None:
     """Keep the forecast, which the approval shows; Refused or Inconclusive if the inputs may not be held that long."""
     entry = run.application
-    waits = Waiting(entry, switch.inputs) if switch.name != "manual" else None
+    reads = run.side(switch.sides[0].role).application if switch.sides else entry
+    waits = Waiting(reads, switch.waiting) if switch.waiting else None
     with ClusterReader(run.kafka) as reader:
         facts = read_hold_facts(
             reader,

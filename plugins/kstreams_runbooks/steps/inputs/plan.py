@@ -5,20 +5,23 @@ from dataclasses import replace
 from kstreams_runbooks.decide.change.described import with_full_names
 from kstreams_runbooks.decide.change.needless import key_pairs
 from kstreams_runbooks.decide.comparison.prediction import predicted
+from kstreams_runbooks.decide.plans.basis import costs_at_once, facts
 from kstreams_runbooks.decide.plans.flush import flush_plan
-from kstreams_runbooks.decide.plans.switches import MANUAL, SWAP, AnySwitch, Manual
+from kstreams_runbooks.decide.plans.switches import COPIER, MANUAL, SWAP, AnySwitch, CopierSwitch, ManualSwitch
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.decide.topology.names import is_repartition
 from kstreams_runbooks.errors import BadInput, Inconclusive
+from kstreams_runbooks.fleet import load_fleet, require_copier
 from kstreams_runbooks.model.readings.hold import HowHeld
 from kstreams_runbooks.model.readings.partitioning import KeyPair
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
-from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.plan import Plan, SidePart
 from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.inputs.hold import may_be_held
 from kstreams_runbooks.steps.inputs.swap import swap_of
 from kstreams_runbooks.steps.instances.restart import started
-from kstreams_runbooks.steps.plan.plan import planned_from, stop_and_restart
+from kstreams_runbooks.steps.plan.plan import check_deployer, judged, planned_from, stop_and_restart
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.wording import outside
@@ -35,7 +38,7 @@ def control_topic_flush(run: Run, reading: ApplicationReading, findings: tuple[F
     word = str(run.record.params.get("switch") or "")
     if (how := _WORDS.get(word)) is None:
         raise BadInput(f"switch: {outside(word or 'nothing', 30)} (expected {', '.join(_WORDS)}); choose one")
-    restart = stop_and_restart(run, reading, findings, flushed=True)
+    restart = stop_and_restart(run, reading, (*findings, *_of_copier(run, how)), flushed=True)
     before, after = before_a_roll(run, reading, restart.bounces[-1].target)
     if isinstance(after, Missing):
         raise Inconclusive(f"{run.declared.name}: its topologies cannot be compared: {after.missing}")
@@ -50,7 +53,9 @@ def control_topic_flush(run: Run, reading: ApplicationReading, findings: tuple[F
     pairs = key_pairs(running, parsed(after), run.declared.application_id)
     if pairs and run.record.params.get(_UNCHECKED):
         restart = replace(restart, findings=(*restart.findings, *map(_not_compared, pairs)))
-    return run.decide(flush_plan, restart=restart, switch=switch, orphans=orphans)
+    made = run.decide(flush_plan, restart=restart, switch=switch, orphans=orphans)
+    check_deployer(run, made.of_side(""))
+    return made
 
 
 def keys_to_compare(run: Run) -> tuple[KeyPair, ...]:
@@ -82,8 +87,28 @@ def _switch(run: Run, reading: ApplicationReading, restart: Plan, running: Parse
     if how == SWAP:
         return swap_of(run, reading, restart, running)
     if how == MANUAL:
-        return Manual(run.application.inputs)
-    raise BadInput("switch: copier is not there yet; use swap or manual")
+        return ManualSwitch(run.application.inputs)
+    return _copier(run)
+
+
+def _of_copier(run: Run, how: HowHeld) -> tuple[Finding, ...]:
+    """The findings of `check` about the copier; BadInput if the form has one for another switch, or lacks it."""
+    if how == COPIER:
+        side = run.side(COPIER)
+        return judged(side, side.observed())
+    if given := run.record.params.get(COPIER):
+        raise BadInput(f"copier: {outside(str(given), 60)} with switch {how} (expected none); choose switch copier")
+    return ()
+
+
+def _copier(run: Run) -> CopierSwitch:
+    """The copier as a side of the run; BadInput unless it alone writes every input of the application."""
+    side = run.side(COPIER)
+    copier = require_copier(load_fleet(), run.application, side.record.application)
+    found = facts(side.observed(), side.declared, code_digest(run.record.dag_id))
+    costs = tuple(costs_at_once(side.declared))
+    part = SidePart(COPIER, side.declared.name, side.declared.cluster, found, costs)
+    return CopierSwitch(run.application.inputs, part, copier.inputs)
 
 
 def _orphans(

@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.change.described import side_of
 from kstreams_runbooks.decide.comparison.compared import Side, source_tables
 from kstreams_runbooks.decide.drain.flushed import swap_holds
 from kstreams_runbooks.decide.plans.swap import empty_topic_name, may_swap
-from kstreams_runbooks.decide.plans.switches import Swap
+from kstreams_runbooks.decide.plans.switches import SwapSwitch
 from kstreams_runbooks.decide.topology.described import ParsedDescription
 from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.decide.topology.text import parse_topology
@@ -39,7 +39,7 @@ _OPTION = "auto.offset.reset"
 _DEFAULT = "earliest"
 
 
-def swap_of(run: Run, reading: ApplicationReading, plan: Plan, running: ParsedDescription) -> Swap:
+def swap_of(run: Run, reading: ApplicationReading, plan: Plan, running: ParsedDescription) -> SwapSwitch:
     """The swap of every input of the application; Refused or Inconclusive if it may not be made.
 
     `plan` is the stop and restart that it brackets, `running` the version that runs.
@@ -49,7 +49,7 @@ def swap_of(run: Run, reading: ApplicationReading, plan: Plan, running: ParsedDe
     run.demand(run.decide(may_swap, reading=seen))
     reset: OffsetReset = next((word for word in get_args(OffsetReset) if word == seen.reset), "")
     library = "" if runs.version == runs.release else runs.version
-    return Swap(seen.group_id, runs, library, seen.empties, reset)
+    return SwapSwitch(seen.group_id, runs, library, seen.empties, reset)
 
 
 def read_swap(run: Run, reading: ApplicationReading, runs: DeployedInstance, running: ParsedDescription) -> SwapReading:

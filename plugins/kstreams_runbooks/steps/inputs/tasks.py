@@ -4,13 +4,14 @@
 start. Which they are depends on the switch (decide/plans/switches.py); each keeps its end, and a rerun goes on.
 """
 
-from kstreams_runbooks.decide.plans.switches import MANUAL, SWAP
+from kstreams_runbooks.decide.plans.switches import COPIER, MANUAL, SWAP
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, Certify, Stage, StartAll, StopAll
 from kstreams_runbooks.steps.inputs.manual import require_still, wait_until_still
 from kstreams_runbooks.steps.inputs.swap import still_swapped
+from kstreams_runbooks.steps.instances.copier import prove_stopped, proven_stop, require_still_stopped
 from kstreams_runbooks.steps.instances.restart import start_stage, stop_stage
 from kstreams_runbooks.steps.instances.together import rehearse_start, rehearse_stop
 from kstreams_runbooks.steps.run.run import Run
@@ -33,6 +34,8 @@ def pause_inputs(run: Run) -> None:
     certify = certificate(plan)
     if certify.how == MANUAL:
         wait_until_still(run.first, certify.inputs)
+    elif certify.how == COPIER:
+        prove_stopped(run.side(COPIER))
     require_held(run)
 
 
@@ -53,7 +56,9 @@ def require_held(run: Run) -> None:
     certify = certificate(run.whole_plan())
     if certify.how == SWAP:
         still_swapped(run.first)
-    elif certify.how == MANUAL:
+    elif certify.how == COPIER:
+        require_still_stopped(run.side(COPIER), proven_stop(run.side(COPIER)))
+    else:
         require_still(run.first, certify.inputs)
 
 

@@ -3,6 +3,7 @@
 from kstreams_runbooks.decide.instances.copier_stopped import still_stopped, stopped_cleanly
 from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
 from kstreams_runbooks.fleet import Copier
+from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.copying import CopierReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
@@ -50,6 +51,15 @@ def prove_stopped(run: Run) -> CopierReading:
         )
     run.demand(verdict)
     return now
+
+
+def proven_stop(run: Run) -> CopierReading:
+    """The reading of `prove_stopped` that this run kept of the copier; Refused without one."""
+    for kept in reversed(run.verdicts(stopped_cleanly.__name__)):
+        if kept.payload["result"]["outcome"] == Outcome.PROCEED:
+            reading: CopierReading = decode(CopierReading, kept.payload["inputs"]["now"])
+            return reading
+    raise Refused(f"this run has not proven that copier {run.application.name} has stopped: clear pause_inputs")
 
 
 def require_still_stopped(run: Run, before: CopierReading) -> CopierReading:

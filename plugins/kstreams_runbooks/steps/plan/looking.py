@@ -40,7 +40,7 @@ def observe(*roles: str) -> Any:
     def observe(run: Run) -> None:
         """Read everything and keep it, if the requester may request the runbook and the form names what it can."""
         given_unchanged(run.record.params)
-        for side in [run.side(role) for role in ("", *roles)]:
+        for side in _sides(run, roles):
             look(side)
 
     return observe()
@@ -64,13 +64,18 @@ def check(*roles: str, at_once: bool = False) -> Any:
         if run.record.wrote_at_ms:
             run.say("this run has already changed something: each step reads the present state itself")
             return
-        sides = [run.side(role) for role in ("", *roles)]
+        sides = _sides(run, roles)
         for side in sides:
             _judge(side, at_once=at_once)
         if not run.dry_run:
             take_hold(run, sorted({one for side in sides for one in resources(side)}), changes=False)
 
     return check()
+
+
+def _sides(run: Run, roles: tuple[str, ...]) -> list[Run]:
+    """The run's own application, and those that the form names in the fields of these roles."""
+    return [run.side(role) for role in ("", *(role for role in roles if run.record.params.get(role)))]
 
 
 def _judge(run: Run, *, at_once: bool) -> None:

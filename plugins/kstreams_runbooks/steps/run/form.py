@@ -114,6 +114,12 @@ def held_inputs() -> dict[str, Param]:
             "fleet entry needs input_settings. copier: the copier in front of its control topic is stopped. manual: a "
             "person pauses the producers.",
         ),
+        "copier": Param(
+            None,
+            type=["null", "string"],
+            title="Copier",
+            description="For switch copier: the application of the fleet (kind copier) that writes every input.",
+        ),
         "empty_topics": Param(
             None,
             type=["null", "object"],

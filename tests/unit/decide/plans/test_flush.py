@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.restart import restart_plan
-from kstreams_runbooks.decide.plans.switches import AnySwitch, Copier, Manual, Swap
+from kstreams_runbooks.decide.plans.switches import AnySwitch, CopierSwitch, ManualSwitch, SwapSwitch
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.readings.swap import EmptyTopic
@@ -25,8 +25,8 @@ def restart() -> Plan:
     return restart_plan(reading(), declared(), None, {"audit": "true"}, (), (), "code", at_once=True)
 
 
-def swap(*empties: EmptyTopic) -> Swap:
-    return Swap("orders-id", restart().facts.at_start[0], "", empties, "latest")
+def swap(*empties: EmptyTopic) -> SwapSwitch:
+    return SwapSwitch("orders-id", restart().facts.at_start[0], "", empties, "latest")
 
 
 def kinds(plan: Plan) -> list[str]:
@@ -74,7 +74,7 @@ def test_a_copier_is_stopped_and_started_around_the_certificate() -> None:
     """It is another side of the run; the records wait in front of it."""
     base = restart()
     part = SidePart("copier", "copy", base.cluster, base.facts)
-    made = flush_plan(base, Copier(("orders",), part, base.facts.at_start[0], ""))
+    made = flush_plan(base, CopierSwitch(("orders",), part, ("orders-sent",)))
     assert kinds(made) == ["stop_all@copier", "certify", "stop_all", "start_all@copier", "start_all"]
     assert made.sides == (part,)
     assert made.of_application(base.application).start == made.stages[-1]
@@ -82,11 +82,11 @@ def test_a_copier_is_stopped_and_started_around_the_certificate() -> None:
 
 def test_a_person_is_asked_before_the_certificate_and_after_the_stop() -> None:
     """Nothing else is done to the inputs."""
-    made = flush_plan(restart(), Manual(("orders",)))
+    made = flush_plan(restart(), ManualSwitch(("orders",)))
     assert kinds(made) == ["pause_inputs", "certify", "stop_all", "resume_inputs", "start_all"]
 
 
-@pytest.mark.parametrize("switch", [swap(_EMPTY), Manual(("orders",))])
+@pytest.mark.parametrize("switch", [swap(_EMPTY), ManualSwitch(("orders",))])
 def test_state_is_cleared_right_before_the_start(switch: AnySwitch) -> None:
     """Exactly the directories that go, and the start has those that an undo deletes."""
     base = restart()
@@ -105,4 +105,4 @@ def test_a_streams_group_is_refused() -> None:
     """Brokers refuse another topology of one that exists."""
     base = restart()
     with pytest.raises(Refused, match="a streams group"):
-        flush_plan(replace(base, facts=replace(base.facts, group_type="streams")), Manual(("orders",)))
+        flush_plan(replace(base, facts=replace(base.facts, group_type="streams")), ManualSwitch(("orders",)))
