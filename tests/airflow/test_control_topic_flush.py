@@ -1,31 +1,40 @@
-"""A control-topic flush on a real cluster under traffic: a repartition topic goes, and no record with it."""
+"""A control-topic flush on a real cluster under traffic: a repartition topic goes, and no record with it.
+
+The inputs are swapped: producers go on all the time. The judge looks at five outputs at the end.
+"""
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-import yaml
 from confluent_kafka.admin import AdminClient
 from lab.afresh import afresh
-from lab.application import TO_RELEASE, Deployed
+from lab.application import WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 from lab.judge import judged
 from lab.stack import Stack
-from world.endings import COMPLETED, begun_other, ended, held_by
+from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun_other, ended, held_by
 from world.given import declared_as
-from world.runs import approve, evidence, finished, log_of
+from world.runs import approve, command, evidence, finished, log_of, mark_run, reached
 
-_INPUTS = {"topic.orders": "orders", "topic.customers": "customers"}
-_SETTABLE = ["num.stream.threads", "audit", *_INPUTS]
-_AUDIT = "orders-orders-audit-repartition"
-_EMPTY = {f"empty-of-{topic}-for-orders" for topic in _INPUTS.values()}
+_DAG = "control_topic_flush"
+_EMPTY = {"empty-of-orders-for-orders", "empty-of-customers-for-orders"}
+_REPARTITION = "orders-customers-counted-repartition"
 _SHORT = {"gate_interval_s": 0.5, "gate_good_readings": 2}
+# No Spark here: tests/spark and tests/integration compare keys.
+_FORM = {"switch": "swap", "without_key_check": True}
+_WARM_S = 5
 
 
-def entry(stack: Stack) -> dict[str, Any]:
-    """The fleet entry with settings that name the inputs, and `audit`, which adds a repartition topic."""
-    found = yaml.safe_load((stack.lab.config / "applications" / "orders.yaml").read_text(encoding="utf-8"))
-    return {"deployer": found["deployer"] | {"settable": _SETTABLE}, "input_settings": _INPUTS, "limits": _SHORT}
+@pytest.fixture(scope="module")
+def counting(stack: Stack) -> Iterator[Stack]:
+    """Two instances that count customers behind a needless repartition topic, under traffic; judged at the end."""
+    afresh(stack, Deployed(release=WITH_REPARTITION))
+    with declared_as(stack, limits=_SHORT):
+        stack.start_traffic()
+        time.sleep(_WARM_S)
+        yield stack
+        judgement = judged(stack)
+        assert (judgement.code, judgement.faults()) == (0, {})
 
 
 def topics(stack: Stack) -> set[str]:
@@ -33,34 +42,74 @@ def topics(stack: Stack) -> set[str]:
     return set(AdminClient({"bootstrap.servers": stack.lab.bootstrap}).list_topics(timeout=10).topics)
 
 
-@pytest.fixture(scope="module")
-def audited(stack: Stack) -> Iterator[Stack]:
-    """Two instances with one more repartition topic, under traffic."""
-    afresh(stack, Deployed(release=TO_RELEASE, settings={"audit": "true"}))
-    with declared_as(stack, **entry(stack)):
-        stack.start_traffic()
-        time.sleep(5)
-        yield stack
-
-
-def test_a_dry_run_shows_every_stage(audited: Stack) -> None:
-    """What would be done; nothing is changed, no topic is created."""
-    trial = begun_other(audited, "control_topic_flush", settings={"audit": False}, switch="swap", dry_run=True)
-    assert finished(audited, trial.run_id) == "success"
-    assert "empty-of-orders-for-orders" in log_of(audited, trial.run_id, "pause_inputs")
-    assert "would prove that nothing is left to read" in log_of(audited, trial.run_id, "certify")
-    ended(trial, state="success", outcome="dry run")
-    assert not _EMPTY & topics(audited)
-
-
-def test_a_repartition_topic_goes_while_producers_go_on(audited: Stack) -> None:
-    """Swapped inputs: nothing missing, nothing extra, nothing twice; the empty topics are gone at the end."""
-    trial = begun_other(audited, "control_topic_flush", settings={"audit": False}, switch="swap")
-    approve(audited, trial.run_id, "approve_plan")
-    assert finished(audited, trial.run_id) == "success", evidence(audited, trial.run_id)["run"]["outcome_sentence"]
-    judgement = judged(audited)
-    assert (judgement.code, judgement.faults()) == (0, {})
-    document = evidence(audited, trial.run_id)
+def flushed(stack: Stack, release: str) -> str:
+    """A run that has brought a release; its id."""
+    trial = begun_other(stack, _DAG, release=release, **_FORM)
+    approve(stack, trial.run_id, "approve_plan")
+    state = finished(stack, trial.run_id)
+    document = evidence(stack, trial.run_id)
+    assert state == "success", document["run"]["outcome_sentence"]
     assert document["run"]["outcome"] == COMPLETED
-    assert held_by(audited) == ()
-    assert not _EMPTY & topics(audited)
+    assert document["recheck"]["different"] == []
+    assert held_by(stack) == ()
+    assert not _EMPTY & topics(stack)
+    return trial.run_id
+
+
+def test_a_dry_run_shows_every_stage(counting: Stack) -> None:
+    """What would be done; nothing is changed, no topic is created."""
+    trial = begun_other(counting, _DAG, release=WITHOUT_REPARTITION, dry_run=True, **_FORM)
+    ended(trial, state="success", outcome=DRY_RUN)
+    pause = log_of(counting, trial.run_id, "pause_inputs")
+    assert "would create topic empty-of-orders-for-orders with 4 partitions" in pause
+    assert "would prove that nothing is left to read" in log_of(counting, trial.run_id, "certify")
+    assert "inputs held: " in log_of(counting, trial.run_id, "plan")
+    assert not _EMPTY & topics(counting)
+
+
+@pytest.mark.parametrize(
+    ("conf", "sentence"),
+    [
+        ({"empty_topics": {"orders": "customers"}}, "empty topic customers: 2 partitions (expected 4, as orders has)"),
+        ({"empty_topics": {"rates": "r"}}, "empty_topics: rates is no input of orders"),
+        ({"switch": "manual"}, "longest_hold_min: nothing (expected minutes"),
+        ({"switch": "copier"}, "copier: nothing (expected another application)"),
+        ({"copier": "passing"}, "copier passing: not a copier"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_changed(
+    counting: Stack, conf: dict[str, object], sentence: str
+) -> None:
+    """One sentence, in a dry run too."""
+    trial = begun_other(counting, _DAG, release=WITHOUT_REPARTITION, dry_run=True, **{**_FORM, **conf})
+    document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
+    assert sentence in document["run"]["outcome_sentence"]
+
+
+def test_undo_brings_held_inputs_back(counting: Stack) -> None:
+    """The run is ended while the application reads empty topics: it reads its inputs again, from where they were."""
+    with declared_as(counting, limits={**_SHORT, "gate_good_readings": 100}):
+        trial = begun_other(counting, _DAG, release=WITHOUT_REPARTITION, **_FORM)
+        approve(counting, trial.run_id, "approve_plan")
+        reached(counting, trial.run_id, "certify", "deferred")
+        mark_run(counting, trial.run_id, "failed")
+    assert topics(counting) >= _EMPTY
+    back = begun_other(counting, "undo", run=trial.run_id)
+    approve(counting, back.run_id, "approve_undo")
+    assert finished(counting, back.run_id) == "success", evidence(counting, back.run_id)["run"]["outcome_sentence"]
+    assert all(card["done"] for card in evidence(counting, trial.run_id)["cards"])
+    assert held_by(counting) == ()
+    assert not _EMPTY & topics(counting)
+
+
+def test_a_repartition_topic_goes_and_comes_back_by_flushes(counting: Stack) -> None:
+    """An undo of the first is refused with the command of the second, which leaves nothing to read again."""
+    there = flushed(counting, WITHOUT_REPARTITION)
+    code, shown = command(counting, "orphans", "orders")
+    assert code == 1
+    assert _REPARTITION in shown
+    undo = begun_other(counting, "undo", run=there, dry_run=True)
+    document = ended(undo, state="failed", outcome=NOTHING_CHANGED)
+    again = f"kstreams-runbooks trigger {_DAG} --application orders --param release={WITH_REPARTITION}"
+    assert again in document["run"]["outcome_sentence"]
+    flushed(counting, WITH_REPARTITION)
