@@ -8,6 +8,7 @@ from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.decide.topology.upstream import topics_before
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.partitioning import KeyPair
+from kstreams_runbooks.model.verdicts import Finding
 
 
 def key_pairs(before: ParsedDescription, after: ParsedDescription, application_id: str) -> tuple[KeyPair, ...]:
@@ -31,3 +32,12 @@ def _pairs(before: ParsedDescription, after: ParsedDescription, application_id: 
                 "keys to compare is not known; use blue_green_cutover"
             )
         yield from (KeyPair(topic, f"{application_id}-{changelog_of(store)}") for topic in sorted(now - was - internal))
+
+
+def not_compared(pair: KeyPair) -> Finding:
+    """The finding for an approver who is asked to accept that keys are not compared."""
+    message = (
+        f"a repartition topic filled {pair.state} and {pair.input} does directly: whether each key is in the partition "
+        "of its state was not compared (without_key_check); a key that is elsewhere begins without state"
+    )
+    return Finding("keys-not-compared", "danger", pair.input, message, "docs/partitioning.md")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from kstreams_runbooks.decide.change.described import with_full_names
-from kstreams_runbooks.decide.change.needless import key_pairs
+from kstreams_runbooks.decide.change.needless import key_pairs, not_compared
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.plans.basis import costs_at_once, facts
 from kstreams_runbooks.decide.plans.flush import flush_plan
@@ -52,7 +52,7 @@ def control_topic_flush(run: Run, reading: ApplicationReading, findings: tuple[F
     orphans = _orphans(run, reading, running, parsed(after))
     pairs = key_pairs(running, parsed(after), run.declared.application_id)
     if pairs and run.record.params.get(_UNCHECKED):
-        restart = replace(restart, findings=(*restart.findings, *map(_not_compared, pairs)))
+        restart = replace(restart, findings=(*restart.findings, *map(not_compared, pairs)))
     made = run.decide(flush_plan, restart=restart, switch=switch, orphans=orphans)
     check_deployer(run, made.of_side(""))
     return made
@@ -73,14 +73,6 @@ def keys_to_compare(run: Run) -> tuple[KeyPair, ...]:
         raise Inconclusive(f"{run.declared.name}: its topologies cannot be compared: {after.missing}")
     found = (key_pairs(one, parsed(after), run.declared.application_id) for one in map(parsed, before))
     return tuple(dict.fromkeys(pair for pairs in found for pair in pairs))
-
-
-def _not_compared(pair: KeyPair) -> Finding:
-    message = (
-        f"a repartition topic filled {pair.state} and {pair.input} does directly: whether each key is in the partition "
-        "of its state was not compared (without_key_check); a key that is elsewhere begins without state"
-    )
-    return Finding("keys-not-compared", "danger", pair.input, message, "docs/partitioning.md")
 
 
 def _switch(run: Run, reading: ApplicationReading, restart: Plan, running: ParsedDescription, how: str) -> AnySwitch:
