@@ -54,10 +54,10 @@ test: setup packages ## Against a real broker, the real application and a real A
 	@$(MAKE) --no-print-directory --output-sync=target -j2 test-stack test-code
 
 test-stack: setup packages ## The half of `make test` that shares one broker, application and Airflow
-	$(BIN)/python -m pytest tests/integration tests/airflow tests/ui tests/spark
+	$(BIN)/python -m pytest tests/integration tests/airflow tests/ui
 
-test-code: setup packages ## The other half: Python, programs on the real library, and a secured broker of its own
-	$(BIN)/python -m pytest tests/unit tests/facts tests/dags tests/hostile
+test-code: setup packages ## The other half: Python, programs on the real library, Spark, and two brokers of its own
+	$(BIN)/python -m pytest tests/unit tests/facts tests/dags tests/hostile tests/spark
 
 test-unit: setup ## The tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit

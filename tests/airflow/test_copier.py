@@ -21,6 +21,8 @@ from world.given import declared_as
 from world.runs import command, evidence, finished, log_of, question, told, trigger_other
 from world.two_sides import pretended_dag
 
+pytestmark = pytest.mark.long
+
 DAG = "pretended_copier"
 _SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2}
 

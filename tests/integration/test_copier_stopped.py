@@ -19,6 +19,8 @@ from lab import kafka
 from lab.stack import Stack
 from lab.supervise import until
 
+pytestmark = pytest.mark.long
+
 _LIMIT_S = 90
 _SENT = 10
 

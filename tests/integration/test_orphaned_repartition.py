@@ -20,6 +20,8 @@ from lab.trial import Trial, class_path
 from world.given import Kafka
 from world.samples import declared
 
+pytestmark = pytest.mark.long
+
 _KEYS = 40
 _SENT = {"payments": [(f"{number:03}", f"{number:03},1".encode()) for number in range(_KEYS)]}
 _READS_S = 5

@@ -91,7 +91,7 @@ RUNBOOKS: Mapping[str, Scenario] = {
     ),
     "control_topic_flush": Scenario(
         deployed=Deployed(release=WITH_REPARTITION),
-        params={"release": WITHOUT_REPARTITION, "switch": "swap"},
+        params={"release": WITHOUT_REPARTITION, "switch": "swap", "without_key_check": True},
         release=WITHOUT_REPARTITION,
         moments={
             **_AT_ONCE,
