@@ -117,5 +117,6 @@ def test_a_repartition_topic_goes_and_no_record_with_it(counting: Stack) -> None
 
 @pytest.mark.long
 def test_a_flush_back_reads_nothing_again(counting: Stack) -> None:
-    """The way back over the topic that was emptied."""
+    """There, and the way back over the topic that was emptied."""
+    flushed(counting, WITHOUT_REPARTITION)
     flushed(counting, WITH_REPARTITION)
