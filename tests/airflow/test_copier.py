@@ -123,6 +123,22 @@ def test_an_input_that_no_copier_writes_is_refused(before: Stack) -> None:
     assert "sent-orders of orders would go on while it is stopped" in document["failures"][-1]["payload"]["sentence"]
 
 
+def test_a_flush_holds_the_inputs_by_the_copier(before: Stack) -> None:
+    """Stopped before the certificate, started once the application is down; nothing is lost behind it (below)."""
+    stack, earlier = before, pids(before)
+    conf = {"switch": "copier", "copier": NAME, "settings": {"num.stream.threads": 2}}
+    run_id = trigger_other(stack, "control_topic_flush", **conf)
+    approved(stack, "control_topic_flush", run_id, "approve_plan")
+    assert finished(stack, run_id) == "success", evidence(stack, run_id)["run"]["outcome_sentence"]
+    document = evidence(stack, run_id)
+    assert document["run"]["outcome"] == COMPLETED
+    decided = [verdict["name"] for verdict in document["verdicts"]]
+    assert decided.index("stopped_cleanly") < decided.index("certified") < decided.index("flushed")
+    assert decided.count("still_stopped") >= 2
+    assert not {*pids(stack)} & {*earlier}
+    assert held_by(stack) == ()
+
+
 def test_nothing_is_lost_or_doubled_behind_it(before: Stack) -> None:
     """All that producers sent before, between and after is in the outputs once."""
     stack = before
