@@ -5,17 +5,22 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.decide.drain.hold import forecast_hold, may_hold
+from kstreams_runbooks.decide.plans.flush import flush_plan
+from kstreams_runbooks.decide.plans.restart import restart_plan
+from kstreams_runbooks.decide.plans.switches import SwapSwitch
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode, encode_call
 from kstreams_runbooks.model.readings.hold import HoldFacts, PlannedHold
 from kstreams_runbooks.model.readings.readings import Missing, Taken
-from kstreams_runbooks.model.runs.cards import InputsPaused, InputsResumed, OtherFacts, PersonAsked
+from kstreams_runbooks.model.readings.swap import EmptyTopic
+from kstreams_runbooks.model.runs.cards import InputsPaused, InputsResumed, OtherFacts, PersonAsked, TopicCreated
 from kstreams_runbooks.model.runs.held_inputs import HeldInputs
 from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.steps.stages import order
 from kstreams_runbooks.watch.held_inputs import STAGE_COMPLETE, forecast_of, held_inputs, may_hold_inputs
 from world.new_ledger import new_ledger
-from world.samples import card
+from world.samples import card, declared, reading
 
 KEY = "flush/r"
 
@@ -105,3 +110,20 @@ def test_the_newest_forecast_of_a_run(ledger: Ledger) -> None:
 def test_the_end_of_a_stage_has_the_name_that_the_steps_give_it() -> None:
     """The steps write it, and the check reads it."""
     assert order._COMPLETE == STAGE_COMPLETE
+
+
+def test_a_flush_holds_all_inputs_from_its_first_card_until_its_resume_is_complete(tmp_path: Path) -> None:
+    """By its plan: a swap has no card of a pause."""
+    made = new_ledger(tmp_path / "ledger.db")
+    made.start_run(RunRecord("", "flush", "r", "orders", "demo", "oncall", False, "", {}, 1))
+    restart = restart_plan(reading(), declared(), None, {"audit": "true"}, (), (), "code", at_once=True)
+    empty = EmptyTopic("in", "topic.in", "empty-of-in-for-orders", 2, 1)
+    plan = flush_plan(restart, SwapSwitch("orders", restart.facts.at_start[0], "", (empty,), ""))
+    made.store_plan(KEY, plan.digest, encode(plan))
+    assert held(made) == []
+    write(made, TopicCreated(TopicShape("empty-of-in-for-orders", 2)), stage=3)
+    assert held_inputs(made, KEY) == (HeldInputs(KEY, "demo", "orders", ("in",), "swap", 10),)
+    for stage in plan.resuming:
+        assert held(made) == [("orders", ("in",))]
+        complete(made, stage.number)
+    assert held(made) == []
