@@ -1,6 +1,6 @@
 """The last step of every runbook: one outcome, from its writes and proofs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,14 @@ from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.journal import Entry
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence
+from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.instances.watch_trigger import SAW
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run.notify import emergencies, notify_all
 from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.watch.held_inputs import held_inputs
 from kstreams_runbooks.wording import pasted
 
 _NOBODY_CAN_SAY = {Inconclusive.exit_code, Unreachable.exit_code}
@@ -202,8 +204,8 @@ def _last_look(run: Run) -> ApplicationReading | Missing:
 
 
 def way_back(run: Run) -> list[str]:
-    """The undo cards from last to first, with the commands that an operator can run."""
-    lines: list[str] = []
+    """What the run still holds, and its undo cards from last to first, with the commands that an operator can run."""
+    lines = list(_held(run))
     unguarded = False
     for card in reversed(run.ledger.cards(run.key)):
         if card.kind == INSTANCE:
@@ -217,6 +219,16 @@ def way_back(run: Run) -> list[str]:
         if card.kind == INSTANCE:
             lines += [f"    {command}" for command in instance_facts(card).by_hand]
     return lines
+
+
+def _held(run: Run) -> Iterator[str]:
+    """The inputs that this run holds, with the command that brings them back."""
+    for held in held_inputs(run.ledger, run.key):
+        words = ["kstreams-runbooks", "trigger", "undo", "--application", run.first.record.application]
+        yield (
+            f"INPUTS {', '.join(held.inputs)} ARE HELD ({held.how}) since {utc_minute(held.since_ms)}: clear the task "
+            f"that failed, or bring them back: {pasted([*words, '--param', f'run={run.record.name}'])}"
+        )
 
 
 def _result(payload: Any) -> dict[str, Any]:
