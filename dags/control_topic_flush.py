@@ -45,7 +45,7 @@ from kstreams_runbooks.steps.change.partitioning import check_partitioning
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.inputs.certify import certify
 from kstreams_runbooks.steps.inputs.plan import control_topic_flush, keys_to_compare
-from kstreams_runbooks.steps.inputs.tasks import pause_inputs, resume_inputs
+from kstreams_runbooks.steps.inputs.tasks import pause_inputs, require_held, resume_inputs
 from kstreams_runbooks.steps.instances.restart import start_application, stop_application, wait_caught_up
 from kstreams_runbooks.steps.plan.looking import check, observe, verify
 from kstreams_runbooks.steps.plan.plan import planned
@@ -63,7 +63,7 @@ with runbook("control_topic_flush", doc=__doc__, params=_FORM, tags=("topology",
         >> approve("approve_plan")
         >> pause_inputs()
         >> certify()
-        >> stop_application()
+        >> stop_application(first=require_held)
         # Records may wait again: what the certificate proves now is that internal topics are empty.
         >> resume_inputs()
         >> clear_state()

@@ -280,7 +280,7 @@ def _unwell(stack: Stack, scenario: Scenario) -> Iterator[str]:
             yield f"{name} is stopped"
         elif isinstance(streams, Missing):
             yield f"{name}: {streams.missing}"
-        elif (streams.state, streams.version) != ("RUNNING", scenario.release):
+        elif (streams.state, streams.version) != ("RUNNING", scenario.library or scenario.release):
             yield f"{name}: {streams.state} on {streams.version} (expected RUNNING on {scenario.release})"
         declared = parse((stack.lab.instances / name / "deployment.properties").read_text(encoding="latin-1"))
         expected = {"release": scenario.release, **scenario.settings}

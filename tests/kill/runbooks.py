@@ -32,8 +32,9 @@ class Scenario:
 
     `dag` is its DAG, empty if that has the name of the scenario; `idle` are its tasks that have nothing to do here.
     `deployed` is made from nothing before each run; `release` and `settings` are what every instance has declared and
-    runs after it, `settings` being those that a runbook set. `fields` are of the fleet entry. `moments` are of tasks
-    whose kind (kill.moments) does not say when to kill them.
+    runs after it, `settings` being those that a runbook set; `library` is the one inside the release, if that is not
+    named after it. `fields` are of the fleet entry. `moments` are of tasks whose kind (kill.moments) does not say when
+    to kill them.
 
     With `second` another team's application is there too, and the runbook for tests about both (world/pretended.py). If
     the run that is tried is not an undo itself, an undo takes it back in the end: then everything is as it was before.
@@ -41,6 +42,7 @@ class Scenario:
 
     params: Mapping[str, Any]
     release: str
+    library: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     deployed: Deployed = field(default_factory=Deployed)
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -93,6 +95,7 @@ RUNBOOKS: Mapping[str, Scenario] = {
         deployed=Deployed(release=WITH_REPARTITION),
         params={"release": WITHOUT_REPARTITION, "switch": "swap", "without_key_check": True},
         release=WITHOUT_REPARTITION,
+        library=TO_RELEASE,
         moments={
             **_AT_ONCE,
             "pause_inputs": (Moment.WORKING, Moment.STOPPING, Moment.WRITING, Moment.STARTING),

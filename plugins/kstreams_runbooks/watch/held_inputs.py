@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.drain.hold import forecast_hold, may_hold
+from kstreams_runbooks.decide.plans.switches import SWAP
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.card_facts import card_facts
@@ -57,7 +58,12 @@ def _by_switch(ledger: Ledger, run_key: str, plan: Plan) -> Iterator[HeldInputs]
     """The inputs that a flush holds: all of them, by its switch."""
     cards = [card for card in ledger.cards(run_key) if not card.done]
     ends = {end.payload["stage"] for end in ledger.evidence(run_key, kind="note", name=STAGE_COMPLETE)}
-    if (certify := plan.certify) and cards and not {one.number for one in plan.resuming} <= ends:
+    begun = {note.payload["bounce"] for note in ledger.evidence(run_key, kind="write", name="restart")}
+    needed = {one.number for one in plan.resuming}
+    if plan.start and plan.certify and plan.certify.how == SWAP and plan.start.number not in begun:
+        # The start itself names the inputs again.
+        needed |= {plan.start.number}
+    if (certify := plan.certify) and cards and not needed <= ends:
         yield HeldInputs(run_key, plan.cluster, plan.application, certify.inputs, certify.how, cards[0].at_ms)
 
 

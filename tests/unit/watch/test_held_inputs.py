@@ -126,4 +126,7 @@ def test_a_flush_holds_all_inputs_from_its_first_card_until_its_resume_is_comple
     for stage in plan.resuming:
         assert held(made) == [("orders", ("in",))]
         complete(made, stage.number)
+    assert held(made) == [("orders", ("in",))]
+    assert plan.start is not None
+    made.record(KEY, "start_application", 1, "write", "restart", {"bounce": plan.start.number}, 100)
     assert held(made) == []

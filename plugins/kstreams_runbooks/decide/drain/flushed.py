@@ -25,7 +25,7 @@ def flushed(left: tuple[PartitionLag, ...] | Missing) -> Verdict:
             Outcome.REFUSE,
             (
                 f"the certificate is void: {lag.records:,} records left to read since (limit 0): {first_of(counts)}; "
-                "no instance is started on them",
+                "no instance is started on them; undo this run, and flush again once nothing writes",
             ),
         )
     if lag.unknown:

@@ -52,7 +52,10 @@ def _stages(bounce: Bounce, switch: AnySwitch, orphans: tuple[str, ...]) -> Iter
     yield from switch.resuming()
     if (clears := bounce.clears) is not None:
         yield ClearState(0, deletes=clears)
-    yield StartAll(0, bounce.release, bounce.settings, bounce.library, undo_deletes=bounce.undo_deletes)
+    # Never on what it had before: that would read the inputs past the certificate.
+    yield StartAll(
+        0, bounce.release, bounce.settings, bounce.library, must_clear=True, undo_deletes=bounce.undo_deletes
+    )
     if orphans:
         yield DeleteRecords(0, orphans, certified=True)
     yield from switch.after()

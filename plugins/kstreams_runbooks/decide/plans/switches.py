@@ -99,7 +99,7 @@ class SwapSwitch:
             )
         yield SetOffsets(0, self.group, self._names, "start")
         settings = {**dict(self.runs.settings), **{one.setting: one.name for one in self.empties}}
-        yield StartAll(0, self.runs.release, tuple(sorted(settings.items())), self.library)
+        yield StartAll(0, self.runs.release, tuple(sorted(settings.items())), self.library, must_clear=True)
 
     def resuming(self) -> Iterator[Stage]:
         """The offsets as they were held; the start, which follows, names the inputs again."""
@@ -141,7 +141,7 @@ class CopierSwitch:
     def resuming(self) -> Iterator[Stage]:
         """The copier runs again."""
         [runs, *_] = self.side.facts.at_start
-        yield StartAll(0, runs.release, runs.settings, side=self.side.role)
+        yield StartAll(0, runs.release, runs.settings, side=self.side.role, must_clear=True)
 
     def after(self) -> Iterator[Stage]:
         """Nothing."""

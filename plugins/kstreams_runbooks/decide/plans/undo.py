@@ -17,7 +17,13 @@ from kstreams_runbooks.decide.plans.basis import (
     with_restore,
 )
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE
-from kstreams_runbooks.decide.plans.undo_cards import created_topics, taken_back, unknown_kinds
+from kstreams_runbooks.decide.plans.undo_cards import (
+    OwnThings,
+    created_topics,
+    paused_inputs,
+    taken_back,
+    unknown_kinds,
+)
 from kstreams_runbooks.decide.plans.undo_findings import card_finding, left_behind, undo_findings, warnings_of_releases
 from kstreams_runbooks.decide.plans.undo_order import UndoPart, in_order
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide, guard_of
@@ -77,17 +83,24 @@ def undo_plan(
         raise Refused(
             f"run {undone.run_key}: {'; '.join(unknown)}; to take back the others alone, choose leave_unknown"
         )
-    if undone.flushed and not without_flush:
-        raise Refused(_flush_back(declared, undone))
     found = facts(reading, declared, code)
+    if (
+        undone.flush
+        and not without_flush
+        and any(one.target == undone.moves[-1].after.target for one in found.at_start)
+    ):
+        raise Refused(_flush_back(declared, undone))
     bounces, guards = _instances_back(reading, declared, undone, found, rules, local_state)
     parts = [_part(side, undone, rules, code, local_state) for side in sides]
     readings = {"": reading, **{side.role: side.reading for side in sides}}
-    created = created_topics(undone.others)
+    own = OwnThings(created_topics(undone.others), paused_inputs(undone.others))
     others = sorted(undone.others, key=lambda card: -card.seq)
-    taken = [taken_back(card, readings[card.side], created) for card in others]
+    taken = [taken_back(card, readings[card.side], own) for card in others]
     stages = in_order(
-        [UndoPart("", bounces, undone.cards), *(part for part, _ in parts)], taken, at_once=undone.at_once
+        [UndoPart("", bounces, undone.cards), *(part for part, _ in parts)],
+        taken,
+        at_once=undone.at_once,
+        must=undone.runbook == "control_topic_flush",
     )
     if not stages:
         raise Refused(
@@ -133,10 +146,11 @@ def _flush_back(declared: DeclaredApplication, undone: Undone) -> str:
     words = ["kstreams-runbooks", "trigger", "control_topic_flush", "--application", declared.name]
     words += ["--param", f"release={before.release}"]
     words += ["--param", f"settings={json.dumps(settings, sort_keys=True)}"] if settings else []
+    words += [word for name, value in undone.flush for word in ("--param", f"{name}={value}")]
     return (
-        f"run {undone.run_key} has started {after.deployed}, which may have unread records in internal topics that "
+        f"run {undone.run_key} has begun to start {after.deployed}, which may have records in internal topics that "
         f"{before.deployed} does not read; a flush back loses none of them: {pasted(words)}; to undo the run without "
-        "one and lose them, choose without_flush"
+        "one (also if it does not run) and lose them, choose without_flush"
     )
 
 

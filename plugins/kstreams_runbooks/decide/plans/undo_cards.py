@@ -86,21 +86,36 @@ def created_topics(cards: Sequence[OtherCard]) -> frozenset[str]:
     return frozenset(one.facts.topic.name for one in cards if isinstance(one.facts, TopicCreated))
 
 
-def taken_back(other: OtherCard, reading: ApplicationReading, created: frozenset[str] = frozenset()) -> TakenBack:
+def paused_inputs(cards: Sequence[OtherCard]) -> frozenset[str]:
+    """The inputs that a run paused."""
+    return frozenset(name for one in cards if isinstance(one.facts, InputsPaused) for name in one.facts.inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnThings:
+    """The topics that a run created itself, and the inputs that it paused."""
+
+    created: frozenset[str] = frozenset()
+    paused: frozenset[str] = frozenset()
+
+
+def taken_back(other: OtherCard, reading: ApplicationReading, own: OwnThings = OwnThings()) -> TakenBack:
     """Whether a card still applies to what `reading` shows of its side, and the stage that takes it back.
 
-    `created` are the topics that the run created: what it did to them goes with them. Inconclusive if the topics of the
-    cluster could not be read.
+    What the run did to its `own` topics goes with them, and inputs that it paused are resumed once. Inconclusive if the
+    topics of the cluster could not be read.
     """
     facts, undoes = other.facts, (other.seq,)
     if other.done:
         return TakenBack(other.seq, other.what, None, "it has been taken back already")
     if facts is None:
         return TakenBack(other.seq, other.what, None, f"its kind {other.kind} is unknown; manually: {other.undo}")
-    if isinstance(facts, TopicDeleted) and facts.topic.name in created:
+    if isinstance(facts, TopicDeleted) and facts.topic.name in own.created:
         return TakenBack(other.seq, other.what, None, f"the run created topic {facts.topic.name} itself")
-    if isinstance(facts, OffsetsSet | OffsetsDeleted) and created.issuperset(changed_offsets(facts)):
+    if isinstance(facts, OffsetsSet | OffsetsDeleted) and own.created.issuperset(changed_offsets(facts)):
         return TakenBack(other.seq, other.what, None, "they go with the topics, which the run created")
+    if isinstance(facts, InputsResumed) and own.paused.issuperset(facts.inputs):
+        return TakenBack(other.seq, other.what, None, "they are resumed where the pause is taken back")
     if isinstance(facts, TopicCreated | TopicDeleted):
         why, stage, cost = _topic(facts, reading)
     elif isinstance(facts, OffsetsSet) and facts.holds:
@@ -165,8 +180,8 @@ def _offsets(facts: OffsetFacts, reading: ApplicationReading, *, kept: bool) -> 
 def _held(facts: OffsetsSet, reading: ApplicationReading) -> tuple[str, OtherStage | None, str]:
     """The stage that commits held offsets once more, or why the group needs none: it reads its inputs again.
 
-    An application whose inputs are swapped does not read them, and its reading has no row of them: then they still have
-    the place at which they are held, and the write refuses if they do not.
+    An application whose inputs are swapped does not read them, and its reading has no row of them. The write leaves a
+    place that is committed further on (steps/stages/offsets.py).
     """
     group, topics = facts.before.group_id, tuple(sorted(changed_offsets(facts)))
     rows = {(one.topic, one.partition): one.committed for one in _rows(reading) if one.topic in topics}

@@ -19,24 +19,27 @@ class UndoPart:
     cards: tuple[int, ...]
 
 
-def in_order(parts: Sequence[UndoPart], others: Sequence[TakenBack], *, at_once: bool) -> tuple[Stage, ...]:
+def in_order(
+    parts: Sequence[UndoPart], others: Sequence[TakenBack], *, at_once: bool, must: bool = False
+) -> tuple[Stage, ...]:
     """The stages that take everything back, numbered; `at_once` if the run had all instances down together.
 
     Then everything else happened while they were down: they are stopped first, and started once all that came after
-    their stop is taken back. Instances that were rolled go back in the place of their last card.
+    their stop is taken back. Instances that were rolled go back in the place of their last card. With `must` an
+    instance that cannot be set back is not started at all.
     """
     back = [(one.seq, one.stage) for one in others if one.stage is not None]
     if not back and len(parts) == 1:
         return parts[0].bounces
     placed: list[tuple[int, Stage]] = list(back)
     for part in parts:
-        placed += _bracketed(part) if at_once else _rolled(part)
+        placed += _bracketed(part, must=must) if at_once else _rolled(part)
     # Stages of one card, or of one side, keep their order.
     stages = [stage for _, stage in sorted(placed, key=lambda one: -one[0])]
     return tuple(replace(stage, number=number) for number, stage in enumerate(stages, 1))
 
 
-def _bracketed(part: UndoPart) -> Iterator[tuple[int, Stage]]:
+def _bracketed(part: UndoPart, *, must: bool) -> Iterator[tuple[int, Stage]]:
     for bounce in part.bounces:
         yield _FIRST, StopAll(0, bounce.instances, part.role)
         start = StartAll(
@@ -47,6 +50,7 @@ def _bracketed(part: UndoPart) -> Iterator[tuple[int, Stage]]:
             bounce.instances,
             clear_state=bounce.clear_state,
             deletes=bounce.deletes,
+            must_clear=must,
             side=part.role,
         )
         yield min(part.cards, default=0), start

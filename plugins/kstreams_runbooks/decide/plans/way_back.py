@@ -38,7 +38,8 @@ class Undone:
     `unguarded`: this run, or one of the same application after it, has passed a point of no return. The repartition
     topics may have records that an older release misreads, even if `upgrade.from` is set again by now. `topics` are
     those that its plan bound, `others` its cards about other things than instances, `cards` the numbers of the cards
-    behind `moves`. `flushed`: it changed the application after a flush, and has started what it changed it to.
+    behind `moves`. `flush` is the form of the flush
+    that made the change, if it has begun to start what it changed the application to: name and value.
     """
 
     run_key: str
@@ -49,7 +50,7 @@ class Undone:
     topics: tuple[str, ...]
     others: tuple[OtherCard, ...] = ()
     cards: tuple[int, ...] = ()
-    flushed: bool = False
+    flush: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,11 @@ class Plan:
         """The stop before that start, None if the start includes it."""
         return next((one for one in reversed(self.stages) if isinstance(one, StopAll)), None)
 
+    def start_after(self, stop: StopAll) -> StartAll:
+        """The stage that starts what a stop has stopped."""
+        starts = (one for one in self.stages if isinstance(one, StartAll) and one.side == stop.side)
+        return next(one for one in starts if one.number > stop.number)
+
     @property
     def certify(self) -> Certify | None:
         """The stage that proves that nothing is left to read, None without one."""

@@ -13,6 +13,7 @@ from kstreams_runbooks.steps.drain.certify import give_certificate, read_drain
 from kstreams_runbooks.steps.drain.trigger import drain_trigger
 from kstreams_runbooks.steps.inputs.tasks import certificate, require_held
 from kstreams_runbooks.steps.instances.gate import answered
+from kstreams_runbooks.steps.plan.cards import has_stopped
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.order import is_complete, keep_complete, require_earlier
@@ -33,7 +34,7 @@ class CertifyHeld(BaseOperator):
             if run.dry_run:
                 reading, question = read_drain(run), _question(run, stage)
                 run.say(f"would {stage.sentence}; now: {drained((reading,), question).sentence}")
-            elif is_complete(run, stage):
+            elif is_complete(run, stage) and has_stopped(run.first):
                 run.say(f"stage {stage.number} is complete already: {stage.sentence}")
             else:
                 require_earlier(run, stage)

@@ -5,10 +5,11 @@ start. Which they are depends on the switch (decide/plans/switches.py); each kee
 """
 
 from kstreams_runbooks.decide.plans.switches import COPIER, MANUAL, SWAP
-from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.errors import Refused, WriteRefused
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, Certify, Stage, StartAll, StopAll
+from kstreams_runbooks.steps.change.partitioning import COMPARED
 from kstreams_runbooks.steps.inputs.manual import require_still, wait_until_still
 from kstreams_runbooks.steps.inputs.swap import still_swapped
 from kstreams_runbooks.steps.instances.copier import prove_stopped, proven_stop, require_still_stopped
@@ -17,16 +18,19 @@ from kstreams_runbooks.steps.instances.together import rehearse_start, rehearse_
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import write
 from kstreams_runbooks.steps.stages.offsets import note_ends
-from kstreams_runbooks.steps.stages.order import is_complete, keep_complete
+from kstreams_runbooks.steps.stages.order import flows, is_complete, keep_complete, let_flow
 from kstreams_runbooks.steps.stages.task import make
-
-_LOOKED = "inputs held until the stop"
 
 
 @write("holds the inputs back")
 def pause_inputs(run: Run) -> None:
     """No new record reaches the application; it reads what it has."""
     plan = run.whole_plan()
+    if flows(run):
+        run.say("the inputs flow again: nothing to hold")
+        return
+    if not run.dry_run:
+        require_compared(run)
     for stage in plan.pausing:
         _take(run, plan, stage)
     if run.dry_run:
@@ -43,10 +47,9 @@ def pause_inputs(run: Run) -> None:
 def resume_inputs(run: Run) -> None:
     """The inputs as they were; the application, which is down, reads them from its start on."""
     plan = run.whole_plan()
-    if not run.dry_run and run.ledger.recall(run.key, _LOOKED) is None:
+    if not run.dry_run and not flows(run):
         require_held(run)
-        # From here on they flow, perhaps before a rerun of this task.
-        run.ledger.remember(run.key, _LOOKED, value=True)
+        let_flow(run)
     for stage in plan.resuming:
         _take(run, plan, stage)
 
@@ -60,6 +63,16 @@ def require_held(run: Run) -> None:
         require_still_stopped(run.side(COPIER), proven_stop(run.side(COPIER)))
     else:
         require_still(run.first, certify.inputs)
+
+
+def require_compared(run: Run) -> None:
+    """WriteRefused unless `check_partitioning` has ended well for the plan of this run."""
+    digest = run.whole_plan().digest
+    if not any(note.payload["plan"] == digest for note in run.ledger.evidence(run.key, kind="note", name=COMPARED)):
+        raise WriteRefused(
+            f"{run.task_id}: keys are not compared for plan {digest} (marked successful manually does not count); "
+            "clear check_partitioning and what follows it"
+        )
 
 
 def certificate(plan: Plan) -> Certify:
@@ -82,6 +95,9 @@ def _take(run: Run, plan: Plan, stage: Stage) -> None:
         if run.dry_run:
             rehearse_start(side, stage.bounce)
         else:
+            if certificate(plan).how == SWAP and not flows(run):
+                # Right before it: what is in an empty topic would be processed.
+                still_swapped(side)
             start_stage(side, stage)
             keep_complete(run, stage)
     else:
@@ -95,7 +111,4 @@ def _stop(run: Run, plan: Plan, stage: StopAll) -> None:
     for later in plan.stages:
         if isinstance(later, SetOffsets) and (later.side, later.to) == (stage.side, "same"):
             note_ends(run, later)
-    start = next(
-        one for one in plan.stages if isinstance(one, StartAll) and one.side == stage.side and one.number > stage.number
-    )
-    stop_stage(run, stage, start.bounce)
+    stop_stage(run, stage, plan.start_after(stage).bounce)

@@ -6,6 +6,7 @@ from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.drain import DrainReading
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.runs.object_stages import DeleteRecords
 from kstreams_runbooks.model.runs.stages import Stage
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
@@ -20,14 +21,17 @@ def is_after_certificate(run: Run, stage: Stage) -> bool:
     return certify is not None and certify.number < stage.number
 
 
-def require_flushed(run: Run, *, with_inputs: bool) -> None:
-    """Refused or Inconclusive if a record can be read in the topics of the certificate.
+def require_flushed(run: Run, *, inputs: bool = False, orphans: bool = False) -> None:
+    """Refused or Inconclusive if a record can be read in the internal topics of the certificate.
 
-    `with_inputs` includes the inputs: they are held until the application is down, and flow again after that.
+    With `inputs` in those too: they are held until the application is down, and flow again after that. With `orphans`
+    only in the repartition topics that nothing reads after the change.
     """
     reading = certified_reading(run)
-    roles = {"repartition", "source"} if with_inputs else {"repartition"}
+    roles = {"repartition", "source"} if inputs else {"repartition"}
     topics = {one.topic for one in reading.partitions if one.role in roles}
+    if orphans:
+        topics &= {name for one in run.plan().stages if isinstance(one, DeleteRecords) for name in one.topics}
     with ClusterReader(run.kafka) as reader:
         left = read_dropped(reader, run.application.application_id, topics)
     if not isinstance(left, Missing):

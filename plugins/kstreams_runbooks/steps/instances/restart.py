@@ -4,7 +4,7 @@ Each concerns the application in a role of the plan (`side`), empty for the run'
 stages of their own, the ledger keeps the end of each (steps/stages/order.py).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from airflow.sdk import BaseOperator
@@ -34,7 +34,7 @@ from kstreams_runbooks.steps.plan.cards import has_stopped, previous_start
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
-from kstreams_runbooks.steps.stages.order import holds_inputs, keep_complete, require_earlier, task_of
+from kstreams_runbooks.steps.stages.order import flows, holds_inputs, keep_complete, require_earlier, task_of
 from kstreams_runbooks.steps.stages.perform import guard_stage
 
 _APPROVAL = "approve_plan"
@@ -61,8 +61,8 @@ def drain_repartition_topics(run: Run) -> None:
         read_to_end(run, drain.number, run.read(), mends, past=lambda _: False)
 
 
-def stop_application(side: str = "") -> Any:
-    """The task that stops every instance of a side."""
+def stop_application(side: str = "", *, first: Callable[[Run], None] | None = None) -> Any:
+    """The task that stops every instance of a side; `first` may refuse before anything is stopped."""
 
     def act(run: Run) -> None:
         """All instances down, their members removed, the group proven EMPTY."""
@@ -74,7 +74,11 @@ def stop_application(side: str = "") -> Any:
             rehearse_stop(own)
         elif run.dry_run:
             rehearse_at_once(own, started(plan.start))
+        elif flows(run):
+            run.say("the application was stopped, and its inputs flow again: nothing to stop")
         else:
+            if first is not None and not any(has_ended(one) for one in own.read().instances):
+                first(run)
             stop_stage(own, plan.stop, started(plan.start))
 
     act.__name__ = task_of("stop_all", side)
@@ -98,7 +102,7 @@ def stop_stage(run: Run, stage: StopAll | None, bounce: Bounce) -> None:
     stop_all(run, bounce)
     if stage:
         if is_after_certificate(run, stage):
-            require_flushed(run, with_inputs=True)
+            require_flushed(run, inputs=True)
         keep_complete(run, stage)
 
 
@@ -127,8 +131,9 @@ def start_stage(run: Run, start: StartAll | Bounce) -> None:
     if isinstance(start, StartAll):
         require_earlier(run, start)
     authorize(run, _APPROVAL, (group_is_empty.__name__,), stage=start.number, going_on=True)
-    if is_after_certificate(run, start) and not has_started(run, started(start)):
-        require_flushed(run, with_inputs=False)
+    if is_after_certificate(run, start):
+        # Once one is started, only what nothing reads any more can still prove a record that is left.
+        require_flushed(run, orphans=has_started(run, started(start)))
     start_all(run, started(start))
 
 

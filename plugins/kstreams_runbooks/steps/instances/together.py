@@ -43,6 +43,8 @@ from kstreams_runbooks.steps.stages.person import require_cleared
 # A member that may not be removed (its instance could not be read) is gone after its session timeout, 45 s by default.
 _EMPTY_CEILING_S = 120
 _LOOK_EVERY_S = 0.5
+# From here on an instance may run what it is started with.
+START_BEGUN = "start begun"
 # Each waits for another process: more threads than processors do no harm.
 _THREADS = 32
 
@@ -104,6 +106,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
         return
     require_topics_still(run, reading, f"{', '.join(one.instance for one in waiting)} not started", down=True)
     names = [one.instance for one in waiting]
+    run.keep("note", START_BEGUN, {"bounce": bounce.number, "instances": names})
     if not run.deployer.abilities.act:
         cleared = [] if bounce.must_clear else _cleared_requests(run, bounce, names)
         wanted = [run.deployer.request("deploy", name, bounce.target, once=bounce.once) for name in names]

@@ -11,10 +11,13 @@ from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.rules import upgrade_path_rules
+from kstreams_runbooks.steps.instances.together import START_BEGUN
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore
 from kstreams_runbooks.steps.run.run import Run
 
 _UNDONE = "undone run"
+# The fields that a flush back needs as well.
+_SWITCH = ("switch", "copier", "longest_hold_min")
 # The evidence of the write behind a card, by the kind of the card.
 _WRITES = {"offsets_set": "set_offsets", "offsets_deleted": "delete_offsets", "group_deleted": "delete_groups"}
 
@@ -60,16 +63,18 @@ def undone_of(run: Run) -> Undone:
             if card.kind != INSTANCE
         ),
         cards=tuple(card.seq for card in own),
-        flushed=_has_flushed(run, record, plan),
+        flush=_flush_of(run, record, plan),
     )
 
 
-def _has_flushed(run: Run, record: RunRecord, plan: Plan | None) -> bool:
-    """Whether the run has started an instance on what it flushed the application for."""
+def _flush_of(run: Run, record: RunRecord, plan: Plan | None) -> tuple[tuple[str, str], ...]:
+    """The fields of the form of a flush that has begun to start what it changed the application to; else none."""
     if plan is None or plan.certify is None or plan.start is None:
-        return False
-    restarts = run.ledger.evidence(record.run_key, kind="write", name="restart")
-    return any(restart.payload["bounce"] == plan.start.number for restart in restarts)
+        return ()
+    begun = run.ledger.evidence(record.run_key, kind="note", name=START_BEGUN)
+    if not any(note.payload["bounce"] == plan.start.number for note in begun):
+        return ()
+    return tuple((name, str(value)) for name in _SWITCH if (value := record.params.get(name)) is not None)
 
 
 def other_applications(run: Run) -> tuple[str, ...]:

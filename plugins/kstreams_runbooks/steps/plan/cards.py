@@ -112,6 +112,9 @@ def own_changes(run: Run) -> OwnChanges:
         facts = card_facts(card)
         if (change := changed_topic(facts)) is not None:
             topics.append(change)
+        elif isinstance(facts, OffsetsSet) and facts.holds:
+            # They are where they were: an offset that is gone or went back is no change of this run.
+            continue
         elif (
             isinstance(facts, OffsetsSet | OffsetsDeleted | GroupDeleted)
             and facts.before.group_id == run.application.application_id

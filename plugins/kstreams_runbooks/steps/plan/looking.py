@@ -27,6 +27,8 @@ from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described, now_ms
 from kstreams_runbooks.steps.run.step import step
 from kstreams_runbooks.watch.drain.unread import UnreadRecords, count_once
+from kstreams_runbooks.watch.held_inputs import held_inputs, may_hold_inputs
+from kstreams_runbooks.wording import pasted
 
 # Lag has been under its limit at the last gate; lag above it for longer than this is not a peak.
 _LAG_CEILING_S = 120
@@ -65,12 +67,27 @@ def check(*roles: str, at_once: bool = False) -> Any:
             run.say("this run has already changed something: each step reads the present state itself")
             return
         sides = _sides(run, roles)
+        _refuse_held(run, sides)
         for side in sides:
             _judge(side, at_once=at_once)
         if not run.dry_run:
             take_hold(run, sorted({one for side in sides for one in resources(side)}), changes=False)
 
     return check()
+
+
+def _refuse_held(run: Run, sides: list[Run]) -> None:
+    """Refused if another run holds the inputs of an application: what runs now is not what it should go on from."""
+    about = {side.about for side in sides}
+    for record in may_hold_inputs(run.ledger):
+        for held in held_inputs(run.ledger, record.run_key) if record.run_key != run.key else ():
+            if (held.cluster, held.application) in about:
+                words = ["kstreams-runbooks", "trigger", "undo", "--application", record.application]
+                raise Refused(
+                    f"inputs {', '.join(held.inputs)} of {held.application} are held by run {record.run_key} "
+                    "(expected: by none); let it go on, or bring them back: "
+                    + pasted([*words, "--param", f"run={record.name}"])
+                )
 
 
 def _sides(run: Run, roles: tuple[str, ...]) -> list[Run]:

@@ -1,6 +1,7 @@
 """Stages that change committed offsets: saved in the ledger and as a plain file before the first write."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from kstreams_runbooks.act.offsets import OffsetWriter
 from kstreams_runbooks.act.saved_offsets import save_offsets
@@ -30,7 +31,10 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
         before = kept.before if kept else read_saved(reader, stage.group)
         ids = {one.name: one.topic_id for one in reader.topics(stage.topics)}
         after = kept.after if kept else _wanted(run, reader, stage, before, card)
-    goes_back = stage.to == "card"
+    holds = stage.to == "kept" or (isinstance(card, OffsetsSet) and card.holds)
+    if kept is None and holds:
+        after = _where_held(run, stage, before, after)
+    goes_back = stage.to == "card" and not holds
     empty = sorted(set(stage.topics) - {one.topic for one in after}) if goes_back else []
     checked = _checking(run, stage)
     checked.set(stage.group, after, ids=ids, before=before)
@@ -64,8 +68,39 @@ def _wanted(
         own = {place: one for place, one in before.by_place().items() if place in ends}
         begin = {place: CommittedOffset(*place, _begin(run, stage, place, ends[place])) for place in ends.keys() - own}
         return tuple(one for _, one in sorted({**own, **begin}.items()))
+    if run.plan().certify:
+        _require_empty(ends)
     at = 0 if stage.to == "start" else 1
     return tuple(CommittedOffset(*place, offsets[at]) for place, offsets in sorted(ends.items()))
+
+
+def _where_held(
+    run: Run, stage: SetOffsets, before: SavedOffsets, held: tuple[CommittedOffset, ...]
+) -> tuple[CommittedOffset, ...]:
+    """Of held offsets those that are still to be committed: at the log's start if their records are deleted.
+
+    A place that is committed further on was read meanwhile: setting it back would process its records twice. Refused
+    then for the run that holds it, left by an undo.
+    """
+    now = before.by_place()
+    read = [one for one in held if one.place in now and now[one.place].offset != one.offset]
+    for one in read:
+        moved = f"{place_text(one.place)} of group {stage.group}: {now[one.place].offset:,} is committed, held at"
+        if stage.to == "kept":
+            raise Refused(
+                f"{moved} {one.offset:,} (expected the same): an instance has read it while it was held; undo"
+            )
+        run.say(f"{moved} {one.offset:,}: an instance has read it meanwhile; left as it is")
+    left = [one for one in held if one not in read]
+    with ClusterReader(run.kafka) as reader:
+        starts = {place: start for place, (start, _) in _ends(reader, stage.topics).items()}
+    for one in left:
+        if one.offset < starts[one.place]:
+            run.say(
+                f"{place_text(one.place)}: records {one.offset:,} to {starts[one.place] - 1:,} were deleted while the "
+                "input was held, and are lost; the group goes on at the start of the log"
+            )
+    return tuple(replace(one, offset=max(one.offset, starts[one.place])) for one in left)
 
 
 def held_offsets(run: Run, group: str) -> tuple[CommittedOffset, ...]:
@@ -78,6 +113,16 @@ def held_offsets(run: Run, group: str) -> tuple[CommittedOffset, ...]:
     if kept is None and not run.dry_run:
         raise Refused(f"offsets of group {group}: this run has not committed them again; clear pause_inputs")
     return () if kept is None else kept.after
+
+
+def _require_empty(ends: Mapping[Place, tuple[int, int]]) -> None:
+    """Refused if a topic that is read in place of an input has a record."""
+    for place, (start, end) in sorted(ends.items()):
+        if start != end:
+            raise Refused(
+                f"{place_text(place)}: {end - start:,} offsets in the log of an empty topic (expected 0): the "
+                "application would process its records; find their producer, then undo this run"
+            )
 
 
 def note_ends(run: Run, stage: SetOffsets) -> None:
@@ -93,6 +138,8 @@ def _begin(run: Run, stage: SetOffsets, place: Place, ends: tuple[int, int]) -> 
     start, end = ends
     if start == end or stage.reset == "earliest":
         return start
+    if stage.reset == "latest" and run.dry_run:
+        return end
     noted = {(topic, part): offset for topic, part, offset in run.ledger.recall(run.key, _noted(stage)) or ()}
     if stage.reset == "latest" and place in noted:
         return int(noted[place])

@@ -9,6 +9,7 @@ from kstreams_runbooks.model.runs.stages import Bounce, Drain, Stage, StopAll
 from kstreams_runbooks.steps.run.run import Run
 
 _COMPLETE = "stage complete"
+_FLOW = "inputs held until the stop"
 # The tasks of these kinds are older than stages.
 _TASKS = {"stop_all": "stop_application", "start_all": "start_application"}
 
@@ -33,12 +34,28 @@ def is_complete(run: Run, stage: Stage) -> bool:
 
 
 def holds_inputs(run: Run, stage: Stage) -> bool:
-    """Whether this run has made a stage before this one that holds inputs, or instances down."""
-    return any(
-        is_complete(run, one)
-        for one in run.whole_plan().stages
-        if one.number < stage.number and isinstance(one, StopAll | PauseInputs)
-    )
+    """Whether this run has begun a stage up to this one that holds inputs, or instances down."""
+    begun = {card.stage for card in run.ledger.cards(run.key)}
+    plan = run.whole_plan()
+    for one in plan.stages:
+        if one.number > stage.number:
+            return False
+        if isinstance(one, PauseInputs) and one.number in begun:
+            return True
+        # The cards of instances name the start that ends the stop.
+        if isinstance(one, StopAll) and (is_complete(run, one) or plan.start_after(one).number in begun):
+            return True
+    return False
+
+
+def let_flow(run: Run) -> None:
+    """Keep that the inputs were held until the stop: from here on they flow, perhaps before a rerun."""
+    run.ledger.remember(run.key, _FLOW, value=True)
+
+
+def flows(run: Run) -> bool:
+    """Whether this run has begun to let the inputs flow again."""
+    return run.ledger.recall(run.key, _FLOW) is not None
 
 
 def require_earlier(run: Run, stage: Stage) -> None:

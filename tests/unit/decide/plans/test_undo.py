@@ -372,12 +372,16 @@ def test_a_flush_whose_new_version_has_run_is_taken_back_by_a_flush() -> None:
         Move(name, 9, stands(name), stands(name, settings=audit), clears_state=False)
         for name in ("orders-1", "orders-2")
     )
-    run = Undone("control_topic_flush/r", "control_topic_flush", True, moves, False, ("orders",), flushed=True)
+    run = Undone(
+        "control_topic_flush/r", "control_topic_flush", True, moves, False, ("orders",), flush=(("switch", "swap"),)
+    )
 
     def plan(undone: Undone, **choice: Any) -> Plan:
         return undo_plan(now, declared(), undone, upgrade_path_rules(), 0, (), "code", **choice)
 
-    with pytest.raises(Refused, match=r"--param release=3\.4\.1 --param 'settings=\{\"audit\": null\}'"):
+    with pytest.raises(
+        Refused, match=r"--param release=3\.4\.1 --param 'settings=\{\"audit\": null\}' --param switch=swap"
+    ):
         plan(run)
     back = [(OLD, (), (), False, False)]
-    assert stages(plan(run, without_flush=True)) == stages(plan(replace(run, flushed=False))) == back
+    assert stages(plan(run, without_flush=True)) == stages(plan(replace(run, flush=()))) == back

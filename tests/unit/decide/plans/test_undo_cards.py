@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.plans.undo import undo_plan
-from kstreams_runbooks.decide.plans.undo_cards import OtherCard, taken_back
+from kstreams_runbooks.decide.plans.undo_cards import OtherCard, OwnThings, taken_back
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, TopicReading
@@ -330,12 +330,19 @@ def test_held_offsets_are_committed_again_until_the_inputs_are_read_again(rows: 
 
 def test_what_a_run_did_to_its_own_topics_goes_with_them() -> None:
     """Offsets on a created topic, and its deletion by the same run."""
-    created, saved = frozenset({"control"}), SavedOffsets("orders", 1, (CommittedOffset("control", 0, 0),))
+    own, saved = OwnThings(frozenset({"control"})), SavedOffsets("orders", 1, (CommittedOffset("control", 0, 0),))
     for facts in (
         OffsetsSet(SavedOffsets("orders", 1, ()), (CommittedOffset("control", 0, 0),)),
         OffsetsDeleted(saved, ("control",)),
         TopicDeleted(_SHAPE, "id-7"),
     ):
-        assert taken_back(other(4, facts), seen(), created).stage is None
+        assert taken_back(other(4, facts), seen(), own).stage is None
     both = OffsetsDeleted(saved, ("control", "orders"))
-    assert taken_back(other(4, both), seen(partitions=()), created).stage is not None
+    assert taken_back(other(4, both), seen(partitions=()), own).stage is not None
+
+
+def test_inputs_that_a_run_paused_and_resumed_are_resumed_once() -> None:
+    """Nobody is asked to pause them again while the application is down."""
+    own = OwnThings(paused=frozenset({"orders"}))
+    assert taken_back(other(4, InputsResumed(("orders",), "by a person")), seen(), own).stage is None
+    assert taken_back(other(1, InputsPaused(("orders",), "by a person")), seen(), own).stage is not None
