@@ -113,7 +113,7 @@ def own_changes(run: Run) -> OwnChanges:
         if (change := changed_topic(facts)) is not None:
             topics.append(change)
         elif isinstance(facts, OffsetsSet) and facts.holds:
-            # They are where they were: an offset that is gone or went back is no change of this run.
+            # They stay where they were: this run does not explain an offset that is gone or went back.
             continue
         elif (
             isinstance(facts, OffsetsSet | OffsetsDeleted | GroupDeleted)
