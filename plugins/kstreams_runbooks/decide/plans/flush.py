@@ -12,7 +12,7 @@ from kstreams_runbooks.model.runs.object_stages import DeleteRecords
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, Certify, ClearState, Stage, StartAll, StopAll
 
-RUNBOOK = "control_topic_flush"
+FLUSH = "control_topic_flush"
 
 
 def flush_plan(restart: Plan, switch: AnySwitch, orphans: tuple[str, ...] = ()) -> Plan:
@@ -32,7 +32,7 @@ def flush_plan(restart: Plan, switch: AnySwitch, orphans: tuple[str, ...] = ()) 
     inputs = ", ".join(switch.inputs)
     return replace(
         restart,
-        runbook=RUNBOOK,
+        runbook=FLUSH,
         change=(*restart.change, ("switch", switch.name)),
         stages=tuple(stages),
         undo=tuple(_undo(restart, switch)),

@@ -30,7 +30,7 @@ from kstreams_runbooks.model.runs.stages import Stage, StartAll, StopAll
 from kstreams_runbooks.model.writes import TopicShape
 
 SWAP, COPIER, MANUAL = get_args(HowHeld)
-# What nothing reads any more may not outlive the run by long if it is killed before it deletes the topic.
+# Whatever the default of the brokers is.
 _SETTINGS = (("cleanup.policy", "delete"),)
 
 

@@ -16,6 +16,7 @@ from kstreams_runbooks.decide.plans.basis import (
     other_library,
     with_restore,
 )
+from kstreams_runbooks.decide.plans.flush import FLUSH
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE
 from kstreams_runbooks.decide.plans.undo_cards import (
     OwnThings,
@@ -100,7 +101,7 @@ def undo_plan(
         [UndoPart("", bounces, undone.cards), *(part for part, _ in parts)],
         taken,
         at_once=undone.at_once,
-        must=undone.runbook == "control_topic_flush",
+        must=undone.runbook == FLUSH,
     )
     if not stages:
         raise Refused(
@@ -143,7 +144,7 @@ def _flush_back(declared: DeclaredApplication, undone: Undone) -> str:
     before, after = undone.moves[0].before, undone.moves[-1].after
     settings: dict[str, str | None] = dict.fromkeys(dict(after.settings).keys() - dict(before.settings).keys())
     settings |= {key: value for key, value in before.settings if dict(after.settings).get(key) != value}
-    words = ["kstreams-runbooks", "trigger", "control_topic_flush", "--application", declared.name]
+    words = ["kstreams-runbooks", "trigger", FLUSH, "--application", declared.name]
     words += ["--param", f"release={before.release}"]
     words += ["--param", f"settings={json.dumps(settings, sort_keys=True)}"] if settings else []
     words += [word for name, value in undone.flush for word in ("--param", f"{name}={value}")]
