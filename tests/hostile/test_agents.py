@@ -175,6 +175,7 @@ def entry(name: str, *metrics: str) -> Any:
         application_id="orders",
         inputs=("orders", "customers"),
         processing_guarantee="at_least_once",
+        copies=False,
         deployer=SimpleNamespace(instances=instances),
     )
 

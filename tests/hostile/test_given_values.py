@@ -35,12 +35,14 @@ NUMBERS = {
         "--rate",
         "--seed",
         "--customers",
+        "--customer-every",
         "--disorder-ms",
         "--start-ms",
         "--seconds",
         "--records",
     ),
     ("discover", *TRAFFIC): ("--jolokia-port",),
+    ("partitioning", "orders", "--input", "orders", "--state", "orders-s-changelog"): ("--sample",),
 }
 OPTIONS = [(command, option) for command, options in NUMBERS.items() for option in options]
 REASONS = [".", "  ", "", "---", "12", "a.", "stop\nped", "copier\x1b[2Jstopped", HALF, BYTES, "x" * 501]

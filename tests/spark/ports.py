@@ -1,10 +1,10 @@
-"""Ports of these tests, beside those of the stack that the other tests share."""
+"""Ports of these tests, beside those of the stack and of the secured brokers."""
 
 import os
 
 _PORT_BASE = 27_000
-BROKER, CONNECT = 100, 140
-MASTER, MASTER_PAGE, WORKER, WORKER_PAGE = 141, 142, 143, 144
+BROKER, CONNECT = 300, 340
+MASTER, MASTER_PAGE, WORKER, WORKER_PAGE = 341, 342, 343, 344
 
 
 def port(offset: int) -> int:
