@@ -176,6 +176,7 @@ def entry(name: str, *metrics: str) -> Any:
         inputs=("orders", "customers"),
         processing_guarantee="at_least_once",
         copies=False,
+        reads_committed=False,
         deployer=SimpleNamespace(instances=instances),
     )
 
