@@ -75,7 +75,7 @@ def test_a_dry_run_shows_every_stage(counting: Stack) -> None:
             {"empty_topics": {"rates": "r"}}, "empty_topics: rates is no input of orders", marks=pytest.mark.long
         ),
         pytest.param({"switch": "manual"}, "longest_hold_min: nothing (expected minutes", marks=pytest.mark.long),
-        ({"switch": "copier"}, "copier: nothing (expected another application)"),
+        pytest.param({"switch": "copier"}, "copier: nothing (expected another application)", marks=pytest.mark.long),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_changed(

@@ -35,7 +35,7 @@ def orphaned(fresh: Stack) -> Iterator[Stack]:
     admin.delete_topics([_TOPIC])[_TOPIC].result(30)
 
 
-@pytest.mark.parametrize("dry_run", [True, False])
+@pytest.mark.parametrize("dry_run", [pytest.param(True, marks=pytest.mark.long), False])
 def test_a_stop_and_restart_is_refused_before_anything_is_stopped(orphaned: Stack, *, dry_run: bool) -> None:
     """By the plan, and by a dry run too: nobody is asked."""
     trial = begun_other(orphaned, "stop_and_restart", settings={"audit": True}, dry_run=dry_run)

@@ -23,6 +23,8 @@ from lab.judge import judged
 from lab.stack import Stack
 from lab.supervise import until
 
+pytestmark = pytest.mark.long
+
 GROUP = "orders"
 REPARTITION = "orders-customers-counted-repartition"
 OUTPUTS = ["running", "windowed", "enriched", "per-customer", "customers-counted"]
@@ -104,7 +106,6 @@ def test_a_repartition_topic_read_to_its_end_goes_without_a_trace(counting: Stac
     assert counted["seen"] == judgement.document["customers_seen"] > 2 * _CUSTOMERS
 
 
-@pytest.mark.long
 def test_without_the_flush_exactly_the_unread_records_are_lost(counting: Stack) -> None:
     """Every instance RUNNING, no exception, four outputs right; the judge names update by update what is missing."""
     with traffic(counting):
