@@ -46,7 +46,7 @@ class CheckPartitioning(SparkJob):
             pairs = self.pairs(run)
             if not pairs:
                 run.say("nothing to compare")
-                run.keep("note", COMPARED, {"plan": run.whole_plan().digest})
+                run.keep("note", COMPARED, {"plan": run.ledger.plan_digest(run.key)})
                 return
             compare = self._compare(run)
             verdicts = [self._judged(run, pair, compare) for pair in pairs]
@@ -55,7 +55,7 @@ class CheckPartitioning(SparkJob):
                 raise Refused("; ".join(failed))
             if failed:
                 raise Inconclusive("; ".join(failed))
-            run.keep("note", COMPARED, {"plan": run.whole_plan().digest})
+            run.keep("note", COMPARED, {"plan": run.ledger.plan_digest(run.key)})
 
     def _judged(self, run: Run, pair: KeyPair, compare: Compare) -> Verdict:
         reading = read_partitioning(run.application, run.kafka, pair, self.sample, compare)
