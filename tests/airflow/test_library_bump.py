@@ -78,7 +78,11 @@ def test_a_dry_run_changes_nothing(stack: Stack) -> None:
 @pytest.mark.parametrize(
     ("conf", "task_id", "sentence"),
     [
-        ({"target": "9.9.9"}, "plan", "release 9.9.9: not declared for orders (declared 3.4.1, 3.9.1, 4.3.1)"),
+        (
+            {"target": "9.9.9"},
+            "plan",
+            "release 9.9.9: not declared for orders (declared 3.4.1, 3.9.1, 4.3.1, 4.3.1.1, 4.3.1.2)",
+        ),
         ({"application": "ordres"}, "observe", "application ordres: unknown; did you mean orders?"),
     ],
 )

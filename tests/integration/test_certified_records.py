@@ -51,7 +51,9 @@ def run(kafka: Kafka, topic: str, tmp_path: Path) -> Run:
     config, ledger = {"bootstrap.servers": kafka.bootstrap}, new_ledger(tmp_path / "ledger.db")
     record = ledger.start_run(RunRecord("", "flush", "r", "orders", "demo", "oncall", False, "", {}, now_ms()))
     made = Run(record, "act", 1, ledger)
-    entry = SimpleNamespace(application_id=topic.partition("-")[0], processing_guarantee="exactly_once_v2")
+    entry = SimpleNamespace(
+        application_id=topic.partition("-")[0], processing_guarantee="exactly_once_v2", reads_committed=True
+    )
     vars(made).update(kafka=config, application=entry, read=lambda: reading(down("orders-1")))
     with ClusterReader(config) as reader:
         [now] = reader.topics([topic])

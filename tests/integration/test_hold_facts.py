@@ -69,7 +69,12 @@ def entry(group: str) -> Application:
     return cast(
         "Application",
         SimpleNamespace(
-            name="orders", cluster="demo", application_id=group, processing_guarantee="unknown", deployer=instances
+            name="orders",
+            cluster="demo",
+            application_id=group,
+            processing_guarantee="unknown",
+            reads_committed=False,
+            deployer=instances,
         ),
     )
 

@@ -52,7 +52,9 @@ def orphan(trial: Trial) -> str:
 
 def judged(trial: Trial, text: str) -> tuple[Verdict, RepartitionsSeen]:
     """The decision about a start of the version with this description, and what it was made from."""
-    entry: Any = SimpleNamespace(application_id=trial.application_id, processing_guarantee="at_least_once")
+    entry: Any = SimpleNamespace(
+        application_id=trial.application_id, processing_guarantee="at_least_once", reads_committed=False
+    )
     seen = read_repartitions(entry, {"bootstrap.servers": trial.bootstrap}, [orphan(trial)])
     wanted = (Described(TO_RELEASE, TO_RELEASE, "test", text),)
     resets = frozenset({trial.settings["auto.offset.reset"]})

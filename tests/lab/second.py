@@ -117,6 +117,7 @@ def _declared(stack: Stack) -> dict[str, Any]:
     return entry | {
         "application_id": NAME,
         "inputs": list(INPUTS),
+        "input_settings": {},
         "outputs": [name for name in _TOPICS.values() if name not in INPUTS],
         "owner": "team-billing",
         "approvers": [OTHER_APPROVER],

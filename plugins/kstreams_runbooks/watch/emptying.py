@@ -10,11 +10,13 @@ from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.model.readings.emptying import CertifiedTopics, EmptyingSeen
 from kstreams_runbooks.model.readings.readings import GroupReading, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings.states import is_empty
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import Ends, GroupOffsets, Place, read_ends
 from kstreams_runbooks.watch.drain.unread import count_and_first
 
 _STOP = "stop it, or keep the topic"
+_SHARE = "share"
 
 
 def read_emptying(
@@ -31,7 +33,8 @@ def read_emptying(
     topics, group_id = certified.ids, entry.application_id
     places = [(topic, number) for topic in topics for number in certified.of(topic)]
     with ClusterReader(kafka) as reader:
-        kinds = {group: kind for group, kind, _ in reader.groups()}
+        # A share group has no committed offsets, and one without members reads nothing.
+        kinds = {name: kind for name, kind, state in reader.groups() if kind != _SHARE or not is_empty(state)}
         every = reader.lists_every_group()
         committed = reader.committed(sorted({*kinds, group_id}))
         groups = {group: reader.group_of(group, kind) for group, kind in kinds.items()}
