@@ -33,7 +33,7 @@ def read_emptying(
     topics, group_id = certified.ids, entry.application_id
     places = [(topic, number) for topic in topics for number in certified.of(topic)]
     with ClusterReader(kafka) as reader:
-        # A share group has no committed offsets, and one without members reads nothing.
+        # Share groups commit no offsets, and without members they read nothing.
         kinds = {name: kind for name, kind, state in reader.groups() if kind != _SHARE or not is_empty(state)}
         every = reader.lists_every_group()
         committed = reader.committed(sorted({*kinds, group_id}))
