@@ -30,7 +30,7 @@ from kstreams_runbooks.model.runs.stages import Stage, StartAll, StopAll
 from kstreams_runbooks.model.writes import TopicShape
 
 SWAP, COPIER, MANUAL = get_args(HowHeld)
-# Whatever the default of the brokers is.
+# Not the default of the brokers, which may be compact.
 _SETTINGS = (("cleanup.policy", "delete"),)
 
 
