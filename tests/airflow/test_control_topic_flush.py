@@ -72,7 +72,7 @@ def test_a_dry_run_shows_every_stage(counting: Stack) -> None:
     [
         ({"empty_topics": {"orders": "customers"}}, "offsets in its log (expected 0): the application would process"),
         pytest.param(
-            {"empty_topics": {"rates": "r"}}, "empty_topics: rates is no input of orders", marks=pytest.mark.long
+            {"empty_topics": {"rates": "r"}}, "empty_topics: rates is not an input of orders", marks=pytest.mark.long
         ),
         pytest.param({"switch": "manual"}, "longest_hold_min: nothing (expected minutes", marks=pytest.mark.long),
         pytest.param({"switch": "copier"}, "copier: nothing (expected another application)", marks=pytest.mark.long),

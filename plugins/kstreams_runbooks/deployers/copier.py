@@ -1,4 +1,4 @@
-"""The deployer of a copier: any other deployer, of which only looking, stopping and starting is left.
+"""The deployer of a copier: another deployer, which only looks at it, stops it and starts it.
 
 A copier runs what its team has deployed: in the place of a release it has `as-deployed`, without settings.
 """

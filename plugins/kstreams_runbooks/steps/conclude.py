@@ -223,7 +223,12 @@ def way_back(run: Run) -> list[str]:
 
 def _held(run: Run) -> Iterator[str]:
     """The inputs that this run holds, with the command that brings them back."""
-    for held in held_inputs(run.ledger, run.key):
+    try:
+        found = held_inputs(run.ledger, run.key)
+    except ValueError:
+        yield "whether this run holds inputs is not known: its plan or cards do not have the format of this release"
+        return
+    for held in found:
         words = ["kstreams-runbooks", "trigger", "undo", "--application", run.first.record.application]
         yield (
             f"INPUTS {', '.join(held.inputs)} ARE HELD ({held.how}) since {utc_minute(held.since_ms)}: clear the task "

@@ -103,7 +103,8 @@ def undo_plan(
         at_once=undone.at_once,
         must=undone.runbook == FLUSH,
     )
-    if not stages:
+    # Inputs count as held until the cards of a flush are finished: with nothing left to do the undo only closes them.
+    if not stages and undone.runbook != FLUSH:
         raise Refused(
             f"run {undone.run_key}: every instance runs as it did before; there is nothing to undo"
             + "".join(f"; {one.sentence}" for one in taken)

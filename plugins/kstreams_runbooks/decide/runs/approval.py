@@ -185,7 +185,7 @@ def approval_body(
     limits = _other_limits(plan, fleet_limits)
     lines = [
         labelled(Label.NOW, now),
-        labelled(Label.WILL_DO, "; ".join(_todo(plan, one) for one in todo)),
+        labelled(Label.WILL_DO, "; ".join(_todo(plan, one) for one in todo) or "close the undo cards, nothing else"),
         labelled(Label.GAP, _gap(plan)),
         labelled(Label.HELD, held) if held else "",
         labelled(Label.WORST_CASE, plan.worst_case),

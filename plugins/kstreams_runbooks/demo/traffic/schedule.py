@@ -19,7 +19,7 @@ UPDATE_PERCENT: Final = 40
 REACH: Final = 5_000
 """How many events an update may point back: about 12 s at 400 events/s, because updates should cross a restart."""
 CUSTOMER_EVERY: Final = 40
-"""One customer update after so many events: at 400 events/s ten a second, each of which fans out in the join. A run may
+"""Events between two customer updates: at 400 events/s ten updates a second, which all fan out in the join. A run may
 have another number: more updates make larger counts per customer."""
 REGIONS: Final = 8
 AMOUNTS: Final = 1_000

@@ -77,7 +77,7 @@ class PlannedHold:
     `stops` and `starts` are those of all instances together, `restores` the starts of these that may restore local
     state, `threads` the stream threads of each instance. `stop_timeout_s` is the longest stop that the deployer allows,
     None if it has no limit. `requests` are what a person does meanwhile. `longest_s` is the
-    longest hold that a person allowed in the form, None if there is no such field.
+    longest hold that a person allowed in the form, None if the form does not limit it.
     """
 
     how: HowHeld

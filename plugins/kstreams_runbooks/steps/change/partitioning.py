@@ -68,7 +68,10 @@ class CheckPartitioning(SparkJob):
         if os.environ.get(REMOTE):
             return over_connect(run.kafka)
         if why := self.no_connection():
-            raise Inconclusive(f"{why}: where the keys are is not known; create it, or set {REMOTE}")
+            raise Inconclusive(
+                f"{why}: where the keys are is not known; create it, or set {REMOTE}; or compare them with "
+                "`kstreams-runbooks partitioning`, and trigger the run again with without_key_check"
+            )
 
         def compare(question: KeyQuestion) -> KeyCounts:
             return counts_of(self.submitted(run, question.ranges, question.options))

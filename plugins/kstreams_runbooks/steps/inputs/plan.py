@@ -1,6 +1,7 @@
 """The plan of `control_topic_flush`: the stop and restart that the form describes, between a pause and a resume."""
 
 from dataclasses import replace
+from typing import get_args
 
 from kstreams_runbooks.decide.change.described import with_full_names
 from kstreams_runbooks.decide.change.needless import key_pairs, not_compared
@@ -10,8 +11,9 @@ from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.switches import COPIER, MANUAL, SWAP, AnySwitch, CopierSwitch, ManualSwitch
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.decide.topology.names import is_repartition
-from kstreams_runbooks.errors import BadInput, Inconclusive
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.fleet import load_fleet, require_copier
+from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.hold import HowHeld
 from kstreams_runbooks.model.readings.partitioning import KeyPair
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
@@ -20,14 +22,14 @@ from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.inputs.hold import may_be_held
 from kstreams_runbooks.steps.inputs.swap import swap_of
-from kstreams_runbooks.steps.instances.restart import started
-from kstreams_runbooks.steps.plan.plan import check_deployer, judged, planned_from, stop_and_restart
+from kstreams_runbooks.steps.plan.plan import check_deployer, judged, stop_and_restart
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.wording import outside
 
 _UNCHECKED = "without_key_check"
-_WORDS: dict[str, HowHeld] = {"swap": "swap", "copier": "copier", "manual": "manual"}
+_PAIRS = "keys to compare"
+_WORDS: dict[str, HowHeld] = {word: word for word in get_args(HowHeld)}
 
 
 def control_topic_flush(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
@@ -51,6 +53,7 @@ def control_topic_flush(run: Run, reading: ApplicationReading, findings: tuple[F
     may_be_held(run, reading, running, switch)
     orphans = _orphans(run, reading, running, parsed(after))
     pairs = key_pairs(running, parsed(after), run.declared.application_id)
+    run.keep("note", _PAIRS, {"pairs": encode(pairs)})
     if pairs and run.record.params.get(_UNCHECKED):
         restart = replace(restart, findings=(*restart.findings, *map(not_compared, pairs)))
     made = run.decide(flush_plan, restart=restart, switch=switch, orphans=orphans)
@@ -61,18 +64,15 @@ def control_topic_flush(run: Run, reading: ApplicationReading, findings: tuple[F
 def keys_to_compare(run: Run) -> tuple[KeyPair, ...]:
     """The keys that decide whether the repartitions that this run removes are needless; none if the form leaves them.
 
-    Then the approval names what may be lost.
+    Then the approval names what may be lost. Refused before `plan` has found them.
     """
-    if run.record.wrote_at_ms or run.record.params.get(_UNCHECKED):
+    if run.record.params.get(_UNCHECKED):
         return ()
-    start = run.plan().start
-    if start is None:
-        return ()
-    before, after = before_a_roll(run, planned_from(run), started(start).target)
-    if isinstance(after, Missing):
-        raise Inconclusive(f"{run.declared.name}: its topologies cannot be compared: {after.missing}")
-    found = (key_pairs(one, parsed(after), run.declared.application_id) for one in map(parsed, before))
-    return tuple(dict.fromkeys(pair for pairs in found for pair in pairs))
+    kept = run.ledger.evidence(run.key, kind="note", name=_PAIRS, newest=1)
+    if not kept:
+        raise Refused("the keys to compare are not known: `plan` has not run; clear it and what follows it")
+    pairs: tuple[KeyPair, ...] = decode(tuple[KeyPair, ...], kept[0].payload["pairs"])
+    return pairs
 
 
 def _switch(run: Run, reading: ApplicationReading, restart: Plan, running: ParsedDescription, how: str) -> AnySwitch:

@@ -155,7 +155,7 @@ def _given(run: Run) -> dict[str, str]:
     for topic in given:
         if topic not in inputs:
             raise BadInput(
-                f"{_FIELD}: {outside(topic, 60)} is no input of {run.application.name} (expected one of "
+                f"{_FIELD}: {outside(topic, 60)} is not an input of {run.application.name} (expected one of "
                 f"{', '.join(sorted(inputs)) or 'none: it declares no input_settings'}); correct it"
             )
     return dict(given)

@@ -86,7 +86,10 @@ def _take(run: Run, plan: Plan, stage: Stage) -> None:
     """One stage, on its side."""
     side = run.side(stage.side)
     if isinstance(stage, Bounce):
-        raise Refused(f"stage {stage.number} ({stage.sentence}) is no part of a pause; look at the plan")
+        raise Refused(
+            f"stage {stage.number} ({stage.sentence}) restarts one instance after another (expected: all at once); "
+            "look at the plan"
+        )
     if not run.dry_run and is_complete(run, stage):
         run.say(f"stage {stage.number} is complete already: {stage.sentence}")
     elif isinstance(stage, StopAll):

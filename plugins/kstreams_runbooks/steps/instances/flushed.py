@@ -1,17 +1,14 @@
 """Whether a drain certificate still holds, right before the step that relies on it: with every instance down."""
 
-from kstreams_runbooks.decide.drain.certificate import certified
 from kstreams_runbooks.decide.drain.flushed import flushed
 from kstreams_runbooks.errors import Refused
-from kstreams_runbooks.ledger.codec import decode
-from kstreams_runbooks.model.readings.drain import DrainReading
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.object_stages import DeleteRecords
 from kstreams_runbooks.model.runs.stages import Stage
-from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import read_dropped
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.stages.certified import certified_reading
 from kstreams_runbooks.watch.drain.unread import count_once
 
 
@@ -27,7 +24,8 @@ def require_flushed(run: Run, *, inputs: bool = False, orphans: bool = False) ->
     With `inputs` in those too: they are held until the application is down, and flow again after that. With `orphans`
     only in the repartition topics that nothing reads after the change.
     """
-    reading = certified_reading(run)
+    if (reading := certified_reading(run)) is None:
+        raise Refused("this run has no drain certificate: clear `certify` and what follows it")
     roles = {"repartition", "source"} if inputs else {"repartition"}
     topics = {one.topic for one in reading.partitions if one.role in roles}
     if orphans:
@@ -37,12 +35,3 @@ def require_flushed(run: Run, *, inputs: bool = False, orphans: bool = False) ->
     if not isinstance(left, Missing):
         left = count_once(run.application, run.kafka, left, say=run.say)
     run.demand(run.decide(flushed, left=left))
-
-
-def certified_reading(run: Run) -> DrainReading:
-    """The reading with which this run's certificate was given; Refused without one."""
-    for kept in reversed(run.verdicts(certified.__name__)):
-        if kept.payload["result"]["outcome"] == Outcome.PROCEED:
-            reading: DrainReading = decode(DrainReading, kept.payload["inputs"]["now"])
-            return reading
-    raise Refused("this run has no drain certificate: clear `certify` and what follows it")

@@ -80,7 +80,16 @@ def _refuse_held(run: Run, sides: list[Run]) -> None:
     """Refused if another run holds the inputs of an application: what runs now is not what it should go on from."""
     about = {side.about for side in sides}
     for record in may_hold_inputs(run.ledger):
-        for held in held_inputs(run.ledger, record.run_key) if record.run_key != run.key else ():
+        if record.run_key == run.key or record.cluster != run.record.cluster:
+            continue
+        try:
+            found = held_inputs(run.ledger, record.run_key)
+        except ValueError:
+            raise Inconclusive(
+                f"whether run {record.run_key} holds inputs is not known: its plan or cards do not have the format of "
+                "this release; look at that run (`kstreams-runbooks evidence`)"
+            ) from None
+        for held in found:
             if (held.cluster, held.application) in about:
                 words = ["kstreams-runbooks", "trigger", "undo", "--application", record.application]
                 raise Refused(

@@ -25,7 +25,7 @@ class SparkJob(SparkSubmitOperator):
         self.job = job
 
     def no_connection(self) -> str:
-        """Why there is no connection to submit to, empty if there is one: without one the hook would try YARN.
+        """The reason why a job cannot be submitted, empty if it can: without a connection the hook would try YARN.
 
         BadInput for one whose jobs cannot see this worker's files.
         """

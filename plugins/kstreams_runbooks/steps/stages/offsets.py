@@ -30,6 +30,8 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
     with ClusterReader(run.kafka) as reader:
         before = kept.before if kept else read_saved(reader, stage.group)
         ids = {one.name: one.topic_id for one in reader.topics(stage.topics)}
+        if gone := sorted(set(stage.topics) - ids.keys()):
+            raise Refused(f"topic {gone[0]} does not exist (expected: as in the plan); look at who deleted it")
         after = kept.after if kept else _wanted(run, reader, stage, before, card)
     holds = stage.to == "kept" or (isinstance(card, OffsetsSet) and card.holds)
     if kept is None and holds:
@@ -77,10 +79,11 @@ def _wanted(
 def _where_held(
     run: Run, stage: SetOffsets, before: SavedOffsets, held: tuple[CommittedOffset, ...]
 ) -> tuple[CommittedOffset, ...]:
-    """Of held offsets those that are still to be committed: at the log's start if their records are deleted.
+    """Of held offsets those that are still to be committed.
 
-    A place that is committed further on was read meanwhile: setting it back would process its records twice. Refused
-    then for the run that holds it, left by an undo.
+    A place that is committed further on was read meanwhile: setting it back would process its records twice. The first
+    records of another may have been deleted meanwhile. The run that holds them refuses both; an undo leaves the first
+    as it is, and goes on at the start of the log on the second.
     """
     now = before.by_place()
     read = [one for one in held if one.place in now and now[one.place].offset != one.offset]
@@ -88,19 +91,23 @@ def _where_held(
         moved = f"{place_text(one.place)} of group {stage.group}: {now[one.place].offset:,} is committed, held at"
         if stage.to == "kept":
             raise Refused(
-                f"{moved} {one.offset:,} (expected the same): an instance has read it while it was held; undo"
+                f"{moved} {one.offset:,} (expected the same): an instance has read it meanwhile; undo this run, which "
+                "leaves it as it is"
             )
         run.say(f"{moved} {one.offset:,}: an instance has read it meanwhile; left as it is")
     left = [one for one in held if one not in read]
     with ClusterReader(run.kafka) as reader:
         starts = {place: start for place, (start, _) in _ends(reader, stage.topics).items()}
     for one in left:
-        if one.offset < starts[one.place]:
-            run.say(
-                f"{place_text(one.place)}: records {one.offset:,} to {starts[one.place] - 1:,} were deleted while the "
-                "input was held, and are lost; the group goes on at the start of the log"
+        if one.offset < starts.get(one.place, 0):
+            lost = (
+                f"{place_text(one.place)}: offsets {one.offset:,} to {starts[one.place] - 1:,} were deleted while the "
+                "input was held, and their records are lost"
             )
-    return tuple(replace(one, offset=max(one.offset, starts[one.place])) for one in left)
+            if stage.to == "kept":
+                raise Refused(f"{lost} (expected none); undo this run, which goes on at the start of the log")
+            run.say(f"{lost}; the group goes on at the start of the log")
+    return tuple(replace(one, offset=max(one.offset, starts.get(one.place, 0))) for one in left)
 
 
 def held_offsets(run: Run, group: str) -> tuple[CommittedOffset, ...]:

@@ -6,22 +6,19 @@ from dataclasses import replace
 from kstreams_runbooks.act.kafka_writer import PartlyWritten
 from kstreams_runbooks.act.topic_checks import certain, known
 from kstreams_runbooks.act.topics import TopicWriter
-from kstreams_runbooks.decide.drain.certificate import certified
 from kstreams_runbooks.decide.drain.emptying import may_be_emptied
 from kstreams_runbooks.errors import Refused
-from kstreams_runbooks.ledger.codec import decode
-from kstreams_runbooks.model.readings.drain import DrainReading
 from kstreams_runbooks.model.readings.emptying import CertifiedTopics
 from kstreams_runbooks.model.readings.readings import TopicReading
 from kstreams_runbooks.model.runs.cards import RecordsDeleted, TopicCreated, TopicDeleted, TopicGrown
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteRecords, DeleteTopics, GrowTopics
-from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.model.writes import Growth, ObjectWritten, TopicShape
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
+from kstreams_runbooks.steps.stages.certified import certified_reading
 from kstreams_runbooks.steps.stages.written import not_created_yet, rehearsed, written
 from kstreams_runbooks.watch.emptying import read_emptying
 
@@ -109,7 +106,7 @@ def delete_records(run: Run, stage: DeleteRecords) -> None:
     if stage.certified:
         found = certified_topics(run, stage.topics)
         if found is None:
-            run.say(f"would {stage.sentence}: there is no certificate in a dry run")
+            run.say(f"would {stage.sentence}, which a dry run does not give")
         else:
             delete_certified_records(run, stage, found)
         return
@@ -129,24 +126,22 @@ def delete_records(run: Run, stage: DeleteRecords) -> None:
 def certified_topics(run: Run, topics: Iterable[str]) -> CertifiedTopics | None:
     """The ends of these topics in the run's newest drain certificate; None in a dry run, which gives none.
 
-    Refused if there is no certificate, or if it did not read one of the topics.
+    Refused without a certificate, or if it did not read one of the topics.
     """
-    for kept in reversed(run.verdicts(certified.__name__)):
-        if kept.payload["result"]["outcome"] == Outcome.PROCEED:
-            now: DrainReading = decode(DrainReading, kept.payload["inputs"]["now"])
-            wanted = set(topics)
-            ends = {name: end for name, end in now.ends_after.items() if name.rpartition("-")[0] in wanted}
-            ids = {name: now.topic_ids[name] for name in wanted if name in now.topic_ids}
-            read = {one.topic for one in now.partitions if one.role != "orphaned" and one.name in ends}
-            if unread := sorted(wanted - (read & ids.keys())):
-                raise Refused(
-                    f"topic {unread[0]} is not emptied: the certificate of this run does not prove it read (expected "
-                    "its ends and committed offsets); leave it, and look at `kstreams-runbooks orphans`"
-                )
-            return CertifiedTopics(ends, ids)
-    if run.dry_run:
-        return None
-    raise Refused(f"{', '.join(topics)}: not emptied, since this run has no certificate; clear `certify`")
+    wanted = set(topics)
+    if (now := certified_reading(run)) is None:
+        if run.dry_run:
+            return None
+        raise Refused(f"{', '.join(sorted(wanted))}: not emptied, since this run has no certificate; clear `certify`")
+    ends = {name: end for name, end in now.ends_after.items() if name.rpartition("-")[0] in wanted}
+    ids = {name: now.topic_ids[name] for name in wanted if name in now.topic_ids}
+    read = {one.topic for one in now.partitions if one.role != "orphaned" and one.name in ends}
+    if unread := sorted(wanted - (read & ids.keys())):
+        raise Refused(
+            f"topic {unread[0]} is not emptied: the certificate of this run does not prove it read (expected "
+            "its ends and committed offsets); leave it, and look at `kstreams-runbooks orphans`"
+        )
+    return CertifiedTopics(ends, ids)
 
 
 def delete_certified_records(run: Run, stage: DeleteRecords, certificate: CertifiedTopics) -> None:

@@ -97,6 +97,12 @@ def test_a_card_whose_write_never_happened_is_nothing_to_undo() -> None:
         plan_of(reading(), *bounced("orders-1"))
 
 
+def test_a_flush_with_nothing_left_to_take_back_is_closed() -> None:
+    """Its inputs count as held until its cards are finished: the undo has no stage, and finishes them."""
+    made = plan_of(reading(), *bounced("orders-1"), runbook="control_topic_flush", at_once=True)
+    assert (made.stages, made.bounces, made.start) == ((), (), None)
+
+
 def test_a_world_that_moved_on_is_refused_with_what_was_found() -> None:
     """Somebody deployed something else since."""
     now = reading(instance("orders-1", release="4.2.1"), instance("orders-2"))
