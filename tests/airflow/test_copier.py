@@ -11,14 +11,13 @@ from kill.moments import Moment, Target, strike
 from lab import copier as passing
 from lab import kafka
 from lab.afresh import afresh
-from lab.airflow import APPROVER, OTHER_APPROVER
 from lab.application import TO_RELEASE, Deployed
 from lab.copier import COPIES, INSTANCES, NAME, TRAFFIC
 from lab.judge import judged
 from lab.stack import Stack
 from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, held_by
 from world.given import declared_as
-from world.runs import command, evidence, finished, log_of, question, told, trigger_other
+from world.runs import approved_by_both, command, evidence, finished, log_of, told, trigger_other
 from world.two_sides import pretended_dag
 
 pytestmark = pytest.mark.long
@@ -40,15 +39,8 @@ def before(stack: Stack) -> Iterator[Stack]:
 def begun(stack: Stack, **conf: Any) -> str:
     """A run that both teams have approved."""
     run_id = trigger_other(stack, DAG, copier=NAME, **conf)
-    approved(stack, DAG, run_id, "approve_plan")
+    approved_by_both(stack, DAG, run_id, "approve_plan")
     return run_id
-
-
-def approved(stack: Stack, dag_id: str, run_id: str, task_id: str) -> None:
-    """One approver of each team answers; the question is asked again in between."""
-    for login in (APPROVER, OTHER_APPROVER):
-        question(stack, run_id)
-        stack.api(login).answer(dag_id, run_id, task_id)
 
 
 def pids(stack: Stack) -> list[int | None]:
@@ -94,7 +86,7 @@ def test_an_undo_after_a_kill_starts_it(before: Stack) -> None:
     assert finished(stack, run_id) == "failed"
     assert evidence(stack, run_id)["run"]["outcome"] == STOPPED
     undo = trigger_other(stack, "undo", run=run_id)
-    approved(stack, "undo", undo, "approve_undo")
+    approved_by_both(stack, "undo", undo, "approve_undo")
     assert finished(stack, undo) == "success"
     assert None not in pids(stack)
     assert evidence(stack, undo)["run"]["outcome"] == COMPLETED
@@ -128,7 +120,7 @@ def test_a_flush_holds_the_inputs_by_the_copier(before: Stack) -> None:
     stack, earlier = before, pids(before)
     conf = {"switch": "copier", "copier": NAME, "settings": {"num.stream.threads": 2}}
     run_id = trigger_other(stack, "control_topic_flush", **conf)
-    approved(stack, "control_topic_flush", run_id, "approve_plan")
+    approved_by_both(stack, "control_topic_flush", run_id, "approve_plan")
     assert finished(stack, run_id) == "success", evidence(stack, run_id)["run"]["outcome_sentence"]
     document = evidence(stack, run_id)
     assert document["run"]["outcome"] == COMPLETED

@@ -14,13 +14,12 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 from kill.moments import Moment, Target, strike
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.steps.status.sweep import sweep
-from lab.airflow import APPROVER, OTHER_APPROVER
 from lab.second import INSTANCE, NAME, RECORDS
 from lab.stack import Stack
 from lab.supervise import until
 from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, held_by
 from world.given import declared_as
-from world.runs import command, evidence, finished, log_of, question, told, trigger_other
+from world.runs import approved_by_both, command, evidence, finished, log_of, told, trigger_other
 from world.two_sides import DAG, TOPIC, Found, found, pretended_runbook
 
 _SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2}
@@ -36,15 +35,8 @@ def before(stack: Stack) -> Iterator[Found]:
 def begun(stack: Stack, **conf: Any) -> str:
     """A run of the pretended runbook that both teams have approved."""
     run_id = trigger_other(stack, DAG, second=NAME, **conf)
-    approved(stack, DAG, run_id, "approve_plan")
+    approved_by_both(stack, DAG, run_id, "approve_plan")
     return run_id
-
-
-def approved(stack: Stack, dag_id: str, run_id: str, task_id: str) -> None:
-    """One approver of each team answers; the question is asked again in between."""
-    for login in (APPROVER, OTHER_APPROVER):
-        question(stack, run_id)
-        stack.api(login).answer(dag_id, run_id, task_id)
 
 
 def killed(stack: Stack, dag_id: str, run_id: str, task_id: str, moment: Moment = Moment.WORKING) -> None:
@@ -89,7 +81,7 @@ def test_a_killed_run_goes_on_and_an_undo_takes_everything_back(stack: Stack, be
     assert f"{NAME} @ demo" in page
 
     undo = trigger_other(stack, "undo", run=run_id)
-    approved(stack, "undo", undo, "approve_undo")
+    approved_by_both(stack, "undo", undo, "approve_undo")
     killed(stack, "undo", undo, "undo", Moment.STOPPING)
     assert finished(stack, undo) == "failed"
     stack.api().clear("undo", undo, "undo")

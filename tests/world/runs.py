@@ -10,7 +10,7 @@ from typing import Any
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import Refused, Unreachable
-from lab.airflow import APPROVER, REQUESTER, heard_end
+from lab.airflow import APPROVER, OTHER_APPROVER, REQUESTER, heard_end
 from lab.application import TO_RELEASE
 from lab.follow import READING_S, follow
 from lab.stack import Stack
@@ -83,6 +83,13 @@ def approve(stack: Stack, run_id: str, task_id: str) -> None:
     """Approve a run's question, as a person who may."""
     question(stack, run_id)
     stack.api(APPROVER).answer(dag_of(run_id), run_id, task_id)
+
+
+def approved_by_both(stack: Stack, dag_id: str, run_id: str, task_id: str) -> None:
+    """One approver of each team answers; the question is asked again in between."""
+    for login in (APPROVER, OTHER_APPROVER):
+        question(stack, run_id)
+        stack.api(login).answer(dag_id, run_id, task_id)
 
 
 def mark_task(stack: Stack, run_id: str, task_id: str, state: str) -> None:

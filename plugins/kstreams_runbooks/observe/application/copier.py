@@ -8,29 +8,14 @@ from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.model.copying import CopierDelivery
 from kstreams_runbooks.model.readings.copying import CopierReading, TopicEnd
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
+from kstreams_runbooks.observe.application.application import ObservedApplication
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import Ends, Place, read_ends
 from kstreams_runbooks.observe.lag.partition_rows import places_of
 
 
-class ObservedCopier(Protocol):
-    """What is needed of a copier's fleet entry to read it."""
-
-    @property
-    def name(self) -> str:
-        """Name of the fleet entry."""
-
-    @property
-    def cluster(self) -> str:
-        """Name of the cluster entry."""
-
-    @property
-    def application_id(self) -> str:
-        """Its consumer group."""
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """Its control topics."""
+class ObservedCopier(ObservedApplication, Protocol):
+    """What is needed of a copier's fleet entry to read it; its outputs are control topics."""
 
     @property
     def delivery(self) -> CopierDelivery:
