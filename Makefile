@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-stack test-code test-unit test-long test-chaos test-kill test-kill-pretended soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers
+.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-chaos test-kill test-kill-pretended soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers bench-flush
 
 PYTHON ?= python3
 VENV := .venv
@@ -49,15 +49,15 @@ docs: setup ## Print docs/version_paths.md, docs/change_rules.md and docs/rights
 packages: ## Install the distribution's packages that only the tests need, or name them
 	@tests/lab/packages
 
-test: setup packages ## Against a real broker, the real application and a real Airflow; two halves at a time, less than half an hour
-	@echo "two halves at a time; each prints its results when it has ended (make test-stack, make test-code show progress)"
-	@$(MAKE) --no-print-directory --output-sync=target -j2 test-stack test-code
+test: setup packages build ## Against real brokers, the real application and a real Airflow; two halves at a time, about half an hour
+	@echo "two halves at a time; each prints its results when it has ended (make test-airflow, make test-code show progress)"
+	@TEST_BUILT=1 $(MAKE) --no-print-directory --output-sync=target -j2 test-airflow test-code
 
-test-stack: setup packages ## The half of `make test` that shares one broker, application and Airflow
-	$(BIN)/python -m pytest tests/integration tests/airflow tests/ui
+test-airflow: setup packages ## The half of `make test` with runs in Airflow
+	$(BIN)/python -m pytest tests/airflow tests/ui tests/facts
 
-test-code: setup packages ## The other half: Python, programs on the real library, Spark, and two brokers of its own
-	$(BIN)/python -m pytest tests/unit tests/facts tests/dags tests/hostile tests/spark
+test-code: setup packages ## The other half, with a broker and an application of its own, and with Spark
+	TEST_PORT_BASE=$$(($${TEST_PORT_BASE:-27000} + 1000)) $(BIN)/python -m pytest tests/integration tests/unit tests/dags tests/hostile tests/spark
 
 test-unit: setup ## The tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit
@@ -109,10 +109,13 @@ demo: setup ## A real run under traffic, with its proof; RUNBOOK=library_bump or
 demo-down: ## Stop what the demo started, and nothing else
 	@if test -x $(BIN)/python; then $(LAB) lab.demo down; fi
 
-bench: bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers ## Everything that is measured beside a floor or a peer; about half an hour
+bench: bench-bump bench-flush bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers ## Everything that is measured beside a floor or a peer; about half an hour
 
 bench-bump: setup ## Gap per bounced instance next to a manual bounce and to all at once, overhead per task; FORMAT=json
 	@$(LAB) benchmarks.bump
+
+bench-flush: setup ## Hold and gap of a control-topic flush next to the same by hand, and Airflow's own part; 10 minutes
+	@$(LAB) benchmarks.flush
 
 bench-lag: setup ## Lag of 500 groups next to kafka-consumer-groups, and the Spark lag check next to a plain count; 6 minutes
 	@$(LAB) benchmarks.lag_snapshot

@@ -1,20 +1,24 @@
 """What the tests share: one real stack for the whole session, started when the first test asks for it."""
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from kstreams_runbooks.fleet import load_fleet
 from lab.afresh import afresh
 from lab.application import Deployed
-from lab.settings import CHECKOUT, Lab, Ports
-from lab.stack import Parts, Stack
+from lab.settings import Lab, Ports
+from lab.stack import DEFAULT_RATE, Parts, Stack
+from lab.stack import stack as a_stack
+from lab.trial import Begin, Trial, class_path
 from world.given import Kafka, Orders
+from world.ports import STACK, port
+from world.tested import tested
 
-_PORT_BASE = 27_000
+_WITHOUT_AIRFLOW = "integration"
 
 # An example that takes long on a loaded machine has not failed.
 settings.register_profile("any-machine", deadline=None)
@@ -25,26 +29,19 @@ os.environ.setdefault("AIRFLOW_HOME", tempfile.mkdtemp(prefix="airflow-home-"))
 
 
 @pytest.fixture(scope="session")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """Broker, two instances of the application, Airflow. Traffic is started by the test that wants it."""
-    base = Ports.parse(os.environ.get("TEST_PORT_BASE") or str(_PORT_BASE))
-    run_dir, config = tmp_path_factory.mktemp("stack"), tmp_path_factory.mktemp("fleet") / "config"
-    # A copy, so that a test may declare the application otherwise (given.declared_as).
-    shutil.copytree(CHECKOUT / "config", config)
-    # Scheduled, the check would read in the middle of every other test; its own test triggers it.
-    (config / "fleet_check.yaml").write_text("every_minutes: 0\n", encoding="utf-8")
-    lab = Lab(run_dir, base, config=config)
-    made = Stack(lab, Parts())
-    environ = {**os.environ}
-    os.environ.update(lab.fleet_environment())
-    try:
-        made.up()
-        made.api().wait_for_dag("library_bump")
+def stack(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """Broker, two instances of the application, Airflow; a test starts traffic (TEST_TRAFFIC_RATE orders a second).
+
+    Without Airflow if tests/integration alone uses it. TEST_BUILT: Maven has run already.
+    """
+    users = (item for item in request.session.items if "stack" in getattr(item, "fixturenames", ()))
+    parts = Parts(
+        airflow=any(_WITHOUT_AIRFLOW not in item.path.parts for item in users),
+        traffic_rate=int(os.environ.get("TEST_TRAFFIC_RATE") or DEFAULT_RATE),
+        built=bool(os.environ.get("TEST_BUILT")),
+    )
+    with tested(tmp_path_factory, parts, STACK) as made:
         yield made
-    finally:
-        made.down()
-        os.environ.clear()
-        os.environ.update(environ)
 
 
 @pytest.fixture(scope="session")
@@ -58,3 +55,35 @@ def orders(stack: Stack) -> Orders:
     """The application from nothing, two instances on 3.4.1 with static membership."""
     afresh(stack, Deployed())
     return Orders(load_fleet().application("orders"), stack)
+
+
+@pytest.fixture(scope="session")
+def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Bootstrap servers of the shared stack if another test of the session has it, else of a broker alone."""
+    if any("stack" in getattr(item, "fixturenames", ()) for item in request.session.items):
+        yield request.getfixturevalue("stack").lab.bootstrap
+        return
+    lab = Lab(tmp_path_factory.mktemp("broker"), Ports(port(STACK)))
+    with a_stack(lab, Parts.broker_only()):
+        yield lab.bootstrap
+
+
+@pytest.fixture
+def begin(request: pytest.FixtureRequest, broker: str, tmp_path: Path) -> Iterator[Begin]:
+    """Makes trials: pair, topics with their partitions, release, settings with `_` for `.`; they are cleaned up."""
+    made: list[Trial] = []
+
+    def one(pair: str, topics: dict[str, int], release: str, **settings: str) -> Trial:
+        number = len(made) + 1
+        directory = tmp_path / f"trial-{number}"
+        directory.mkdir()
+        given = {name.replace("_", "."): value for name, value in settings.items()}
+        # Each update is sent, and none is dropped because a later one follows it.
+        uncached = {"statestore.cache.max.bytes": "0", "cache.max.bytes.buffering": "0"}
+        name = f"{pair}-{release}-{number}-{abs(hash(request.node.nodeid)) % 10_000}"
+        made.append(Trial(pair, topics, broker, class_path(release), directory, name, {**uncached, **given}))
+        return made[-1]
+
+    yield one
+    for trial in made:
+        trial.clean()

@@ -13,6 +13,7 @@ from kstreams_runbooks.errors import EXIT_CODES, BadInput, Inconclusive, Runbook
 from kstreams_runbooks.free_text import is_whole
 from kstreams_runbooks.terminal.airflow.runs import runs
 from kstreams_runbooks.terminal.airflow.trigger import trigger
+from kstreams_runbooks.terminal.blast_radius import blast_radius_command
 from kstreams_runbooks.terminal.change.path import version_path_command, version_paths_command
 from kstreams_runbooks.terminal.change.plan import plan_command, verify_command
 from kstreams_runbooks.terminal.change.topology import (
@@ -25,6 +26,7 @@ from kstreams_runbooks.terminal.discovery.discover import discover_command
 from kstreams_runbooks.terminal.discovery.readiness import readiness_command
 from kstreams_runbooks.terminal.drain import drain_command
 from kstreams_runbooks.terminal.evidence import evidence_command, prune_ledger_command
+from kstreams_runbooks.terminal.internal_topics import internal_topics_command
 from kstreams_runbooks.terminal.lag import lag_command
 from kstreams_runbooks.terminal.mixed_windows import mixed_windows_command
 from kstreams_runbooks.terminal.orphans import orphans_command
@@ -95,10 +97,12 @@ def snapshot(application: str, form: str, quiesced: bool) -> None:  # noqa: ARG0
 
 @cli.command()
 @click.option("--format", "form", type=click.Choice(["json", "text"]), default="text", show_default=True)
-def fleet(form: str) -> None:
+@click.option("--graph", is_flag=True, help="Draw applications, copiers and the topics between them: Mermaid, or JSON.")
+def fleet(form: str, *, graph: bool) -> None:
     """List declared applications and clusters, and every problem of their files (exit 2 if there is one)."""
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.fleet.topology_declaration import declaration_problems
+    from kstreams_runbooks.terminal.fleet_graph import drawn_fleet
 
     loaded = load_fleet()
     problems = [*loaded.problems, *declaration_problems(loaded.applications, loaded.directory)]
@@ -110,7 +114,9 @@ def fleet(form: str) -> None:
         "clusters": sorted(loaded.clusters),
         "problems": [str(problem) for problem in problems],
     }
-    if form == "json":
+    if graph:
+        click.echo(drawn_fleet(loaded, as_json=form == "json"))
+    elif form == "json":
         _print(document)
     else:
         for name, entry in loaded.entries.items():
@@ -139,6 +145,8 @@ cli.add_command(generate_traffic)
 cli.add_command(lag_command)
 cli.add_command(drain_command)
 cli.add_command(orphans_command)
+cli.add_command(internal_topics_command)
+cli.add_command(blast_radius_command)
 cli.add_command(mixed_windows_command)
 cli.add_command(partitioning_command)
 cli.add_command(discover_command)

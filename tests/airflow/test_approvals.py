@@ -51,6 +51,7 @@ def test_a_field_that_the_form_does_not_have_ends_the_run(fresh: Stack) -> None:
     assert command(fresh, "evidence", run_id)[0] == 2
 
 
+@pytest.mark.long
 def test_an_emergency_reason_has_letters(fresh: Stack) -> None:
     """Without, it is asked again; what was given as the run's reason is text in the question."""
     trial = begun(fresh, reason="see [this](http://evil.example) | `id` <b>now</b>")
@@ -64,6 +65,7 @@ def test_an_emergency_reason_has_letters(fresh: Stack) -> None:
     assert ended(trial, state="failed", outcome=NOTHING_CHANGED)["approvals"] == []
 
 
+@pytest.mark.long
 def test_an_approval_times_out(fresh: Stack) -> None:
     """An approval that nobody gives ends the run; it is never taken for a yes."""
     with declared_as(fresh, limits={"approval_timeout_h": 0.001}):

@@ -94,6 +94,7 @@ def test_a_transaction_that_a_killed_producer_left_is_waited_for(running: Stack)
     producer.purge()
 
 
+@pytest.mark.long
 def test_a_certificate_survives_a_broker_that_restarts_and_a_triggerer_that_dies(running: Stack) -> None:
     """It is given once nothing is left, and looked at once more when it is given."""
     running.start_traffic()

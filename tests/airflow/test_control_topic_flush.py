@@ -3,38 +3,25 @@
 The inputs are swapped: producers go on all the time. The judge looks at five outputs at the end.
 """
 
-import time
 from collections.abc import Iterator
 
 import pytest
 from confluent_kafka.admin import AdminClient
-from lab.afresh import afresh
-from lab.application import WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
-from lab.judge import judged
+from lab.application import WITH_REPARTITION, WITHOUT_REPARTITION
 from lab.stack import Stack
 from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun_other, ended, held_by
+from world.flushing import DAG, EMPTIES, SHORT, SWAP, busy
 from world.given import declared_as
 from world.runs import approve, command, evidence, finished, log_of, mark_run, reached
 
-_DAG = "control_topic_flush"
-_EMPTY = {"empty-of-orders-for-orders", "empty-of-customers-for-orders"}
 _REPARTITION = "orders-customers-counted-repartition"
-_SHORT = {"gate_interval_s": 0.5, "gate_good_readings": 2}
-# No Spark here: tests/spark and tests/integration compare keys.
-_FORM = {"switch": "swap", "without_key_check": True}
-_WARM_S = 5
 
 
 @pytest.fixture(scope="module")
 def counting(stack: Stack) -> Iterator[Stack]:
     """Two instances that count customers behind a needless repartition topic, under traffic; judged at the end."""
-    afresh(stack, Deployed(release=WITH_REPARTITION))
-    with declared_as(stack, limits=_SHORT):
-        stack.start_traffic()
-        time.sleep(_WARM_S)
-        yield stack
-        judgement = judged(stack)
-        assert (judgement.code, judgement.faults()) == (0, {})
+    with busy(stack) as made:
+        yield made
 
 
 def topics(stack: Stack) -> set[str]:
@@ -44,7 +31,7 @@ def topics(stack: Stack) -> set[str]:
 
 def flushed(stack: Stack, release: str) -> str:
     """A run that has brought a release; its id."""
-    trial = begun_other(stack, _DAG, release=release, **_FORM)
+    trial = begun_other(stack, DAG, release=release, **SWAP)
     approve(stack, trial.run_id, "approve_plan")
     state = finished(stack, trial.run_id)
     document = evidence(stack, trial.run_id)
@@ -52,19 +39,19 @@ def flushed(stack: Stack, release: str) -> str:
     assert document["run"]["outcome"] == COMPLETED
     assert document["recheck"]["different"] == []
     assert held_by(stack) == ()
-    assert not _EMPTY & topics(stack)
+    assert not {*EMPTIES} & topics(stack)
     return trial.run_id
 
 
 def test_a_dry_run_shows_every_stage(counting: Stack) -> None:
     """What would be done; nothing is changed, no topic is created."""
-    trial = begun_other(counting, _DAG, release=WITHOUT_REPARTITION, dry_run=True, **_FORM)
+    trial = begun_other(counting, DAG, release=WITHOUT_REPARTITION, dry_run=True, **SWAP)
     ended(trial, state="success", outcome=DRY_RUN)
     pause = log_of(counting, trial.run_id, "pause_inputs")
     assert "would create topic empty-of-orders-for-orders with 4 partitions" in pause
     assert "would prove that nothing is left to read" in log_of(counting, trial.run_id, "certify")
     assert "inputs held: " in log_of(counting, trial.run_id, "plan")
-    assert not _EMPTY & topics(counting)
+    assert not {*EMPTIES} & topics(counting)
 
 
 @pytest.mark.parametrize(
@@ -82,25 +69,26 @@ def test_bad_input_is_refused_before_anything_is_changed(
     counting: Stack, conf: dict[str, object], sentence: str
 ) -> None:
     """One sentence, in a dry run too."""
-    trial = begun_other(counting, _DAG, release=WITHOUT_REPARTITION, dry_run=True, **{**_FORM, **conf})
+    trial = begun_other(counting, DAG, release=WITHOUT_REPARTITION, dry_run=True, **{**SWAP, **conf})
     document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
     assert sentence in document["run"]["outcome_sentence"]
 
 
+@pytest.mark.long
 def test_undo_brings_held_inputs_back(counting: Stack) -> None:
     """The run is ended while the application reads empty topics: it reads its inputs again, from where they were."""
-    with declared_as(counting, limits={**_SHORT, "gate_good_readings": 100}):
-        trial = begun_other(counting, _DAG, release=WITHOUT_REPARTITION, **_FORM)
+    with declared_as(counting, limits={**SHORT, "gate_good_readings": 100}):
+        trial = begun_other(counting, DAG, release=WITHOUT_REPARTITION, **SWAP)
         approve(counting, trial.run_id, "approve_plan")
         reached(counting, trial.run_id, "certify", "deferred")
         mark_run(counting, trial.run_id, "failed")
-    assert topics(counting) >= _EMPTY
+    assert topics(counting) >= {*EMPTIES}
     back = begun_other(counting, "undo", run=trial.run_id)
     approve(counting, back.run_id, "approve_undo")
     assert finished(counting, back.run_id) == "success", evidence(counting, back.run_id)["run"]["outcome_sentence"]
     assert all(card["done"] for card in evidence(counting, trial.run_id)["cards"])
     assert held_by(counting) == ()
-    assert not _EMPTY & topics(counting)
+    assert not {*EMPTIES} & topics(counting)
 
 
 def test_a_repartition_topic_goes_and_no_record_with_it(counting: Stack) -> None:
@@ -111,7 +99,7 @@ def test_a_repartition_topic_goes_and_no_record_with_it(counting: Stack) -> None
     assert _REPARTITION in shown
     undo = begun_other(counting, "undo", run=there, dry_run=True)
     document = ended(undo, state="failed", outcome=NOTHING_CHANGED)
-    again = f"kstreams-runbooks trigger {_DAG} --application orders --param release={WITH_REPARTITION}"
+    again = f"kstreams-runbooks trigger {DAG} --application orders --param release={WITH_REPARTITION}"
     assert again in document["run"]["outcome_sentence"]
 
 

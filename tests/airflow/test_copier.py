@@ -17,7 +17,7 @@ from lab.judge import judged
 from lab.stack import Stack
 from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, held_by
 from world.given import declared_as
-from world.runs import approved_by_both, command, evidence, finished, log_of, told, trigger_other
+from world.runs import approved_by_both, command, evidence, finished, log_of, reached, told, trigger_other
 from world.two_sides import pretended_dag
 
 pytestmark = pytest.mark.long
@@ -128,6 +128,26 @@ def test_a_flush_holds_the_inputs_by_the_copier(before: Stack) -> None:
     assert decided.index("stopped_cleanly") < decided.index("certified") < decided.index("flushed")
     assert decided.count("still_stopped") >= 2
     assert not {*pids(stack)} & {*earlier}
+    assert held_by(stack) == ()
+
+
+def test_a_copier_that_somebody_starts_voids_the_hold(before: Stack) -> None:
+    """The certificate waits; an instance of the copier is up: refused, and the undo lets the inputs flow."""
+    stack = before
+    conf = {"switch": "copier", "copier": NAME, "settings": {"num.stream.threads": None}}
+    with declared_as(stack, limits={**_SHORT, "gate_good_readings": 500}, control=list(COPIES.values())):
+        run_id = trigger_other(stack, "control_topic_flush", **conf)
+        approved_by_both(stack, "control_topic_flush", run_id, "approve_plan")
+        reached(stack, run_id, "certify", "deferred")
+        stack.supervisor.start(INSTANCES[0])
+        assert stack.api().wait_finished("control_topic_flush", run_id, 240) == "failed"
+    run = evidence(stack, run_id)["run"]
+    assert run["outcome"] == STOPPED
+    assert INSTANCES[0] in run["outcome_sentence"]
+    undo = trigger_other(stack, "undo", run=run_id)
+    approved_by_both(stack, "undo", undo, "approve_undo")
+    assert finished(stack, undo) == "success", evidence(stack, undo)["run"]["outcome_sentence"]
+    assert None not in pids(stack)
     assert held_by(stack) == ()
 
 

@@ -35,6 +35,7 @@ def test_a_dry_run_shows_every_stage(newer: Stack) -> None:
     ended(trial, state="success", outcome="dry run")
 
 
+@pytest.mark.long
 def test_a_downgrade_under_traffic_loses_nothing(newer: Stack) -> None:
     """4.3.1 to 3.4.1: upgrade.from first, drained, all down, state cleared, then the old release; judge at zero."""
     logs = {name: newer.lab.logs / f"{name}.log" for name in _NAMES}
@@ -58,6 +59,7 @@ def test_a_downgrade_under_traffic_loses_nothing(newer: Stack) -> None:
     assert command(newer, "snapshot", "orders")[0] == 0
 
 
+@pytest.mark.long
 def test_a_second_downgrade_is_refused(newer: Stack) -> None:
     """After the test above everything runs the target: one sentence, nothing changed."""
     trial = begun(newer, target=FROM_RELEASE)

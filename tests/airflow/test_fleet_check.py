@@ -105,6 +105,7 @@ def first(watched: Stack, away: None) -> First:  # noqa: ARG001 - for as long as
     return First(*check(watched), run_id)
 
 
+@pytest.mark.long
 def test_a_cluster_that_is_away_hides_no_other_and_the_run_tells(watched: Stack, first: First) -> None:
     """Its application is unknown with the reason, the other one is judged, and the check is not green."""
     assert words(watched) == {"orders": "healthy", "payments": "unknown"}

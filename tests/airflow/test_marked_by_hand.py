@@ -1,5 +1,6 @@
 """Somebody marks what is under way: the write behind it asks the ledger, and the run says how things are."""
 
+import pytest
 from lab.stack import Stack
 from world.endings import STOPPED, begun, ended
 from world.given import declared_as
@@ -10,6 +11,7 @@ _FIRST, _SECOND = (1, "orders-1"), (1, "orders-2")
 _LONG = {"bake_s": 60.0}
 
 
+@pytest.mark.long
 def test_mark_success_on_a_gate_opens_nothing(short: Stack) -> None:
     """The last gate of bounce 1 is shut when somebody marks it: bounce 2 refuses to begin and names what is missing."""
     with declared_as(short, limits={"gate_good_readings": 10, "bake_s": 0}):

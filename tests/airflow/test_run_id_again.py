@@ -1,5 +1,6 @@
 """A run of Airflow that is cleared stays the same to the ledger; one that is deleted and triggered again is another."""
 
+import pytest
 from kstreams_runbooks.ledger import Ledger
 from lab.application import TO_RELEASE
 from lab.stack import Stack
@@ -7,6 +8,7 @@ from world.endings import DRY_RUN, NOTHING_CHANGED, Trial, begun, ended, held_by
 from world.runs import DAG, command, log_of, question, states
 
 
+@pytest.mark.long
 def test_a_run_id_that_is_used_again_is_another_run(fresh: Stack) -> None:
     """One login's dry run is cleared at every task, then deleted; another login asks for a real run by the same id."""
     ledger = Ledger.open(fresh.environment()["KSTREAMS_RUNBOOKS_LEDGER"])

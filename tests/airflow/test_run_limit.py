@@ -8,6 +8,7 @@ import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from kstreams_runbooks.decide.runbooks import runbook
 from lab.airflow import APPROVER
 from lab.stack import Stack
@@ -56,6 +57,7 @@ def test_a_run_that_waits_past_its_limit_is_concluded_by_the_check(fresh: Stack)
     ended(second, state="failed", outcome=NOTHING_CHANGED)
 
 
+@pytest.mark.long
 def test_a_wait_ends_before_the_limit_of_its_run_and_conclude_reports_it(fresh: Stack) -> None:
     """The trigger gives up ten minutes before Airflow would end the run; nothing is skipped."""
     with declared_as(fresh, limits={"gate_interval_s": 1, "drain_ceiling_s": 86_400}):

@@ -111,6 +111,7 @@ def test_a_dry_run_rehearses_every_stage(stack: Stack, before: Found) -> None:
     assert evidence(stack, run_id)["run"]["outcome"] == DRY_RUN
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("before")
 def test_what_somebody_else_changes_stops_the_next_write(stack: Stack) -> None:
     """Other settings of the second application, and another topic of the name that the run created."""

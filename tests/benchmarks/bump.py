@@ -12,7 +12,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -127,6 +127,14 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     }
 
 
+def print_spreads(document: Mapping[str, Any]) -> None:
+    """A line for each spread of a document, with its aim."""
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            aim = f" (aim ≤ {value['aim']})" if "aim" in value else ""
+            print(f"{name:22} median {value['median']}, {value['min']}–{value['max']}{aim}")
+
+
 def measured(made: Stack, repeats: int) -> dict[str, Any]:
     """The document: gaps of both ways and their ratio in each repeat, of all at once, and overhead per task."""
     runbook, hand, ratios, overhead, together = [], [], [], [], []
@@ -166,10 +174,7 @@ def main() -> None:
     if os.environ.get("FORMAT") == "json":
         print(json.dumps(document, indent=2))
         return
-    for name, value in document.items():
-        if isinstance(value, dict):
-            aim = f" (aim ≤ {value['aim']})" if "aim" in value else ""
-            print(f"{name:22} median {value['median']}, {value['min']}–{value['max']}{aim}")
+    print_spreads(document)
 
 
 if __name__ == "__main__":

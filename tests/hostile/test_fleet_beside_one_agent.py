@@ -99,6 +99,7 @@ def test_lag_of_the_others_is_read(fleet: Fleet, case: str) -> None:
     assert (code, rows) == (1, {name: [1] for name in (*GOOD, BAD)})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", EVERY)
 def test_readiness_of_the_others_is_read(fleet: Fleet, case: str) -> None:
     """Several threads connect at once, in a process that has connected to nothing before."""

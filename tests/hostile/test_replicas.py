@@ -19,10 +19,8 @@ from kstreams_runbooks.observe.kafka.clients import connect_python
 from kstreams_runbooks.observe.kafka.touched import read_touched
 from lab.settings import CHECKOUT
 from lab.supervise import inherited, until
+from world.ports import PAIR, port
 
-# Above the ports of the secured broker.
-_OFFSET = 120
-_PORT_BASE = 27_000
 _READY_S = 120
 COPIED, MOVED = "replicas-copied", "replicas-moved"
 
@@ -89,7 +87,7 @@ class Pair:
 
 @pytest.fixture
 def pair(tmp_path: Path) -> Iterator[Pair]:
-    made = Pair(tmp_path, int(os.environ.get("TEST_PORT_BASE") or _PORT_BASE) + _OFFSET)
+    made = Pair(tmp_path, port(PAIR))
     try:
         made.start()
         yield made

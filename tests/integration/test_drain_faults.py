@@ -136,6 +136,7 @@ def test_an_internal_topic_that_is_created_again_is_an_incident(drain: Drain) ->
     assert ("topic-recreated", REPARTITION) in [(one.id, one.object) for one in answer.verdict.findings]
 
 
+@pytest.mark.long
 def test_partitions_that_are_added_begin_the_count_anew(drain: Drain) -> None:
     """On a stopped application they are only read; a running one would fail of them."""
     drain.stop_application()

@@ -25,6 +25,8 @@ from lab.stack import Stack
 from lab.supervise import until
 from world.new_ledger import new_ledger
 
+pytestmark = pytest.mark.long
+
 STORE, IN_FRONT = "orders-windowed-store", "orders-orders-by-customer-repartition"
 OLD_MS, NEW_MS, GRACE_MS = 4_000, 2_000, 3_000
 MIXED_MS = OLD_MS + GRACE_MS

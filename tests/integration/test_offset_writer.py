@@ -4,6 +4,7 @@ import base64
 import shlex
 import struct
 import subprocess
+import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,15 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.act.kafka_writer import PartlyWritten, demand_written
 from kstreams_runbooks.act.offsets import OffsetWriter
 from kstreams_runbooks.act.saved_offsets import save_offsets
-from kstreams_runbooks.errors import WriteRefused
+from kstreams_runbooks.errors import Inconclusive, WriteRefused
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.writes import CommittedOffset, ObjectWritten, SavedOffsets
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import read_ends
+from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from lab.beside import beside
 from lab.kafka import topic_of_ten
@@ -58,6 +60,13 @@ def saved(config: dict[str, Any], group: str) -> SavedOffsets:
         return read_saved(reader, group)
 
 
+def read_offsets(reader: ClusterReader, group: str) -> dict[Place, int]:
+    """What a reading that waits for nothing finds."""
+    found = reader.committed([group])[group]
+    assert not isinstance(found, Missing)
+    return {place: one.offset for place, one in found.items()}
+
+
 def results(written: tuple[ObjectWritten, ...]) -> dict[str, str]:
     return {one.object: one.result for one in written}
 
@@ -92,6 +101,35 @@ def test_offsets_of_a_new_group_are_set_and_read_back(config: dict[str, Any], na
     with pytest.raises(WriteRefused, match=rf"{name}-0 of group {group}: 6 is committed \(saved 4, wanted 5\)"):
         writer.set(group, [CommittedOffset(name, 1, 0), CommittedOffset(name, 0, 5)], ids=ids, before=found)
     assert saved(config, group).by_place()[name, 0] == CommittedOffset(name, 0, 6, STAMP)
+
+
+def test_offsets_in_a_transaction_that_has_not_ended_are_waited_for(
+    config: dict[str, Any], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They would win over what is committed from a reading that does not have them."""
+    group = f"group-{name}"
+    consumer = Consumer({**config, "group.id": group, "enable.auto.commit": False})
+    consumer.commit(offsets=[TopicPartition(name, 0, 4)], asynchronous=False)
+    producer = Producer({**config, "transactional.id": group})
+    producer.init_transactions(10)
+    producer.begin_transaction()
+    producer.send_offsets_to_transaction([TopicPartition(name, 0, 7)], consumer.consumer_group_metadata(), 10)
+    with ClusterReader(config) as reader:
+        assert read_offsets(reader, group) == {(name, 0): 4}
+    ends = threading.Timer(2, producer.commit_transaction)
+    ends.start()
+    assert saved(config, group).by_place()[name, 0].offset == 7
+    ends.join()
+    producer.begin_transaction()
+    producer.send_offsets_to_transaction([TopicPartition(name, 0, 8)], consumer.consumer_group_metadata(), 10)
+    monkeypatch.setattr("kstreams_runbooks.observe.kafka.saved_offsets._UNSTABLE_S", 1)
+    with pytest.raises(
+        Inconclusive, match=f"offsets of group {group}: a transaction that commits its offsets has not ended"
+    ):
+        saved(config, group)
+    producer.abort_transaction(10)
+    assert saved(config, group).by_place()[name, 0].offset == 7
+    consumer.close()
 
 
 def test_what_cannot_be_committed_is_refused_before_anything_is(config: dict[str, Any], name: str) -> None:

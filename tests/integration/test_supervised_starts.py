@@ -101,7 +101,7 @@ def test_supervisord_starts_what_ended_by_itself_and_nothing_that_it_stopped(set
     assert described(settings).autorestart is False
 
 
-@pytest.mark.parametrize("pause_s", [0.0, 0.2, 0.5, 0.8, 1.1])
+@pytest.mark.parametrize("pause_s", [0.5, *(pytest.param(one, marks=pytest.mark.long) for one in (0.0, 0.2, 0.8, 1.1))])
 def test_what_ended_right_before_its_stop_stays_down(settings: SupervisordSettings, pause_s: float) -> None:
     """Supervisord has not started it again yet, and would."""
     os.kill(running_for_good(settings), 9)

@@ -25,6 +25,8 @@ from lab.stack import Stack
 from lab.supervise import until
 from world.new_ledger import new_ledger
 
+pytestmark = pytest.mark.long
+
 OPERATOR = "orders-windowed-closed"
 DEBUG = {"metrics.recording.level": "DEBUG"}
 NONE, SMALL, LARGE = None, 1_000, 10**9

@@ -42,6 +42,7 @@ def replace(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new), "utf-8")
 
 
+@pytest.mark.long
 def test_the_committed_description_is_what_the_application_builds(application: Path) -> None:
     """Both files are there for `kstreams-runbooks verify`, and say the same."""
     built = maven_test(application)

@@ -101,9 +101,10 @@ def show(document: Mapping[str, Any]) -> None:
     for table in (_outputs(document), *restarts, _instances(document)):
         console.print(table)
         console.print()
+    held = f", inputs held for {_seconds(document['held_seconds'])}" if document["held_seconds"] is not None else ""
     faults = ", ".join(f"{document[name]} {name.replace('_', ' ')}" for name in ("missing", "extra", "duplicate"))
     console.print(
-        f"{document['run']['dag_id']}: run {document['run']['state']}, {document['bounces']} bounces,"
+        f"{document['run']['dag_id']}: run {document['run']['state']}, {document['bounces']} bounces{held},"
         f" longest silence {_seconds(document['silence_seconds'])}, {document['inputs_seen']:,} inputs: {faults}"
         f" — the judge's verdict: {document['verdict']}",
         soft_wrap=True,

@@ -4,11 +4,13 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.errors import Unreachable
+from kstreams_runbooks.properties import dump
 
 from lab.settings import Lab
 from lab.supervise import Program, Supervisor, until
@@ -36,11 +38,28 @@ class Appended:
     at_ms: int
 
 
-def broker_program(lab: Lab) -> Program:
-    """The broker under supervisord."""
+def broker_program(lab: Lab, settings: Mapping[str, str]) -> Program:
+    """The broker under supervisord, with settings that are not those of its launcher."""
     launcher = lab.apps / "broker" / "bin" / "run-broker"
-    ports = lab.ports
-    return Program("broker", (str(launcher), str(lab.broker_data), str(ports.broker), str(ports.controller)))
+    ports, own = lab.ports, write_broker_settings(lab, settings)
+    return Program("broker", (str(launcher), str(lab.broker_data), str(ports.broker), str(ports.controller), str(own)))
+
+
+def write_broker_settings(lab: Lab, settings: Mapping[str, str]) -> Path:
+    """The file that the broker reads at its next start."""
+    lab.run_dir.mkdir(parents=True, exist_ok=True)
+    file = lab.run_dir / "broker.properties"
+    file.write_text(dump(settings), encoding="latin-1")
+    return file
+
+
+def restart_broker(lab: Lab, supervisor: Supervisor, settings: Mapping[str, str] | None = None) -> None:
+    """Stop the broker and start it again, with other settings if some are given; return when it answers."""
+    supervisor.stop("broker")
+    if settings is not None:
+        write_broker_settings(lab, settings)
+    supervisor.start("broker")
+    wait_for_broker(lab, supervisor)
 
 
 def wait_for_broker(lab: Lab, supervisor: Supervisor) -> None:

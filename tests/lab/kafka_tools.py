@@ -9,6 +9,7 @@ from lab.settings import CHECKOUT
 _BROKER = CHECKOUT / "tests" / "apps" / "broker"
 _GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 _TRANSACTIONS = "org.apache.kafka.tools.TransactionsCommand"
+_TOPICS = "org.apache.kafka.tools.TopicCommand"
 _SHARE = "org.apache.kafka.tools.consumer.ConsoleShareConsumer"
 _TOOL_S = 300
 
@@ -23,6 +24,11 @@ def consumer_groups(bootstrap: str, *words: str) -> Sequence[str]:
 def transactions(bootstrap: str, *words: str) -> Sequence[str]:
     """Command line of `kafka-transactions.sh`."""
     return _command(_TRANSACTIONS, bootstrap, words)
+
+
+def topics(bootstrap: str, *words: str) -> Sequence[str]:
+    """Command line of `kafka-topics.sh`."""
+    return _command(_TOPICS, bootstrap, words)
 
 
 def share_consumer(bootstrap: str, *words: str) -> Sequence[str]:

@@ -28,13 +28,17 @@ class InstanceStart:
 
 @dataclass(frozen=True)
 class Rolled:
-    """One instance in one bounce: when its stop was requested and when its gate first passed, Unix ms."""
+    """One instance in one bounce: when its stop was requested and when its gate first passed, Unix ms.
+
+    `on_empty_topics`: started while its inputs were held, so that it had no output.
+    """
 
     bounce: int
     instance: str
     stopped_at_ms: int
     started_at_ms: int
     gate_passed_at_ms: int | None
+    on_empty_topics: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Facts:
 
 def document(facts: Facts) -> dict[str, Any]:
     """The result; `ok` agrees with the exit code."""
-    numbers = sorted({one.bounce for one in facts.rolled})
+    numbers = sorted({one.bounce for one in facts.rolled if not one.on_empty_topics})
     bounces = [_bounce(number, facts) for number in numbers]
     return {
         "schema_version": SCHEMA_VERSION,
@@ -65,8 +69,11 @@ def document(facts: Facts) -> dict[str, Any]:
         "per_bounce": bounces,
         "instances": {name: _instance(starts_in(text)) for name, text in facts.logs.items()},
         "gaps": [
-            {"bounce": one.bounce, "instance": one.instance, "seconds": gap(facts.outputs, one)} for one in facts.rolled
+            {"bounce": one.bounce, "instance": one.instance, "seconds": gap(facts.outputs, one)}
+            for one in facts.rolled
+            if not one.on_empty_topics
         ],
+        "held_seconds": held(facts.rolled),
         "silence_seconds": silence(facts.outputs),
         "verdict": facts.judge.get("verdict"),
         **{fault: facts.judge.get(fault) for fault in FAULTS},
@@ -119,6 +126,18 @@ def gap(outputs: Sequence[Appended], rolled: Rolled) -> float | None:
     return longest / 1000
 
 
+def held(rolled: Sequence[Rolled]) -> float | None:
+    """Seconds for which inputs were held: from the stop before the start on empty topics until the start after it.
+
+    None if they were not, or are still.
+    """
+    stops = [one.stopped_at_ms for one in rolled if one.on_empty_topics]
+    starts = [
+        one.started_at_ms for one in rolled if not one.on_empty_topics and stops and one.started_at_ms > min(stops)
+    ]
+    return (min(starts) - min(stops)) / 1000 if stops and starts else None
+
+
 def silence(outputs: Sequence[Appended]) -> float | None:
     """Longest time in seconds in which no partition got an output: for as long no instance processed.
 
@@ -161,6 +180,8 @@ def _starts(lines: Sequence[str]) -> Iterator[InstanceStart]:
 def rolled_in(evidence: Mapping[str, Any]) -> list[Rolled]:
     """A run's restarts from its evidence, in their order: the write of each, and the first gate after it."""
     gates = [piece for piece in evidence["verdicts"] if piece["name"] == "gate"]
+    stages = (evidence.get("plan") or {}).get("stages", ())
+    certified = next((stage["number"] for stage in stages if stage["kind"] == "certify"), 0)
     return [
         Rolled(
             bounce=int(write["payload"]["bounce"]),
@@ -168,6 +189,7 @@ def rolled_in(evidence: Mapping[str, Any]) -> list[Rolled]:
             stopped_at_ms=int(write["payload"]["times"]["stop_requested_ms"]),
             started_at_ms=int(write["payload"]["times"]["started_ms"]),
             gate_passed_at_ms=_passed(gates, write["payload"]),
+            on_empty_topics=int(write["payload"]["bounce"]) < certified,
         )
         for write in evidence["writes"]
         if write["name"] == "restart"

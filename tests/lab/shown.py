@@ -27,8 +27,7 @@ _ALL = (
     # Enough updates that some are on their way through the repartition topic at any moment.
     Shown(
         "control_topic_flush",
-        # Keys are where their state is: its own traffic uses Kafka's default partitioner.
-        {"release": WITHOUT_REPARTITION, "switch": "swap", "without_key_check": True},
+        {"release": WITHOUT_REPARTITION, "switch": "swap"},
         Deployed(release=WITH_REPARTITION),
         customer_every=4,
     ),

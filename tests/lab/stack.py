@@ -4,7 +4,7 @@ import shlex
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,7 @@ DEFAULT_CUSTOMERS = 1_000
 class Parts:
     """The parts of a stack. `deployed` None leaves the application out; `built` means that Maven has run already.
 
+    `broker` has settings of the broker that are not those of its launcher.
     `spark` is a Connect server on the loopback, which every program finds by SPARK_REMOTE.
     """
 
@@ -40,6 +41,7 @@ class Parts:
     customer_every: int = CUSTOMER_EVERY
     seed: int = 1
     built: bool = False
+    broker: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def broker_only(cls) -> "Parts":
@@ -118,7 +120,7 @@ class Stack:
 
     def _launch(self) -> None:
         lab, parts = self.lab, self.parts
-        programs: list[Program] = [kafka.broker_program(lab)]
+        programs: list[Program] = [kafka.broker_program(lab, parts.broker)]
         if parts.deployed:
             application.write_instances(lab, parts.deployed)
             programs += [application.program(lab, name) for name in parts.deployed.names]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,9 @@ def long(value: int) -> bytes:
     return value.to_bytes(8, signed=True)
 
 
+@cache
 def class_path(release: str) -> str:
-    """Compile the pairs for a release; the class path has its jars, which the orders application was built with."""
+    """Compile the pairs for a release, once; the class path has the jars of the orders application in that release."""
     command = ["mvn", "-q", "-B", "-Dstyle.color=never", "compile", f"-Dkafka.version={release}"]
     built = subprocess.run(
         command, cwd=PROGRAM, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_BUILD_S, check=False

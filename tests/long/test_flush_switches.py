@@ -1,40 +1,20 @@
 """Control-topic flushes under traffic: by a person, with dynamic members and threads, of a switched optimization."""
 
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from lab.afresh import afresh
 from lab.airflow import APPROVER
 from lab.application import WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
-from lab.judge import judged
 from lab.stack import Stack
 from world.endings import COMPLETED, begun_other, held_by
-from world.given import declared_as
+from world.flushing import DAG, SWAP, busy
 from world.runs import approve, evidence, finished, log_of, question
 
 pytestmark = pytest.mark.long
 
-_DAG = "control_topic_flush"
-_SHORT = {"gate_interval_s": 0.5, "gate_good_readings": 2}
-_SWAP = {"switch": "swap", "without_key_check": True}
 _MERGE = "topology.optimization"
 _MERGED = "orders-orders-audited-latest-store-repartition"
-_WARM_S = 5
-
-
-@contextmanager
-def busy(stack: Stack, deployed: Deployed, **entry: Any) -> Iterator[None]:
-    """The application from nothing, under traffic; the judge looks at all of it in the end."""
-    afresh(stack, deployed)
-    with declared_as(stack, limits=_SHORT, **entry):
-        stack.start_traffic()
-        time.sleep(_WARM_S)
-        yield
-        judgement = judged(stack)
-        assert (judgement.code, judgement.faults()) == (0, {})
 
 
 def done(stack: Stack, run_id: str) -> Mapping[str, Any]:
@@ -48,7 +28,7 @@ def done(stack: Stack, run_id: str) -> Mapping[str, Any]:
 
 def flushed(stack: Stack, **conf: Any) -> Mapping[str, Any]:
     """The evidence of a flush by swapped inputs that was approved."""
-    trial = begun_other(stack, _DAG, **_SWAP, **conf)
+    trial = begun_other(stack, DAG, **SWAP, **conf)
     approve(stack, trial.run_id, "approve_plan")
     return done(stack, trial.run_id)
 
@@ -57,14 +37,14 @@ def test_a_person_pauses_and_resumes_the_producers(stack: Stack) -> None:
     """The run sees the inputs rest before it certifies, and asks to resume once the application is down."""
     with busy(stack, Deployed(release=WITH_REPARTITION)):
         conf = {"switch": "manual", "longest_hold_min": 60, "without_key_check": True}
-        trial = begun_other(stack, _DAG, release=WITHOUT_REPARTITION, **conf)
+        trial = begun_other(stack, DAG, release=WITHOUT_REPARTITION, **conf)
         approve(stack, trial.run_id, "approve_plan")
         question(stack, trial.run_id, "pause the producers of orders, customers")
         stack.stop_traffic()
-        stack.api(APPROVER).answer(_DAG, trial.run_id, "pause_inputs", "Stage 1 is done")
+        stack.api(APPROVER).answer(DAG, trial.run_id, "pause_inputs", "Stage 1 is done")
         question(stack, trial.run_id, "resume the producers of orders, customers")
         stack.start_traffic()
-        stack.api(APPROVER).answer(_DAG, trial.run_id, "resume_inputs", "Stage 4 is done")
+        stack.api(APPROVER).answer(DAG, trial.run_id, "resume_inputs", "Stage 4 is done")
         done(stack, trial.run_id)
         assert "the same ends in 2 readings" in log_of(stack, trial.run_id, "pause_inputs", 1)
 

@@ -9,9 +9,9 @@ from kstreams_runbooks.frames.bundle import write_bundle
 from lab import spark
 from lab.settings import CHECKOUT, Lab, Ports
 from lab.stack import Parts, stack
-from spark.ports import BROKER, CONNECT, port
 from world.eos import CODECS, SCENARIOS, Log, logs
 from world.given import Kafka
+from world.ports import BROKER, CONNECT, port
 
 
 @pytest.fixture(scope="session")

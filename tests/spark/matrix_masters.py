@@ -12,9 +12,9 @@ import pytest
 from lab import spark
 from lab.supervise import until
 from spark.lag_check_runs import as_ranges, counted, counted_directly, submit_job, unread
-from spark.ports import MASTER, MASTER_PAGE, WORKER, WORKER_PAGE, port
 from world.eos import Log
 from world.given import Kafka
+from world.ports import MASTER, MASTER_PAGE, WORKER, WORKER_PAGE, port
 
 _READY_S = 60
 

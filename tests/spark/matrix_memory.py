@@ -13,8 +13,8 @@ from kstreams_runbooks.frames.counting import ConnectCounter
 from kstreams_runbooks.frames.ranges import OffsetRange
 from lab import kafka as broker
 from lab import spark
-from spark.ports import CONNECT, port
 from world.given import Kafka
+from world.ports import CONNECT, port
 
 _PARTITIONS = 200
 _RECORDS = 10_000

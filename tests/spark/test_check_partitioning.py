@@ -74,6 +74,7 @@ def test_each_pair_is_compared_and_one_that_is_elsewhere_ends_the_task(
     assert [one.payload["keys"]["same"] for one in readings[1:]] == [200, 200]
 
 
+@pytest.mark.long
 def test_a_job_compares_with_nothing_but_the_zip(
     ledger: Ledger, kafka: Kafka, jars: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

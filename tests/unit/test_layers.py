@@ -51,9 +51,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 ROOMS: dict[str, list[set[str]]] = {
     "model": [{""}, {"releases", "readings"}, {"topology", "runs"}, {"discovery"}],
     "decide": [
-        {"lag", "releases", "runbooks", "topology"},
+        {"fleet_graph", "lag", "releases", "runbooks", "topology"},
         {"comparison", "fitting", "instances", "status"},
-        {"change", "drain", "discovery"},
+        {"change", "drain", "discovery", "internal_topics", "reset"},
         {"plans", "runs"},
         {"registry"},
     ],

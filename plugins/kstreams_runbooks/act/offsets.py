@@ -62,7 +62,7 @@ class OffsetWriter(KafkaWriter):
             ]
             reasons += self._group_reasons(reader, group_id, "READ", "Read")
             refuse_if(reasons)
-            now = read_saved(reader, group_id).by_place()
+            now = read_saved(reader, group_id, stable=not self._dry_run).by_place()
             places = sorted(place for place in wanted if place[1] < states[place[0]].partitions)
             ends = certain(read_ends(reader.librdkafka, places))
         saved = before.by_place()
@@ -101,7 +101,11 @@ class OffsetWriter(KafkaWriter):
         """Delete every offset that the group has committed on these topics; a topic without one is done `already`."""
         with ClusterReader(self._config) as reader:
             states = known(read_topic_states(reader, topics))
-            now = {one.place: one for one in read_saved(reader, group_id).offsets if one.topic in states}
+            now = {
+                one.place: one
+                for one in read_saved(reader, group_id, stable=not self._dry_run).offsets
+                if one.topic in states
+            }
             touched = {topic for topic, _ in now}
             reasons = [lacks(states[topic], "READ", "Read") for topic in sorted(touched)]
             reasons += self._group_reasons(reader, group_id, "DELETE", "Delete") if now else []
@@ -152,7 +156,7 @@ class OffsetWriter(KafkaWriter):
             reasons: list[str] = []
             for one in there:
                 reasons += self._group_reasons(reader, one.group_id, "DELETE", "Delete")
-                saved, now = one.by_place(), read_saved(reader, one.group_id).by_place()
+                saved, now = one.by_place(), read_saved(reader, one.group_id, stable=not self._dry_run).by_place()
                 reasons += [self._moved(one.group_id, place, at, saved.get(place), None) for place, at in now.items()]
         refuse_if(reasons)
         done = [ObjectWritten(f"group {name}", "already") for name, group in groups.items() if group is None]

@@ -21,6 +21,7 @@ from kstreams_runbooks.act.topic_checks import (
 from kstreams_runbooks.model.readings.touched import TopicState
 from kstreams_runbooks.model.writes import Growth, ObjectWritten, TopicShape, WriteResult
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
+from kstreams_runbooks.observe.kafka.creatable import create_requests
 from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 
@@ -65,7 +66,7 @@ class TopicWriter(KafkaWriter):
                 or misshapen(one, states[one.name], settings.get(one.name, {}))
                 for one in there
             ]
-            checked = _checked(reader, reader.admin.check_create_topics, _requests(absent))
+            checked = _checked(reader, reader.admin.check_create_topics, create_requests(absent))
         refuse_if([*reasons, *(_not_creatable(row, made) for row in checked)])
         done = [_topic(one.name, "already", states[one.name].topic_id) for one in there]
         if self._dry_run:
@@ -77,7 +78,7 @@ class TopicWriter(KafkaWriter):
         if not topics:
             return []
         with self._client() as client:
-            rows: _Rows = client.create_topics(_requests(topics), raise_errors=False)["topics"]
+            rows: _Rows = client.create_topics(create_requests(topics), raise_errors=False)["topics"]
             ids = {row["name"]: str(row["topic_id"]) for row in rows if not row["error_code"]}
             counts = {one.name: one.partitions for one in topics}
             late = _late(client, ids, lambda name, topic: _is_up(topic, ids[name], counts[name]))
@@ -280,17 +281,6 @@ def _not_created(row: Mapping[str, Any]) -> str:
 def _not_grown(row: Mapping[str, Any]) -> str:
     name = row["name"]
     return broker_error(f"topic {name}", row["error_code"], f"Alter on Topic {name}", row.get("error_message"))
-
-
-def _requests(topics: Sequence[TopicShape]) -> dict[str, dict[str, Any]]:
-    return {
-        one.name: {
-            "num_partitions": one.partitions,
-            "replication_factor": one.replication,
-            "configs": dict(one.settings),
-        }
-        for one in topics
-    }
 
 
 def _counts(growths: Sequence[Growth]) -> dict[str, int]:

@@ -153,6 +153,7 @@ class SuppressionEntry(FleetModel):
     key_bytes: Positive | None = Field(default=None, description="average size of a key, serialized")
     value_bytes: Positive | None = Field(default=None, description="average size of a value, serialized")
     logging: bool | None = Field(default=None, description="whether its buffer has a changelog")
+    logging_config: dict[Words, SettingText] | None = Field(default=None, description="settings of that changelog")
 
     @field_validator("time_limit_ms")
     @classmethod

@@ -23,6 +23,7 @@ _OTHER_PARTS = ("facts", "topology", "not_read")
 # From this release on a store of the DSL is made of the program's serdes; before it, of the serializer in them.
 _KEEPS_SERDES = Release("3.9")
 _POLICY: Final = "cleanup.policy"
+_DELETE: Final = "delete"
 _OF_LIBRARY: Final = "kafka.streams."
 # The class of Stores.inMemoryKeyValueStore until 2.8, which has no name of its own.
 _IN_MEMORY: Final = f"{_OF_LIBRARY}state.Stores$1"
@@ -92,6 +93,7 @@ class _Store(_Part):
     logging: bool | None = None
     aggregation: model.Aggregation | None = None
     key_of: frozenset[str] | None = None
+    changelog: str | None = None
     # Not compared, and checked all the same: a document with another type is not of the jar.
     caching: bool | None = None
     is_global: bool | None = Field(None, alias="global")
@@ -105,7 +107,6 @@ class _Suppression(_Part):
     when_full: model.WhenFull | None = None
     value_serde: _Serde | None = None
     logging: bool | None = None
-    # Not compared, and checked all the same.
     logging_config: dict[str, str] | None = None
 
 
@@ -257,8 +258,9 @@ def _store(name: str, store: _Store, unread: set[tuple[str, ...]], by_serializer
     # A window with a part that was not read is not known: no part of it has a default.
     whole = store.window is not None and not any(fact[:3] == ("stores", name, "window") for fact in unread)
     if store.retain_duplicates and store.logging_config is not None:
-        # From some release on the library sets it for such a store, and a program cannot choose another.
-        plain["logging_config"] = {name: one for name, one in store.logging_config.items() if name != _POLICY}
+        # From some release on the library sets it for such a store; another value is the program's.
+        own = {name: one for name, one in store.logging_config.items() if (name, one) != (_POLICY, _DELETE)}
+        plain["logging_config"] = own
     return model.DeclaredStore(
         **plain,
         window=store.window.read() if whole and store.window else None,
@@ -281,7 +283,7 @@ def _in_memory(supplier: str | None) -> bool | None:
 
 
 def _suppression(one: _Suppression) -> model.DeclaredSuppression:
-    plain = one.model_dump(exclude={"value_serde", "logging_config"})
+    plain = one.model_dump(exclude={"value_serde"})
     return model.DeclaredSuppression(**plain, value_serde=_serde(one.value_serde))
 
 

@@ -126,7 +126,7 @@ def _lines(sketch: _Sketch, labels: Mapping[DrawnKey, str], marks: Mapping[Drawn
     """Groups with their things, things without a group, edges, and the classes."""
     ids = {key: f"{key[0][0]}{number}" for number, key in enumerate(sketch.groups)}
     for number, group in enumerate(sorted(set(sketch.groups.values()) - {""})):
-        yield f'subgraph group{number}["sub-topology {_escaped(group)}"]'
+        yield f'subgraph group{number}["sub-topology {escaped(group)}"]'
         yield from (f"    {_shape(ids[key], key, labels)}" for key, own in sketch.groups.items() if own == group)
         yield "end"
     yield from (_shape(ids[key], key, labels) for key, own in sketch.groups.items() if not own)
@@ -152,10 +152,10 @@ def _classes(sketch: _Sketch, marks: Mapping[DrawnKey, str]) -> dict[str, list[D
 
 def _shape(name: str, key: DrawnKey, labels: Mapping[DrawnKey, str]) -> str:
     opening, closing = _SHAPES[key[0]]
-    return f'{name}{opening}"{_escaped(labels[key])}"{closing}'
+    return f'{name}{opening}"{escaped(labels[key])}"{closing}'
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Text for Mermaid's quotes: escapes closing quotes, tags, directives, entities and Markdown."""
     line = outside(text)
     for one, written in _ENTITIES.items():

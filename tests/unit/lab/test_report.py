@@ -138,6 +138,24 @@ def test_times_come_from_the_write_and_the_first_gate_after_it() -> None:
     assert rolled_in(evidence) == [Rolled(1, "orders-1", 1_000, 1_800, 3_000)]
 
 
+def test_a_start_on_empty_topics_is_no_bounce_but_begins_the_hold() -> None:
+    """It has no output, and no gate; inputs are held from the stop before it until the next start."""
+    times = {"stop_requested_ms": 1_000, "stopped_ms": 1_400, "started_ms": 1_800}
+    later = {"stop_requested_ms": 9_000, "stopped_ms": 9_400, "started_ms": 9_800}
+    evidence = {
+        "plan": {"stages": [{"kind": "start_all", "number": 5}, {"kind": "certify", "number": 6}]},
+        "verdicts": [],
+        "writes": [
+            {"name": "restart", "payload": {"instance": "orders-1", "bounce": number, "times": at}}
+            for number, at in ((5, times), (11, later))
+        ],
+    }
+    result = document(facts(rolled=rolled_in(evidence)))
+    assert (result["bounces"], result["held_seconds"]) == (1, 8.8)
+    assert [one["bounce"] for one in result["gaps"]] == [11]
+    assert document(facts())["held_seconds"] is None
+
+
 def test_silence_is_the_longest_time_without_an_output_of_any_partition() -> None:
     """While one instance is restarted the others go on; where all are stopped there is nothing."""
     assert silence([Appended(0, 1_000), Appended(1, 9_000), Appended(0, 4_000), Appended(1, 4_500)]) == 4.5

@@ -49,7 +49,10 @@ def still_held(then: InputsReading, now: InputsReading) -> Verdict:
         return Verdict(Outcome.INCONCLUSIVE, unknown)
     broken = (*_came(then, now), *_open(now))
     if broken:
-        action = "find the producer and stop it, then clear pause_inputs and what follows it"
+        action = (
+            "find the producer and stop it, then clear pause_inputs and what follows it, or undo this run if the "
+            "application is down already"
+        )
         return Verdict(Outcome.REFUSE, (f"inputs are not held any more: {first_of(broken, between='; ')}; {action}",))
     since = utc_second(then.taken.at_ms)
     return Verdict(Outcome.PROCEED, (f"nothing has come on {len(now.ends)} partitions of the inputs since {since}",))

@@ -56,7 +56,7 @@ def topics_fit(
         compared.append(title(one.described))
         for outcome, sentence in _patterns(one, seen):
             {Outcome.REFUSE: refused, Outcome.INCONCLUSIVE: unknown}[outcome].append(sentence)
-        counts = counts_fit(one, _external(one.topology, seen), seen.partitions, proven, application)
+        counts = counts_fit(one, external_topics(one.topology, seen), seen.partitions, proven, application)
         refused += counts.refused
         unknown += counts.unknown
         findings += counts.findings
@@ -121,7 +121,7 @@ def _too_slow(one: Described, pattern: str) -> str:
     )
 
 
-def _external(topology: Topology, seen: TopicsSeen) -> External:
+def external_topics(topology: Topology, seen: TopicsSeen) -> External:
     """Existing topics with their partitions, by name as printed; those of a pattern under `<pattern>*`."""
     internal = repartition_topics(topology)
     found: dict[str, tuple[tuple[str, int], ...]] = {}

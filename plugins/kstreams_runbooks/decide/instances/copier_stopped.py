@@ -98,7 +98,7 @@ def _changed(before: CopierReading, now: CopierReading) -> Iterator[str]:
     if moved := tuple(_moved(before, now)):
         yield (
             f"{first_of(moved)}: another producer wrote to the control topics of copier {now.copier} after it had "
-            "stopped; find and stop it"
+            "stopped; find and stop it, then clear pause_inputs and what follows it"
         )
 
 

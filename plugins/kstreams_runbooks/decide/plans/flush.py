@@ -8,18 +8,22 @@ from dataclasses import replace
 
 from kstreams_runbooks.decide.plans.switches import AnySwitch
 from kstreams_runbooks.errors import Refused
-from kstreams_runbooks.model.runs.object_stages import DeleteRecords
+from kstreams_runbooks.model.runs.object_stages import DeleteRecords, SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, Certify, ClearState, Stage, StartAll, StopAll
 
 FLUSH = "control_topic_flush"
 
 
-def flush_plan(restart: Plan, switch: AnySwitch, orphans: tuple[str, ...] = ()) -> Plan:
+def flush_plan(
+    restart: Plan, switch: AnySwitch, orphans: tuple[str, ...] = (), emptied: tuple[str, ...] = (), group: str = ""
+) -> Plan:
     """The plan of a stop and restart, with the inputs held by `switch` until the application is down.
 
     `restart` is at once and has one bounce: its release, settings and cleared state. `orphans` are the repartition
     topics that nothing reads afterwards: their records, proven read, are deleted, or a way back would read them again.
+    `emptied` are those without a record that the group reads again: it gets their beginning, since under
+    `auto.offset.reset=latest` it could skip what is written before its first commit.
     Refused for a streams group: its topology cannot change in place (KIP-1071).
     """
     if restart.facts.group_type == "streams":
@@ -28,7 +32,8 @@ def flush_plan(restart: Plan, switch: AnySwitch, orphans: tuple[str, ...] = ()) 
             "topology of a streams group that exists; use blue_green_cutover"
         )
     [bounce] = restart.bounces
-    stages = [replace(one, number=number) for number, one in enumerate(_stages(bounce, switch, orphans), 1)]
+    again = (SetOffsets(0, group, emptied, "start"),) if emptied else ()
+    stages = [replace(one, number=number) for number, one in enumerate(_stages(bounce, switch, orphans, again), 1)]
     inputs = ", ".join(switch.inputs)
     return replace(
         restart,
@@ -45,11 +50,14 @@ def flush_plan(restart: Plan, switch: AnySwitch, orphans: tuple[str, ...] = ()) 
     )
 
 
-def _stages(bounce: Bounce, switch: AnySwitch, orphans: tuple[str, ...]) -> Iterator[Stage]:
+def _stages(
+    bounce: Bounce, switch: AnySwitch, orphans: tuple[str, ...], again: tuple[SetOffsets, ...]
+) -> Iterator[Stage]:
     yield from switch.pausing()
     yield Certify(0, switch.inputs, switch.name)
     yield StopAll(0)
     yield from switch.resuming()
+    yield from again
     if (clears := bounce.clears) is not None:
         yield ClearState(0, deletes=clears)
     # Never on what it had before: that would read the inputs past the certificate.

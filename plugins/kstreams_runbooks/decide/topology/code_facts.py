@@ -79,6 +79,7 @@ def _store(where: str, read: DeclaredStore, declared: DeclaredStore) -> _Found[D
         "headers",
         "retain_duplicates",
         "logging_config",
+        "changelog",
         "source_table",
         "join",
         "logging",
@@ -104,7 +105,9 @@ def _counts(words: str, kind: str) -> bool:
 
 
 def _suppression(where: str, read: DeclaredSuppression, declared: DeclaredSuppression) -> _Found[DeclaredSuppression]:
-    suppression, found = _fields(where, read, declared, ("mode", "when_full", "logging", "value_serde"))
+    suppression, found = _fields(
+        where, read, declared, ("mode", "when_full", "logging", "logging_config", "value_serde")
+    )
     for limit in _LIMITS:
         was, now = getattr(declared, limit), getattr(read, limit)
         if was != now:

@@ -18,7 +18,11 @@ from functools import lru_cache
 _GENERATED = re.compile(r"((?:COGROUP)?K(STREAM|TABLE)-[A-Z-]+|.*STATE-STORE)-(?P<index>\d{10,})")
 
 
-@lru_cache(maxsize=2**14)
+# Each name is asked about many times; two programs of 3,000 operators have some ten thousand.
+_NAMES = 2**17
+
+
+@lru_cache(maxsize=_NAMES)
 def _generated(name: str) -> re.Match[str] | None:
     return _GENERATED.match(name)
 
@@ -34,6 +38,7 @@ def index_of(name: str) -> int | None:
     return int(found["index"]) if found else None
 
 
+@lru_cache(maxsize=_NAMES)
 def stem(name: str) -> str:
     """The name without its number: the kind of thing; a chosen name stays as it is."""
     found = _generated(name)
@@ -139,6 +144,11 @@ def is_join_window(store: str) -> bool:
 def is_subscription_store(store: str) -> bool:
     """Whether a store keeps the subscriptions of a foreign-key join."""
     return store.startswith(_SUBSCRIPTIONS[0]) or store.endswith(_SUBSCRIPTIONS[1])
+
+
+def is_made_of_foreign_keys(name: str) -> bool:
+    """Whether a topic is one of the two of a foreign-key join, to which no program gives a number of partitions."""
+    return is_made(name) and not is_repartition(name)
 
 
 def is_suppression(name: str) -> bool:

@@ -104,7 +104,8 @@ class DeclaredStore:
     `in_memory` is on the disk. `supplier` is the class that makes it (DEFAULT: the program leaves it to the library),
     `timestamped` whether it keeps a timestamp with each value, `headers` whether those of the record too,
     `logging_config` what the program sets of its changelog. `retain_duplicates`: a window store keeps each record of a
-    key and a time. `needs_headers`: its serdes cannot read a value without the headers of its record.
+    key and a time. `needs_headers`: its serdes cannot read a value without the headers of its record. `changelog` is
+    the source topic that it has for a changelog, None for one of its own.
     """
 
     kind: StoreKind | None = None
@@ -129,6 +130,7 @@ class DeclaredStore:
     needs_headers: bool | None = None
     retain_duplicates: bool | None = None
     logging_config: Mapping[str, str] | None = None
+    changelog: str | None = None
 
     @property
     def is_lru_map(self) -> bool:
@@ -165,6 +167,7 @@ class DeclaredSuppression:
     key_bytes: int | None = None
     value_bytes: int | None = None
     logging: bool | None = None
+    logging_config: Mapping[str, str] | None = None
 
     @property
     def ends_when_full(self) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import kafka.net.manager
+from kafka import OffsetAndMetadata, TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 from kafka.metrics.measurable_stat import AbstractMeasurableStat
@@ -100,6 +101,24 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
             response = await self._manager.send(request, node_id=coordinator)
             described.update({group["group_id"]: group for group in response.to_dict()["groups"]})
         return described
+
+    def list_stable_offsets(self, group_id: str) -> dict[TopicPartition, OffsetAndMetadata]:
+        """What `list_group_offsets` reads of a group; UnstableOffsetCommitError while a transaction may replace some.
+
+        kafka-python has no parameter for `require_stable` of OffsetFetch (KIP-447).
+        """
+        offsets: dict[TopicPartition, OffsetAndMetadata] = self._manager.run(self._list_stable_offsets, group_id)
+        return offsets
+
+    async def _list_stable_offsets(self, group_id: str) -> dict[TopicPartition, OffsetAndMetadata]:
+        coordinator = await self._find_coordinator_id(group_id)
+        [(_, request)] = self._list_group_offsets_requests({group_id: None})
+        request.require_stable = True
+        response = await self._manager.send(request, node_id=coordinator)
+        offsets: dict[str, dict[TopicPartition, OffsetAndMetadata]] = self._list_group_offsets_process_response(
+            response, group_id=group_id
+        )
+        return offsets[group_id]
 
     def describe_every_log_dir(self, brokers: Sequence[int]) -> list[dict[str, Any]]:
         """Log directories of each broker with their content: `broker`, `error_code`, `log_dirs`, `failure`.

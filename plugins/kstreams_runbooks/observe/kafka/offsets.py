@@ -139,13 +139,19 @@ def read_committed(admin: ReadOnly, group_ids: Sequence[str]) -> dict[str, Group
     if not group_ids:
         return {}
     answer = admin.list_group_offsets(dict.fromkeys(group_ids))
+    return {group: _by_place(offsets) for group, offsets in answer.items()}
+
+
+def read_stable(admin: ReadOnly, group_id: str) -> GroupOffsets:
+    """The same of one group; UnstableOffsetCommitError while a transaction that has not ended may replace some."""
+    return _by_place(admin.list_stable_offsets(group_id))
+
+
+def _by_place(offsets: Mapping[Any, Any]) -> GroupOffsets:
     return {
-        group: {
-            (partition.topic, partition.partition): Committed(found.offset, found.metadata or "", found.leader_epoch)
-            for partition, found in offsets.items()
-            if found.offset != _NEVER_COMMITTED
-        }
-        for group, offsets in answer.items()
+        (partition.topic, partition.partition): Committed(found.offset, found.metadata or "", found.leader_epoch)
+        for partition, found in offsets.items()
+        if found.offset != _NEVER_COMMITTED
     }
 
 

@@ -7,16 +7,23 @@ from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
+from kstreams_runbooks.observe.kafka.offsets import GroupOffsets, read_stable
 from kstreams_runbooks.wording import first_of
 
+# A producer of Kafka Streams gives its transactions 10 s; one that was killed has them ended by the broker then.
+_UNSTABLE_S = 30
+_LOOK_AGAIN_S = 0.2
 
-def read_saved(reader: ClusterReader, group_id: str) -> SavedOffsets:
+
+def read_saved(reader: ClusterReader, group_id: str, *, stable: bool = True) -> SavedOffsets:
     """The offsets of a group, none if no broker knows it; Inconclusive if they cannot be read.
 
-    A broker leaves out the offsets on topics that this login may not Describe.
+    A broker leaves out the offsets on topics that this login may not Describe. If `stable`, waits for a transaction
+    that commits offsets of the group: what it replaces is not saved. A group whose members commit all the time is
+    never stable as a whole.
     """
     at_ms = reader.taken().at_ms
-    found = reader.committed([group_id])[group_id]
+    found = _stable(reader, group_id) if stable else reader.committed([group_id])[group_id]
     if isinstance(found, Missing):
         raise Inconclusive(f"offsets of group {group_id}: {found.missing}")
     return SavedOffsets(
@@ -27,6 +34,30 @@ def read_saved(reader: ClusterReader, group_id: str) -> SavedOffsets:
             for (topic, partition), one in sorted(found.items())
         ),
     )
+
+
+def _stable(reader: ClusterReader, group_id: str) -> GroupOffsets | Missing:
+    """What a group has committed, once no transaction that has not ended may replace any of it (KIP-447)."""
+    from kafka.errors import UnstableOffsetCommitError
+    from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+
+    retrying = Retrying(
+        retry=retry_if_exception_type(UnstableOffsetCommitError),
+        stop=stop_after_delay(_UNSTABLE_S),
+        wait=wait_fixed(_LOOK_AGAIN_S),
+        reraise=True,
+    )
+
+    def ask() -> GroupOffsets | Missing:
+        try:
+            return retrying(read_stable, reader.admin, group_id)
+        except UnstableOffsetCommitError:
+            return Missing(
+                f"a transaction that commits its offsets has not ended in {_UNSTABLE_S} s; wait until it has "
+                "(transaction.timeout.ms at most), then clear this task and what follows it"
+            )
+
+    return reader.of_group(group_id, ask)
 
 
 def require_all_topics(reader: ClusterReader, group_ids: Sequence[str]) -> None:

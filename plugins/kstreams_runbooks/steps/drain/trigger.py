@@ -1,11 +1,14 @@
 """The wait for a drain: polls one application from the triggerer without a worker, keeps the verdict's readings."""
 
+import time
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState
 
 from kstreams_runbooks.decide.drain.certificate import drained
+from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -17,6 +20,8 @@ from kstreams_runbooks.watch.thinned import Thinned
 
 # The ledger has the last reading of a waiting run under this name, for the view of the fleet.
 PROGRESS = "drain"
+# How long after the last question whether what has to hold does: doubled each time.
+_ASK_FIRST_S, _ASK_MOST_S = 10.0, 300.0
 
 
 class DrainTrigger(WatchTrigger):
@@ -27,6 +32,9 @@ class DrainTrigger(WatchTrigger):
 
     Arguments: `question` (DrainQuestion), `interval_s`, `ceiling_s`.
     """
+
+    def still(self, run: Run) -> None:
+        """What has to hold while it waits: Refused or Drifted ends the wait. Blocks."""
 
     async def watch(self, run: Run) -> Verdict:
         """Read, judge and wait until the end."""
@@ -50,9 +58,16 @@ class _Watch(DrainWatch):
         super().__init__(reader, run.kafka, replace(question, topic_ids=self._first), trigger.arguments["interval_s"])
         self._until = Until(run, f"ceiling/{trigger.step}", self._ceiling_s)
         self._thinned = Thinned()
+        self._asked_at, self._ask_after_s = time.monotonic(), _ASK_FIRST_S
 
     def look(self) -> Verdict:
         """Take one more reading; logs and keeps it if the verdict is new, and sometimes in between."""
+        if time.monotonic() - self._asked_at >= self._ask_after_s:
+            # Each answer is evidence: a wait of hours asks seldom.
+            self._asked_at, self._ask_after_s = time.monotonic(), min(2 * self._ask_after_s, _ASK_MOST_S)
+            # A broker may be restarting: the next look asks again.
+            with suppress(Inconclusive, Unreachable):
+                self._trigger.still(self._run)
         verdict = super().look()
         if self.question.topic_ids and not self._first:
             self._first = self._run.ledger.remember(self._run.key, self._topics, dict(self.question.topic_ids))
@@ -74,9 +89,10 @@ class _Watch(DrainWatch):
         return Verdict(
             outcome,
             (
-                f"not drained after {self._ceiling_s:.0f} s (limit drain_ceiling_s): {'; '.join(last.reasons)}"
-                f"{self._until.note}",
+                f"not drained after {self._ceiling_s:.0f} s (limit drain_ceiling_s){self._until.note}",
+                # Before the reasons: they may be many, and a sentence has a limit.
                 f"the last readings: {unread}",
+                *last.reasons,
             ),
         )
 
@@ -91,11 +107,11 @@ def _summary(reading: DrainReading) -> str:
     return "not known" if reading.unread is None else f"{reading.unread:,} records left"
 
 
-def drain_trigger(run: Run, question: DrainQuestion) -> DrainTrigger:
+def drain_trigger(run: Run, question: DrainQuestion, kind: type[DrainTrigger] = DrainTrigger) -> DrainTrigger:
     """The trigger that waits until the application of `run` is drained."""
     arguments: dict[str, Any] = {
         "question": asdict(question),
         "interval_s": run.limit("gate_interval_s"),
         "ceiling_s": run.limit("drain_ceiling_s"),
     }
-    return DrainTrigger(run_key=run.key, task_id=run.task_id, try_number=run.try_number, **arguments)
+    return kind(run_key=run.key, task_id=run.task_id, try_number=run.try_number, **arguments)

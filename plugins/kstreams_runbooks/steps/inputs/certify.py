@@ -11,6 +11,7 @@ from kstreams_runbooks.model.runs.stages import Certify
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.drain.certify import give_certificate, read_drain
 from kstreams_runbooks.steps.drain.trigger import drain_trigger
+from kstreams_runbooks.steps.inputs.held_trigger import HeldDrainTrigger
 from kstreams_runbooks.steps.inputs.tasks import certificate, require_held
 from kstreams_runbooks.steps.instances.gate import answered
 from kstreams_runbooks.steps.plan.cards import has_stopped
@@ -40,7 +41,8 @@ class CertifyHeld(BaseOperator):
                 require_earlier(run, stage)
                 authorize(run, "approve_plan", (), going_on=True)
                 require_held(run)
-                self.defer(trigger=drain_trigger(run, _question(run, stage)), method_name="resume")
+                trigger = drain_trigger(run, _question(run, stage), HeldDrainTrigger)
+                self.defer(trigger=trigger, method_name="resume")
 
     def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
         """Read once more, and give the certificate."""

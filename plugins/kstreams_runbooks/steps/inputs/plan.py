@@ -3,9 +3,11 @@
 from dataclasses import replace
 from typing import get_args
 
+from kstreams_runbooks.act.topic_checks import certain
 from kstreams_runbooks.decide.change.described import with_full_names
 from kstreams_runbooks.decide.change.needless import key_pairs, not_compared
 from kstreams_runbooks.decide.comparison.prediction import predicted
+from kstreams_runbooks.decide.fitting.needed import repartitions_read
 from kstreams_runbooks.decide.plans.basis import costs_at_once, facts
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.switches import COPIER, MANUAL, SWAP, AnySwitch, CopierSwitch, ManualSwitch
@@ -19,6 +21,9 @@ from kstreams_runbooks.model.readings.partitioning import KeyPair
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.plan import Plan, SidePart
 from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.offsets import read_ends
+from kstreams_runbooks.observe.lag.partition_rows import places_of
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.inputs.hold import may_be_held
 from kstreams_runbooks.steps.inputs.swap import swap_of
@@ -56,7 +61,14 @@ def control_topic_flush(run: Run, reading: ApplicationReading, findings: tuple[F
     run.keep("note", _PAIRS, {"pairs": encode(pairs)})
     if pairs and run.record.params.get(_UNCHECKED):
         restart = replace(restart, findings=(*restart.findings, *map(not_compared, pairs)))
-    made = run.decide(flush_plan, restart=restart, switch=switch, orphans=orphans)
+    made = run.decide(
+        flush_plan,
+        restart=restart,
+        switch=switch,
+        orphans=orphans,
+        emptied=_emptied(run, running, parsed(after)),
+        group=run.declared.application_id,
+    )
     check_deployer(run, made.of_side(""))
     return made
 
@@ -101,6 +113,15 @@ def _copier(run: Run) -> CopierSwitch:
     costs = tuple(costs_at_once(side.declared))
     part = SidePart(COPIER, side.declared.name, side.declared.cluster, found, costs)
     return CopierSwitch(run.application.inputs, part, copier.inputs)
+
+
+def _emptied(run: Run, running: ParsedDescription, wanted: ParsedDescription) -> tuple[str, ...]:
+    """Repartition topics without a record that exist, that the wanted version reads, and the running one does not."""
+    now, later = (repartitions_read([one], run.declared.application_id).keys() for one in (running, wanted))
+    with ClusterReader(run.kafka) as reader:
+        ends = read_ends(reader.librdkafka, places_of(reader.topics(later - now)))
+    full = {topic for (topic, _), (start, end) in certain(ends).items() if start != end}
+    return tuple(sorted({topic for topic, _ in ends} - full))
 
 
 def _orphans(

@@ -6,6 +6,7 @@ from typing import Any, get_args
 from kstreams_runbooks.decide.change.described import side_of
 from kstreams_runbooks.decide.comparison.compared import Side, source_tables
 from kstreams_runbooks.decide.drain.flushed import swap_holds
+from kstreams_runbooks.decide.fitting.uncommitted import offset_resets
 from kstreams_runbooks.decide.plans.swap import empty_topic_name, may_swap
 from kstreams_runbooks.decide.plans.switches import SwapSwitch
 from kstreams_runbooks.decide.topology.described import ParsedDescription
@@ -34,7 +35,6 @@ from kstreams_runbooks.steps.stages.offsets import held_offsets
 from kstreams_runbooks.wording import outside
 
 _FIELD = "empty_topics"
-_OPTION = "auto.offset.reset"
 # Of a Kafka Streams consumer (StreamsConfig, Apache Kafka 4.3).
 _DEFAULT = "earliest"
 
@@ -78,8 +78,10 @@ def still_swapped(run: Run) -> None:
     group = run.application.application_id
     seeded = _seeded(run, group)
     with ClusterReader(run.kafka) as reader:
-        now = read_saved(reader, group)
-        ends = read_ends(reader.librdkafka, [one.place for one in seeded.after])
+        # The group does not subscribe to what is held: no transaction of it has an offset there.
+        now = read_saved(reader, group, stable=False)
+        there = {one.name for one in reader.topics({one.topic for one in seeded.after})}
+        ends = read_ends(reader.librdkafka, [one.place for one in seeded.after if one.topic in there])
     run.demand(
         run.decide(
             swap_holds,
@@ -237,7 +239,7 @@ def _reset(described: Described) -> str:
     declared = described.declaration
     if declared.config is None:
         return ""
-    value = declared.config.get(_OPTION, declared.config.get(f"main.consumer.{_OPTION}", _DEFAULT))
+    value = next(iter(offset_resets([declared.config])), _DEFAULT)
     of_sources = {one.offset_reset for one in declared.operators.values()} - {None, "default", value}
     return "" if of_sources else value
 

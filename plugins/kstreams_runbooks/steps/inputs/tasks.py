@@ -9,7 +9,9 @@ from kstreams_runbooks.errors import Refused, WriteRefused
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, Certify, Stage, StartAll, StopAll
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.change.partitioning import COMPARED
+from kstreams_runbooks.steps.drain.certify import last_look
 from kstreams_runbooks.steps.inputs.manual import require_still, wait_until_still
 from kstreams_runbooks.steps.inputs.swap import still_swapped
 from kstreams_runbooks.steps.instances.copier import prove_stopped, proven_stop, require_still_stopped
@@ -17,8 +19,8 @@ from kstreams_runbooks.steps.instances.restart import start_stage, stop_stage
 from kstreams_runbooks.steps.instances.together import rehearse_start, rehearse_stop
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import write
-from kstreams_runbooks.steps.stages.offsets import note_ends
-from kstreams_runbooks.steps.stages.order import flows, is_complete, keep_complete, let_flow
+from kstreams_runbooks.steps.stages.offsets import note_ends, require_empty
+from kstreams_runbooks.steps.stages.order import flows, is_complete, keep_complete, let_flow, require_earlier
 from kstreams_runbooks.steps.stages.task import make
 
 
@@ -48,6 +50,8 @@ def resume_inputs(run: Run) -> None:
     """The inputs as they were; the application, which is down, reads them from its start on."""
     plan = run.whole_plan()
     if not run.dry_run and not flows(run):
+        # Before it is kept that they flow: a rerun of the stop has to know that it is not complete.
+        require_earlier(run, plan.resuming[0])
         require_held(run)
         let_flow(run)
     for stage in plan.resuming:
@@ -55,7 +59,11 @@ def resume_inputs(run: Run) -> None:
 
 
 def require_held(run: Run) -> None:
-    """Refused or Inconclusive unless the inputs are held as the plan has it."""
+    """Refused or Inconclusive unless the inputs are held as the plan has it, in one of three looks."""
+    last_look(lambda: _held(run), run.limit("gate_interval_s"))
+
+
+def _held(run: Run) -> Verdict:
     certify = certificate(run.whole_plan())
     if certify.how == SWAP:
         still_swapped(run.first)
@@ -63,6 +71,7 @@ def require_held(run: Run) -> None:
         require_still_stopped(run.side(COPIER), proven_stop(run.side(COPIER)))
     else:
         require_still(run.first, certify.inputs)
+    return Verdict(Outcome.PROCEED, (f"{', '.join(certify.inputs)} are held",))
 
 
 def require_compared(run: Run) -> None:
@@ -111,7 +120,10 @@ def _stop(run: Run, plan: Plan, stage: StopAll) -> None:
     if run.dry_run:
         rehearse_stop(run)
         return
-    for later in plan.stages:
+    for later in plan.pausing:
         if isinstance(later, SetOffsets) and (later.side, later.to) == (stage.side, "same"):
             note_ends(run, later)
+        elif isinstance(later, SetOffsets) and (later.side, later.to) == (stage.side, "start"):
+            # A given topic may have got a record since the plan: nothing is stopped for it.
+            require_empty(run, later.topics)
     stop_stage(run, stage, plan.start_after(stage).bounce)

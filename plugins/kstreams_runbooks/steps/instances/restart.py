@@ -34,7 +34,14 @@ from kstreams_runbooks.steps.plan.cards import has_stopped, previous_start
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
-from kstreams_runbooks.steps.stages.order import flows, holds_inputs, keep_complete, require_earlier, task_of
+from kstreams_runbooks.steps.stages.order import (
+    flows,
+    holds_inputs,
+    is_complete,
+    keep_complete,
+    require_earlier,
+    task_of,
+)
 from kstreams_runbooks.steps.stages.perform import guard_stage
 
 _APPROVAL = "approve_plan"
@@ -74,7 +81,7 @@ def stop_application(side: str = "", *, first: Callable[[Run], None] | None = No
             rehearse_stop(own)
         elif run.dry_run:
             rehearse_at_once(own, started(plan.start))
-        elif flows(run):
+        elif flows(run) and plan.stop and is_complete(run, plan.stop):
             run.say("the application was stopped, and its inputs flow again: nothing to stop")
         else:
             if first is not None and not any(has_ended(one) for one in own.read().instances):

@@ -12,6 +12,7 @@ from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.act.instance import RestartTimes, clear, restart
 from kstreams_runbooks.decide.instances.members import group_is_empty
 from kstreams_runbooks.decide.instances.rolling import in_place
+from kstreams_runbooks.decide.plans.undo import deployed_as
 from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.deployers.requests import for_one_start
@@ -213,9 +214,14 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
 
 
 def has_started(run: Run, bounce: Bounce) -> bool:
-    """Whether this run has begun to start the instances on a bounce."""
+    """Whether this run has begun to start the instances on a bounce; all of them may have died since."""
     reading = run.read()
-    return any(started_by(run, one, bounce, reading.taken.at_ms) for one in reading.instances)
+    if any(started_by(run, one, bounce, reading.taken.at_ms) for one in reading.instances):
+        return True
+    begun = run.ledger.evidence(run.key, kind="note", name=START_BEGUN)
+    return any(note.payload["bounce"] == bounce.number for note in begun) and any(
+        deployed_as(one, bounce) for one in reading.instances
+    )
 
 
 def rehearse_at_once(run: Run, bounce: Bounce) -> None:

@@ -210,7 +210,8 @@ def _proven(run: Run) -> None:
     of = {"plan": run.plan(), "own": own_changes(run)}
     after = watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, **of))
     before = run.observed("read_cards")
-    keep_orphans(run, before, after)
+    if not run.application.copies:
+        keep_orphans(run, before, after)
     left = left_unread(run, before)
     if left.outcome is Outcome.REFUSE:
         run.say(f"{left.sentence}; they come from what is taken back, and are lost with it")

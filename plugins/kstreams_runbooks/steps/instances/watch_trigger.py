@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from airflow.triggers.base import BaseTrigger, TaskSuccessEvent, TriggerEvent
 
-from kstreams_runbooks.errors import Drifted, Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.errors import Drifted, Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import unread
@@ -82,6 +82,8 @@ class WatchTrigger(BaseTrigger):
             ended = verdict.outcome is Outcome.PROCEED and await self.aside(self.ends_the_task, run)
         except Drifted as error:
             drifted, verdict = True, Verdict(Outcome.REFUSE, self._broken(str(error)))
+        except Refused as error:
+            verdict = Verdict(Outcome.REFUSE, self._broken(str(error)))
         except RunbookError as error:
             verdict = Verdict(Outcome.INCONCLUSIVE, self._broken(str(error)))
         except Exception as error:  # noqa: BLE001 - after any error a person gets a sentence, and the log its trace

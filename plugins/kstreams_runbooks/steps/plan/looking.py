@@ -155,9 +155,9 @@ def _prove(run: Run) -> None:
         raise Refused(f"{left.sentence}; trigger undo for this run: the previous deployment reads them")
     run.demand(left)
     of: dict[str, Any] = {"before": before, "plan": run.plan(), "own": own_changes(run)}
-    keep_orphans(
-        run, before, watch(run, lambda earlier, after: run.decide(change_verified, earlier=earlier, after=after, **of))
-    )
+    proven = watch(run, lambda earlier, after: run.decide(change_verified, earlier=earlier, after=after, **of))
+    if not run.application.copies:
+        keep_orphans(run, before, proven)
 
 
 def left_unread(run: Run, before: ApplicationReading) -> Verdict:

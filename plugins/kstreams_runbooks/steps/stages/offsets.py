@@ -28,7 +28,7 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
     announced = Announced(run, stage)
     kept = announced.facts(OffsetsSet).get(stage.group)
     with ClusterReader(run.kafka) as reader:
-        before = kept.before if kept else read_saved(reader, stage.group)
+        before = kept.before if kept else read_saved(reader, stage.group, stable=not run.dry_run)
         ids = {one.name: one.topic_id for one in reader.topics(stage.topics)}
         if gone := sorted(set(stage.topics) - ids.keys()):
             raise Refused(f"topic {gone[0]} does not exist (expected: as in the plan); look at who deleted it")
@@ -122,6 +122,13 @@ def held_offsets(run: Run, group: str) -> tuple[CommittedOffset, ...]:
     return () if kept is None else kept.after
 
 
+def require_empty(run: Run, topics: Sequence[str]) -> None:
+    """Refused if a topic that is read in place of an input has a record; one that does not exist yet has none."""
+    with ClusterReader(run.kafka) as reader:
+        ends = _ends(reader, topics)
+    _require_empty(ends)
+
+
 def _require_empty(ends: Mapping[Place, tuple[int, int]]) -> None:
     """Refused if a topic that is read in place of an input has a record."""
     for place, (start, end) in sorted(ends.items()):
@@ -173,7 +180,7 @@ def delete_offsets(run: Run, stage: DeleteOffsets) -> None:
     announced = Announced(run, stage)
     kept = announced.facts(OffsetsDeleted).get(stage.group)
     with ClusterReader(run.kafka) as reader:
-        before = kept.before if kept else read_saved(reader, stage.group)
+        before = kept.before if kept else read_saved(reader, stage.group, stable=not run.dry_run)
     checked = _checking(run, stage)
     checked.delete(stage.group, stage.topics, before=before)
     if run.dry_run:
@@ -190,7 +197,10 @@ def delete_groups(run: Run, stage: DeleteGroups) -> None:
     announced = Announced(run, stage)
     kept = announced.facts(GroupDeleted)
     with ClusterReader(run.kafka) as reader:
-        before = [kept[name].before if name in kept else read_saved(reader, name) for name in stage.groups]
+        before = [
+            kept[name].before if name in kept else read_saved(reader, name, stable=not run.dry_run)
+            for name in stage.groups
+        ]
     checked = _checking(run, stage)
     checked.delete_groups(before)
     if run.dry_run:

@@ -122,7 +122,8 @@ def test_a_killed_copier_that_is_at_least_once_may_repeat(ended: bool | Missing,
         (
             {"ends": (TopicEnd("orders", 0, 12), TopicEnd("orders", 1, 20), TopicEnd("orders", 2, 0))},
             "orders-0 ends at 12 (before: 10), orders-2 is a partition more than before: another producer wrote to the "
-            "control topics of copier passing after it had stopped; find and stop it",
+            "control topics of copier passing after it had stopped; find and stop it, then clear pause_inputs and what "
+            "follows it",
         ),
     ],
 )

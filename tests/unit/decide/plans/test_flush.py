@@ -64,6 +64,16 @@ def test_swapped_inputs_are_held_by_a_start_on_empty_topics() -> None:
     assert made.stop.number == 7
 
 
+def test_a_topic_that_was_emptied_gets_its_beginning_while_the_group_is_empty() -> None:
+    """The group may have no offset on it any more."""
+    made = flush_plan(restart(), swap(_EMPTY), emptied=("orders-id-by-user-repartition",), group="orders-id")
+    *_, again = [one for one in made.stages if isinstance(one, SetOffsets)]
+    assert (again.topics, again.group, again.to) == (("orders-id-by-user-repartition",), "orders-id", "start")
+    assert again in made.resuming
+    assert made.start is not None
+    assert again.number < made.start.number
+
+
 def test_a_topic_that_exists_is_neither_created_nor_deleted() -> None:
     """The form gave it."""
     made = flush_plan(restart(), swap(replace(_EMPTY, partitions=2)))

@@ -1,7 +1,10 @@
 """The fate of each store and each internal topic: things that hold data, by their role and not by their name."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
@@ -179,29 +182,45 @@ class _Shifts:
     """The operators of the program that were added or removed."""
 
     def __init__(self, compared: Compared) -> None:
-        self._come = [(name, index_of(name)) for name in compared.program.added]
-        self._gone = [(name, index_of(name)) for name in compared.program.removed]
+        self._come = _Numbered(compared.program.added)
+        self._gone = _Numbered(compared.program.removed)
 
     def before(self, subject: Subject) -> str:
         """Those before a thing whose number changed, in words; empty if it kept its name."""
         if not subject.facts["renamed"]:
             return ""
-        come, gone = _before(self._come, subject.name), _before(self._gone, subject.said["before"])
-        named = [f"{name} was added" for name in come[:_MOST_NAMED]]
-        named += [f"{name} was removed" for name in gone[:_MOST_NAMED]]
-        return _some(named, " and ", len(come) + len(gone)) or "an operator before it was added, removed or named"
+        come, gone = self._come.before(subject.name), self._gone.before(subject.said["before"])
+        named = [f"{name} was added" for name in come.first]
+        named += [f"{name} was removed" for name in gone.first]
+        return _some(named, " and ", come.total + gone.total) or "an operator before it was added, removed or named"
+
+
+class _Before(NamedTuple):
+    """The first few operators before something, and how many there are."""
+
+    first: tuple[str, ...]
+    total: int
+
+
+class _Numbered:
+    """Operators with the numbers of their generated names; a chosen name hides its place."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._each = [(name, index_of(name)) for name in names]
+        self._numbers = sorted(number for _, number in self._each if number is not None)
+
+    def before(self, name: str) -> _Before:
+        """Those that may precede a thing with this name."""
+        other = index_of(name)
+        may = (operator for operator, own in self._each if own is None or other is None or own < other)
+        later = 0 if other is None else len(self._numbers) - bisect_left(self._numbers, other)
+        return _Before(tuple(islice(may, _MOST_NAMED)), len(self._each) - later)
 
 
 def _some(names: Sequence[str], between: str, count: int) -> str:
     """The first few of `count` names, and how many more there are."""
     more = count - _MOST_NAMED
     return between.join([*names[:_MOST_NAMED], *([f"{more:,} more"] if more > 0 else [])])
-
-
-def _before(operators: Sequence[tuple[str, int | None]], name: str) -> list[str]:
-    """Operators that may precede a thing with a generated name: a chosen name hides its place."""
-    other = index_of(name)
-    return [operator for operator, own in operators if own is None or other is None or own < other]
 
 
 def _stores_with_new_key(compared: Compared) -> frozenset[str]:

@@ -1,0 +1,1 @@
+"""The internal topics that a topology gets, before its application starts."""

@@ -1,0 +1,252 @@
+"""The blast radius of a reset: topics that go, records read again, state not rebuilt, and who sees results again."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.fitting.needed import changelogs
+from kstreams_runbooks.decide.fleet_graph import downstream, readers_of, writers_of
+from kstreams_runbooks.decide.reset.offsets import may_move
+from kstreams_runbooks.decide.reset.pace import catch_up
+from kstreams_runbooks.decide.reset.stores import Moves, OnCluster, store_fates, table_inputs
+from kstreams_runbooks.decide.topology.graph import internal_topics
+from kstreams_runbooks.decide.topology.names import is_changelog
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.fleet_graph import FleetGraph
+from kstreams_runbooks.model.readings.input_offsets import InputPartition, MovedOffset
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.reset import (
+    DELETES_TOPICS,
+    BlastRadius,
+    CatchUp,
+    CountedMove,
+    Fate,
+    GoneHistory,
+    MissingKeys,
+    OutputReader,
+    ResetFacts,
+    ResetMode,
+    ResetTopic,
+    StoreFate,
+)
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.wording import first_of
+
+_COMPACT = "compact"
+# If several releases may have run, the worst fate of a store counts.
+_WORST: tuple[Fate, ...] = ("lost", "doubled", "unknown", "partly", "gone", "rebuilt", "restored", "kept")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a reset is asked to do: the application, the mode, its outputs, and the offsets that it would set.
+
+    `emptied` are outputs whose records would be deleted.
+    """
+
+    declared: DeclaredApplication
+    mode: ResetMode
+    outputs: frozenset[str]
+    offsets: tuple[MovedOffset, ...] = ()
+    counts: tuple[CountedMove, ...] = ()
+    missing_keys: tuple[MissingKeys, ...] = ()
+    emptied: tuple[str, ...] = ()
+
+
+def blast_radius(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph: FleetGraph) -> BlastRadius:
+    """Everything that the plan of a reset and its approval show.
+
+    `sides` are the versions that may have run last: a topic goes only if one of them makes it. `graph` is the fleet.
+    """
+    application_id, cluster = asked.declared.application_id, asked.declared.cluster
+    internal = tuple(_internal(asked, sides, facts, graph))
+    names = frozenset(one.name for one in facts.internal)
+    history = {one.topic: one for one in gone_history(facts)}
+    moves = Moves(
+        asked.offsets,
+        {(one.topic, one.partition): one for one in asked.counts},
+        history,
+        frozenset(topic for topic, policy in facts.policies.items() if policy == _COMPACT),
+    )
+    inputs = frozenset(one.topic for one in facts.inputs)
+    there = OnCluster(application_id, names, inputs)
+    stores = _worst(store for side in sides for store in store_fates(side, asked.mode, moves, there))
+    moved = {one.topic for one in asked.offsets}
+    return BlastRadius(
+        application=asked.declared.name,
+        application_id=application_id,
+        cluster=cluster,
+        mode=asked.mode,
+        taken=facts.taken,
+        internal=internal,
+        offsets=asked.offsets,
+        counts=asked.counts,
+        unmoved=tuple(sorted(inputs - moved)),
+        tables=tuple(sorted({topic for side in sides for topic in table_inputs(side) if topic in inputs})),
+        missing_keys=asked.missing_keys,
+        history=tuple(history.values()),
+        stores=stores,
+        outputs=tuple(sorted(asked.outputs)),
+        emptied=asked.emptied,
+        downstream=downstream(graph, asked.declared.name, asked.outputs),
+        readers=tuple(_readers(asked, facts, graph)),
+        local=facts.local,
+        catch_up=_catch_up(asked, facts),
+        problems=facts.problems,
+    )
+
+
+def may_reset(radius: BlastRadius) -> Verdict:
+    """Refuse what would hit another application, or destroy or falsify state without a word; inconclusive if unknown.
+
+    What is shown and accepted by an approval (history that retention deleted, results that readers see again) does not
+    refuse.
+    """
+    refused = tuple(_refused(radius))
+    offsets = may_move(radius.offsets)
+    if offsets.outcome is Outcome.REFUSE:
+        refused = (*refused, *offsets.reasons)
+    if refused:
+        return Verdict(Outcome.REFUSE, refused)
+    unknown = tuple(_unknown(radius))
+    if offsets.outcome is Outcome.INCONCLUSIVE:
+        unknown = (*unknown, *offsets.reasons)
+    if unknown:
+        return Verdict(Outcome.INCONCLUSIVE, unknown)
+    return Verdict(Outcome.PROCEED, tuple(_summary(radius)))
+
+
+def gone_history(facts: ResetFacts) -> tuple[GoneHistory, ...]:
+    """Inputs whose logs begin after offset 0: what came before was deleted, by retention or manually."""
+    found: dict[str, list[InputPartition]] = {}
+    for one in facts.inputs:
+        if isinstance(one.start, int) and one.start > 0:
+            found.setdefault(one.topic, []).append(one)
+    unread = Missing("its first record was not read")
+    return tuple(
+        GoneHistory(
+            topic,
+            sum(one.start for one in rows if isinstance(one.start, int)),
+            len(rows),
+            facts.policies.get(topic, ""),
+            facts.oldest_ms.get(topic, unread),
+        )
+        for topic, rows in sorted(found.items())
+    )
+
+
+def made_topics(side: Side, application_id: str) -> frozenset[str]:
+    """Full names of the internal topics that a version may make: repartition topics, and changelogs of its stores."""
+    names = internal_topics(side.topology) | changelogs(side.topology)
+    return frozenset(f"{application_id}-{name}" for name in names)
+
+
+def _internal(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph: FleetGraph) -> Iterator[ResetTopic]:
+    made = frozenset[str]().union(*(made_topics(side, asked.declared.application_id) for side in sides))
+    for topic in facts.internal:
+        others = tuple(_others(asked, topic.name, facts, graph))
+        agreed, deletes = topic.name in made, asked.mode in DELETES_TOPICS
+        why = "" if agreed else "no topology that may have run last has it; see `kstreams-runbooks orphans`"
+        size = facts.sizes if isinstance(facts.sizes, Missing) else facts.sizes.get(topic.name)
+        yield ResetTopic(
+            topic.name,
+            topic.topic_id,
+            "changelog" if is_changelog(topic.name) else "repartition",
+            topic.partitions,
+            Missing("no broker reports its size") if size is None else size,
+            goes=agreed and deletes and not others,
+            used_by=others,
+            why=why or (f"mode {asked.mode} deletes no topic" if not deletes else ""),
+        )
+
+
+def _others(asked: Asked, topic: str, facts: ResetFacts, graph: FleetGraph) -> Iterator[str]:
+    """Who else uses a topic: other entries as declared, as they run, and groups."""
+    cluster, name = asked.declared.cluster, asked.declared.name
+    for entry in dict.fromkeys((*readers_of(graph, cluster, topic), *writers_of(graph, cluster, topic))):
+        if entry != name:
+            yield f"{entry} declares it"
+    for use in facts.others:
+        if use.topic == topic and use.entry != name:
+            yield f"{use.entry} {'writes' if use.writes else 'reads'} it"
+    for user in facts.users:
+        if user.topic == topic and user.group_id != asked.declared.application_id:
+            yield f"group {user.group_id} {'reads it' if user.assigned else 'has offsets on it'}"
+
+
+def _readers(asked: Asked, facts: ResetFacts, graph: FleetGraph) -> Iterator[OutputReader]:
+    entries = {one.application_id: one.name for one in graph.entries if one.cluster == asked.declared.cluster}
+    groups: dict[str, list[str]] = {}
+    for user in facts.users:
+        if user.topic in asked.outputs and user.group_id != asked.declared.application_id:
+            groups.setdefault(user.group_id, []).append(user.topic)
+    of = {one.group_id: one for one in facts.users}
+    for group, topics in sorted(groups.items()):
+        known = of[group]
+        yield OutputReader(group, known.type, known.state, tuple(sorted(set(topics))), entries.get(group, ""))
+
+
+def _worst(stores: Iterable[StoreFate]) -> tuple[StoreFate, ...]:
+    found: dict[str, StoreFate] = {}
+    for store in stores:
+        other = found.get(store.store)
+        if other is None or _WORST.index(store.fate) < _WORST.index(other.fate):
+            found[store.store] = store
+    return tuple(found[name] for name in sorted(found))
+
+
+def _catch_up(asked: Asked, facts: ResetFacts) -> CatchUp:
+    if asked.mode == "retire":
+        return CatchUp(0, at_least=False, seconds=Missing("the application does not start again"))
+    left: int | Missing = 0
+    at_least = False
+    for one in asked.counts:
+        if isinstance(one.left, Missing) or isinstance(left, Missing):
+            left = one.left if isinstance(one.left, Missing) else left
+        else:
+            left, at_least = left + one.left, at_least or one.at_least
+    if not asked.counts:
+        left = Missing("no input gets another offset") if asked.offsets == () else Missing("no record was counted")
+    return catch_up(left, facts.pace, at_least=at_least)
+
+
+def _refused(radius: BlastRadius) -> Iterator[str]:
+    if radius.mode in DELETES_TOPICS:
+        for topic in radius.internal:
+            if topic.used_by and not topic.why:
+                yield (
+                    f"topic {topic.name}: {first_of(topic.used_by)} (expected: {radius.application} alone uses its "
+                    "internal topics): it is not deleted; stop that use first"
+                )
+    for store in radius.stores:
+        if store.fate == "doubled":
+            yield f"store {store.store}: {store.why} with kept state (limit 0); use mode reset, or another target"
+        if store.fate == "lost" and not store.accepted:
+            yield (
+                f"store {store.store}: {store.why}: mode state destroys it; use mode reset, or declare loss_acceptable"
+            )
+
+
+def _unknown(radius: BlastRadius) -> Iterator[str]:
+    yield from radius.problems
+    for store in radius.stores:
+        if store.fate == "unknown":
+            yield f"store {store.store}: {store.why}"
+    for keys in radius.missing_keys:
+        if isinstance(keys.count, Missing):
+            yield f"table {keys.topic}: which keys will be missing is not known: {keys.count.missing}"
+
+
+def _summary(radius: BlastRadius) -> Iterator[str]:
+    deleted = len(radius.deleted)
+    topics = "topic goes" if deleted == 1 else "topics go"
+    moved = sum(1 for one in radius.offsets if one.after != one.before)
+    yield f"mode {radius.mode}: {deleted:,} internal {topics}, {moved:,} partitions get another offset"
+    if partly := [one.store for one in radius.stores if one.fate == "partly"]:
+        yield f"not rebuilt in full: {first_of(partly)}"
+    if lost := [one.store for one in radius.stores if one.fate == "lost"]:
+        yield f"lost, as declared acceptable: {first_of(lost)}"
+    groups = [one.entry or one.group_id for one in radius.readers]
+    names = dict.fromkeys((*(one.entry for one in radius.downstream), *groups))
+    if names and radius.mode in {"reset", "offsets"}:
+        yield f"results are seen again by {first_of(tuple(names))}"

@@ -1,0 +1,248 @@
+"""Reads for `blast-radius`: everything that a reset of an application would touch, and nothing is changed."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kstreams_runbooks.connections import kafka_config
+from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.fleet_graph import fleet_graph, require_own_outputs
+from kstreams_runbooks.decide.reset.offsets import moved_offsets
+from kstreams_runbooks.decide.reset.pace import read_pace
+from kstreams_runbooks.decide.reset.radius import Asked, blast_radius
+from kstreams_runbooks.decide.reset.stores import restored_topics, table_inputs
+from kstreams_runbooks.decide.reset.targets import parse_targets, with_defaults
+from kstreams_runbooks.decide.topology.names import internal_by_id
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.deployers import Deployer, make_deployer
+from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
+from kstreams_runbooks.fleet import Application, Fleet, load_fleet, release_declaration
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.offset_targets import OffsetTarget
+from kstreams_runbooks.model.readings.input_offsets import MovedOffset
+from kstreams_runbooks.model.readings.readings import Deployment, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings.reset import (
+    BlastRadius,
+    LocalSize,
+    MissingKeys,
+    ReadPace,
+    ResetFacts,
+    ResetMode,
+    TopicUser,
+)
+from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.application.application import reading_instances, topics_of
+from kstreams_runbooks.observe.application.topologies import may_have_run
+from kstreams_runbooks.observe.kafka.offsets import Place
+from kstreams_runbooks.observe.kafka.topic_names import TopicNames, not_visible
+from kstreams_runbooks.observe.kafka.topic_users import read_topic_users
+from kstreams_runbooks.observe.lag.input_partitions import TIERED, read_input_partitions
+from kstreams_runbooks.observe.lag.last_offsets import read_missing_keys
+from kstreams_runbooks.watch.drain.unread import isolation_of
+from kstreams_runbooks.watch.reset_counts import counted_moves, oldest_left
+from kstreams_runbooks.watch.reset_neighbours import read_running_uses
+from kstreams_runbooks.watch.saved_targets import saved_offsets
+
+_POLICY = "cleanup.policy"
+# Readings of the scheduled check behind the highest pace: four hours of them.
+_LOOKS = 48
+# States of a group without a member.
+_STOPPED = {"EMPTY", "DEAD"}
+
+
+@dataclass(frozen=True, slots=True)
+class ResetQuestion:
+    """What a person asks: the mode, the targets as given by topic, and outputs whose records would be deleted."""
+
+    mode: ResetMode
+    targets: Mapping[str, Any]
+    emptied: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read before the offsets are resolved."""
+
+    facts: ResetFacts
+    sides: tuple[Side, ...]
+    outputs: frozenset[str]
+    targets: Mapping[str, OffsetTarget]
+    tables: frozenset[str]
+
+
+def read_blast_radius(application: str, question: ResetQuestion, say: Callable[[str], None]) -> BlastRadius:
+    """The blast radius of a reset of an application now; `say` receives what takes long, and why.
+
+    BadInput for a question that does not fit the application, Inconclusive if its topology is not known: by names alone
+    a neighbour's topics would be taken for its own. Unreachable if no broker answers.
+    """
+    fleet = load_fleet()
+    entry = fleet.application(application)
+    _require_fitting(question)
+    config = kafka_config(fleet.cluster(entry.cluster).connection)
+    graph = fleet_graph(one.declared() for one in fleet.entries.values())
+    with ClusterReader(config) as reader:
+        read = _read(fleet, entry, question, reader, config)
+    require_own_outputs(graph, entry.name, question.emptied, read.outputs)
+    rows = moved_offsets(read.targets, read.facts.inputs)
+    isolation = isolation_of(entry)
+    asked = Asked(
+        entry.declared(),
+        question.mode,
+        read.outputs,
+        rows,
+        counted_moves(config, rows, isolation, say) if rows else (),
+        tuple(_missing_keys(config, entry, question.mode, read, rows)),
+        question.emptied,
+    )
+    return blast_radius(asked, read.sides, read.facts, graph)
+
+
+def _require_fitting(question: ResetQuestion) -> None:
+    if question.targets and question.mode in {"state", "retire"}:
+        raise BadInput(
+            f"mode {question.mode}: sets no offsets (expected no target); leave the targets out, or use mode reset or "
+            "offsets"
+        )
+    if not question.targets and question.mode == "offsets":
+        raise BadInput("mode offsets: has no target (expected at least one): it would change nothing; give one")
+
+
+def _read(
+    fleet: Fleet, entry: Application, question: ResetQuestion, reader: ClusterReader, config: Mapping[str, Any]
+) -> _Read:
+    deployer, group_id = make_deployer(entry, dry_run=True), entry.application_id
+    with reading_instances(entry, deployer) as instances_read:
+        taken, names, groups = reader.taken(), reader.names(), reader.groups()
+        instances = instances_read()
+    sides = _sides(entry, deployer, instances)
+    topics = topics_of((side.topology for side in sides), group_id, names)
+    if isinstance(topics, Missing):
+        raise Inconclusive(f"topology of {entry.name}: {topics.missing}")
+    sources, unproven = topics.read_on(names)
+    inputs = sources - topics.internal
+    restored = frozenset[str]().union(*(restored_topics(side) for side in sides))
+    parsed = parse_targets(question.targets, inputs, taken.at_ms, restored=restored)
+    tables = frozenset(topic for side in sides for topic in table_inputs(side) if topic in inputs)
+    moves = question.mode in {"reset", "offsets"}
+    written, rebuilds = inputs & topics.outputs, question.mode == "reset"
+    targets = with_defaults(parsed, inputs, tables, rebuilds=rebuilds, written=written) if moves else {}
+    problems = [unproven, *names.unseen(inputs).values(), *fleet.not_looked_at]
+    absent = sorted(inputs - names.visible - names.unseen(inputs).keys())
+    problems += [f"input {name}: the topic does not exist on the cluster" for name in absent]
+    ids = {group_id, *(one.application_id for one in fleet.entries.values() if one.cluster == entry.cluster)}
+    ids |= {group for group, *_ in groups}
+    own = internal_by_id(names.visible, ids).get(group_id, ())
+    problems += _hidden(names, ids, group_id)
+    settings = reader.settings(inputs & names.visible, (_POLICY, TIERED))
+    partitions = read_input_partitions(
+        reader,
+        group_id,
+        reader.topics(inputs & names.visible),
+        times={topic: one.at_ms for topic, one in targets.items() if one.at_ms is not None},
+        saved=_saved(entry, targets),
+        tiered=[topic for topic, own_settings in settings.items() if own_settings.get(TIERED) == "true"],
+        committed_only=entry.reads_committed,
+    )
+    outputs = frozenset(entry.outputs) | topics.outputs
+    users, unlisted = _users(reader, {*outputs, *own}, group_id)
+    others = [one for one in fleet.entries.values() if one.cluster == entry.cluster and one.name != entry.name]
+    working = {group for group, _, state in groups if state.upper() not in _STOPPED}
+    uses, unseen = read_running_uses(others, names, working)
+    facts = ResetFacts(
+        taken=taken,
+        inputs=partitions,
+        policies={topic: one[_POLICY] for topic, one in settings.items() if _POLICY in one},
+        internal=reader.topics(own),
+        sizes=reader.bytes_of(own) if own else {},
+        users=users,
+        others=uses,
+        local=tuple(_local(deployer, one.name) for one in entry.deployer.instances),
+        pace=_pace(entry),
+        oldest_ms=oldest_left(config, partitions, isolation_of(entry)),
+        problems=tuple(dict.fromkeys(filter(None, (*problems, *unlisted, *unseen)))),
+    )
+    return _Read(facts, sides, outputs, targets, tables)
+
+
+def _sides(entry: Application, deployer: Deployer, instances: Sequence[InstanceReading]) -> tuple[Side, ...]:
+    """The versions that may have run last, each with what its release declares; Inconclusive if one is not known."""
+    texts: dict[Target, str] = {}
+
+    def topology_of(target: Target) -> str:
+        if target not in texts:
+            texts[target] = deployer.topology(target)
+        return texts[target]
+
+    ran = may_have_run(tuple(instances), topology_of, deployer.topology_target)
+    if isinstance(ran, Missing):
+        raise Inconclusive(f"topology of {entry.name}: {ran.missing}")
+    versions = {(text, target.release) for target, text in texts.items()}
+    for one in instances:
+        if isinstance(one.streams, StreamsReading) and isinstance(one.streams.topology, str):
+            release = one.deployment.release if isinstance(one.deployment, Deployment) else ""
+            versions.add((one.streams.topology, release if isinstance(release, str) else ""))
+    return tuple(Side(parse_topology(text), _declared(entry, release)) for text, release in sorted(versions))
+
+
+def _declared(entry: Application, release: str) -> Declaration:
+    found = release_declaration(entry.name, release, entry.declared().library(release)) if release else None
+    return found or Declaration()
+
+
+def _hidden(names: TopicNames, ids: Collection[str], group_id: str) -> list[str]:
+    hidden = names.hidden
+    if isinstance(hidden, Missing):
+        return [f"whether there are other internal topics is not known: {hidden.missing}"]
+    return [not_visible(name) for name in internal_by_id(hidden, ids).get(group_id, ())]
+
+
+def _saved(entry: Application, targets: Mapping[str, OffsetTarget]) -> dict[str, dict[Place, int]]:
+    read: dict[str, dict[Place, int]] = {}
+    for one in targets.values():
+        if one.saved and one.saved not in read:
+            read[one.saved] = saved_offsets(entry.declared(), one)
+    return {topic: read[one.saved] for topic, one in targets.items() if one.saved}
+
+
+def _users(reader: ClusterReader, topics: Collection[str], own: str) -> tuple[tuple[TopicUser, ...], tuple[str, ...]]:
+    try:
+        return read_topic_users(reader, topics, own)
+    except Inconclusive as error:
+        return (), (f"which groups use its topics is not known: {error}",)
+
+
+def _local(deployer: Deployer, instance: str) -> LocalSize:
+    try:
+        return LocalSize(instance, deployer.state_sizes(instance))
+    except RunbookError as error:
+        return LocalSize(instance, Missing(str(error)))
+
+
+def _pace(entry: Application) -> ReadPace | Missing:
+    try:
+        ledger = Ledger.existing()
+        kept = () if ledger is None else ledger.lag_readings(entry.cluster, [entry.name], _LOOKS)[entry.name]
+    except (RunbookError, ValueError) as error:
+        return Missing(f"readings of the ledger: {error}")
+    return read_pace(kept)
+
+
+def _missing_keys(
+    config: Mapping[str, Any], entry: Application, mode: ResetMode, read: _Read, rows: Sequence[MovedOffset]
+) -> list[MissingKeys]:
+    """Of each table that is rebuilt from another target than the start of its log."""
+    if mode != "reset":
+        return []
+    found = []
+    for topic in sorted(read.tables):
+        its: dict[Place, tuple[int, int, int]] = {
+            (one.topic, one.partition): (one.start, one.after, one.stable)
+            for one in rows
+            if one.topic == topic and one.start is not None and one.after is not None and one.stable is not None
+        }
+        if any(start < after for start, after, _ in its.values()):
+            found.append(read_missing_keys(config, topic, its, isolation_of(entry)))
+    return found

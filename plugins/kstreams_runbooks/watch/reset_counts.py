@@ -1,0 +1,101 @@
+"""Counts what moved offsets read again or skip, and dates them: by a consumer, by Spark above 10,000 offsets."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.model.readings.input_offsets import InputPartition, MovedOffset
+from kstreams_runbooks.model.readings.lag import Counted, Isolation
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.reset import CountedMove
+from kstreams_runbooks.observe.kafka.offsets import Place
+from kstreams_runbooks.observe.lag.first_unread import first_or_missing
+from kstreams_runbooks.watch.drain.counter import Counter
+
+# The first record of each partition comes with the first fetch.
+FIRST_S: Final = 10.0
+
+_Ranges = Mapping[Place, tuple[int, int]]
+
+
+def counted_moves(
+    config: Mapping[str, Any], rows: Sequence[MovedOffset], isolation: Isolation, say: Callable[[str], None]
+) -> tuple[CountedMove, ...]:
+    """The records of each partition whose new offset is known; a count that fails is Missing, for its reason."""
+    known = [one for one in rows if one.left is not None]
+    moved = {(one.topic, one.partition): span for one in known if (span := _span(one)) is not None}
+    left = {(one.topic, one.partition): one.left for one in known if one.left is not None}
+    with Counter(config, isolation=isolation, say=say) as counter:
+        by_move, by_left = _counted(counter, moved), _counted(counter, left)
+    befores = {
+        (one.topic, one.partition): (max(one.before, one.start or 0), one.stable)
+        for one in known
+        if one.before is not None and one.stable is not None
+    }
+    before, after = first_times(config, befores, isolation), first_times(config, left, isolation)
+    return tuple(
+        CountedMove(
+            *place,
+            moved=_records(by_move, place) if place in moved else 0,
+            left=_records(by_left, place),
+            at_least=_at_least(by_move, place) or _at_least(by_left, place),
+            before_ms=before.get(place),
+            after_ms=after.get(place),
+        )
+        for place in sorted(left)
+    )
+
+
+def oldest_left(
+    config: Mapping[str, Any], read: Sequence[InputPartition], isolation: Isolation
+) -> dict[str, int | Missing]:
+    """The time of the first record left of each input whose log no longer begins at 0 (Unix ms)."""
+    ranges = {
+        (one.topic, one.partition): (one.start, one.stable)
+        for one in read
+        if isinstance(one.start, int) and isinstance(one.stable, int) and one.start > 0
+    }
+    found: dict[str, int | Missing] = {}
+    times = first_times(config, ranges, isolation)
+    for topic in sorted({topic for topic, _ in ranges}):
+        its = [at_ms for place, at_ms in times.items() if place[0] == topic]
+        dated = [at_ms for at_ms in its if isinstance(at_ms, int)]
+        lacking = [at_ms for at_ms in its if isinstance(at_ms, Missing)]
+        found[topic] = lacking[0] if lacking else min(dated) if dated else Missing("it has no record left")
+    return found
+
+
+def first_times(config: Mapping[str, Any], ranges: _Ranges, isolation: Isolation) -> dict[Place, int | Missing | None]:
+    """The time of the first record of each range (Unix ms), None without one."""
+    filled = {place: span for place, span in ranges.items() if span[0] < span[1]}
+    try:
+        answers = first_or_missing(config, filled, FIRST_S, isolation)
+    except RunbookError as error:
+        return dict.fromkeys(filled, Missing(str(error)))
+    late = Missing(f"its first record was not read within {FIRST_S:g} s")
+    found: dict[Place, int | Missing | None] = {}
+    for place in filled:
+        answer = answers.get(place, late)
+        found[place] = answer.written_ms if isinstance(answer, tuple) else answer
+    return found
+
+
+def _span(row: MovedOffset) -> tuple[int, int] | None:
+    """The offsets that are read again or skipped, as far as the log has them."""
+    span = row.again or row.skipped
+    return None if span is None else (max(span[0], row.start or 0), max(span[1], row.start or 0))
+
+
+def _counted(counter: Counter, ranges: _Ranges) -> Counted | Missing:
+    try:
+        return counter(ranges)
+    except RunbookError as error:
+        return Missing(str(error))
+
+
+def _records(counted: Counted | Missing, place: Place) -> int | Missing:
+    return counted if isinstance(counted, Missing) else counted.readable[place].records
+
+
+def _at_least(counted: Counted | Missing, place: Place) -> bool:
+    return isinstance(counted, Counted) and place in counted.readable and counted.readable[place].at_least
