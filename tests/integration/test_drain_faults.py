@@ -136,13 +136,20 @@ def test_an_internal_topic_that_is_created_again_is_an_incident(drain: Drain) ->
     assert ("topic-recreated", REPARTITION) in [(one.id, one.object) for one in answer.verdict.findings]
 
 
-@pytest.mark.long
-def test_partitions_that_are_added_begin_the_count_anew(drain: Drain) -> None:
-    """On a stopped application they are only read; a running one would fail of them."""
+@pytest.fixture(scope="module")
+def stopped(drain: Drain) -> Drain:
+    """The application stopped; it is drained, and stays down for what comes after."""
     drain.stop_application()
-    before = drain.watched(ceiling_s=60)
-    assert before.verdict.outcome is Outcome.PROCEED, before.verdict
-    assert before.readings[-1].instances == ()
+    answer = drain.watched(ceiling_s=60)
+    assert answer.verdict.outcome is Outcome.PROCEED, answer.verdict
+    assert answer.readings[-1].instances == ()
+    return drain
+
+
+@pytest.mark.long
+def test_partitions_that_are_added_begin_the_count_anew(stopped: Drain) -> None:
+    """On a stopped application they are only read; a running one would fail of them."""
+    drain = stopped
 
     def grow() -> None:
         drain.admin.create_partitions([NewPartitions("customers", 6)])["customers"].result()
@@ -155,8 +162,9 @@ def test_partitions_that_are_added_begin_the_count_anew(drain: Drain) -> None:
     assert answer.verdict.reasons[0] == "reading 2 of 3 in a row with nothing left"
 
 
-def test_a_changelog_that_is_deleted_takes_state_with_it(drain: Drain) -> None:
+def test_a_changelog_that_is_deleted_takes_state_with_it(stopped: Drain) -> None:
     """Nothing reads it and nothing is left to read: what the application knew is gone all the same."""
+    drain = stopped
     [changelog, *_] = sorted(one for one in drain.admin.list_topics(timeout=10).topics if CHANGELOG.fullmatch(one))
 
     def delete() -> None:
@@ -172,8 +180,9 @@ def test_a_changelog_that_is_deleted_takes_state_with_it(drain: Drain) -> None:
     assert [("topic-recreated", changelog)] == [(one.id, one.object) for one in answer.verdict.findings]
 
 
-def test_a_group_that_is_deleted_is_unknown_and_never_at_zero(drain: Drain) -> None:
+def test_a_group_that_is_deleted_is_unknown_and_never_at_zero(stopped: Drain) -> None:
     """Its offsets are gone: nothing says any more what was read."""
+    drain = stopped
 
     def delete() -> None:
         drain.admin.delete_consumer_groups(["orders"])["orders"].result()
