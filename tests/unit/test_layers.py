@@ -61,7 +61,7 @@ ROOMS: dict[str, list[set[str]]] = {
     "observe": [{"login"}, {"kafka"}, {"lag"}, {"application"}, {""}],
     "steps": [
         *({"run"}, {"approval"}, {"plan"}, {"stages"}),
-        *({"change", "instances"}, {"drain"}, {"inputs"}, {"conclude"}, {"status"}),
+        *({"change", "instances"}, {"drain"}, {"inputs", "reset"}, {"conclude"}, {"status"}),
     ],
 }
 

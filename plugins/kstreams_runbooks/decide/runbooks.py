@@ -122,7 +122,18 @@ RUNBOOKS: tuple[Runbook, ...] = (
     Runbook("partition_increase", needs=(*_READ, "topology_read", "no_state", "auto_create_off")),
     Runbook(
         "reset_and_cleanup",
-        needs=(*_READ, "topology_read", "state_clearable", "deployment_seen", "auto_create_off"),
+        needs=(
+            *(*_READ, "classic_group", "topology_read", "state_clearable", "deployment_seen", "auto_create_off"),
+            "approver",
+        ),
+        wants=("release_described", "directories_clearable"),
+        is_dag=True,
+        field="release",
+        plan="reset_plan",
+        closing="change_verified",
+        keeps_library=True,
+        longest_h=72,
+        because="an approval of a working day, asked again, and the inputs read again from their targets",
     ),
     Runbook(
         "blue_green_cutover",

@@ -78,6 +78,19 @@ def read_blast_radius(application: str, question: ResetQuestion, say: Callable[[
     BadInput for a question that does not fit the application, Inconclusive if its topology is not known: by names alone
     a neighbour's topics would be taken for its own. Unreachable if no broker answers.
     """
+    return read_reset(application, question, say).radius
+
+
+@dataclass(frozen=True, slots=True)
+class ReadReset:
+    """The blast radius of a reset, and the target of each input whose offsets it sets, defaults included."""
+
+    radius: BlastRadius
+    targets: Mapping[str, OffsetTarget]
+
+
+def read_reset(application: str, question: ResetQuestion, say: Callable[[str], None]) -> ReadReset:
+    """The same with the targets."""
     fleet = load_fleet()
     entry = fleet.application(application)
     _require_fitting(question)
@@ -97,7 +110,7 @@ def read_blast_radius(application: str, question: ResetQuestion, say: Callable[[
         tuple(_missing_keys(config, entry, question.mode, read, rows)),
         question.emptied,
     )
-    return blast_radius(asked, read.sides, read.facts, graph)
+    return ReadReset(blast_radius(asked, read.sides, read.facts, graph), read.targets)
 
 
 def _require_fitting(question: ResetQuestion) -> None:

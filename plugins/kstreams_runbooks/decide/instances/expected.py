@@ -9,7 +9,7 @@ from kstreams_runbooks.model.runs.own_changes import OwnChanges, TopicChange
 
 @dataclass(frozen=True, slots=True)
 class ExpectedTopic:
-    """A topic with one of these ids (none: any) and one of these numbers of partitions; it may be absent or not.
+    """A topic with one of these ids and one of these numbers of partitions (none: any); it may be absent or not.
 
     `was` is the id in the plan, empty for a topic that the run creates.
     """
@@ -33,7 +33,7 @@ class ExpectedTopic:
                 f"topic {self.name}: recreated (id {now.topic_id}, {self._of} {' or '.join(self.ids)}); its records "
                 "are lost"
             )
-        elif now.partitions not in self.partitions:
+        elif self.partitions and now.partitions not in self.partitions:
             counts = " or ".join(str(count) for count in self.partitions)
             yield f"topic {self.name}: {now.partitions} partitions ({self._of} {counts})"
 
@@ -64,6 +64,8 @@ def _after(before: ExpectedTopic | None, change: TopicChange) -> ExpectedTopic |
         return ExpectedTopic(change.name, ids, (change.partitions,), was, absent=not ids)
     if before is None:
         return None
+    if change.deleted and change.again:
+        return replace(before, ids=(), partitions=(), absent=True)
     if change.deleted:
         return replace(before, absent=True, present=False)
     return replace(before, partitions=tuple(sorted({*before.partitions, change.partitions})))

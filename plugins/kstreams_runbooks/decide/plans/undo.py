@@ -18,14 +18,23 @@ from kstreams_runbooks.decide.plans.basis import (
 )
 from kstreams_runbooks.decide.plans.flush import FLUSH
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE
+from kstreams_runbooks.decide.plans.reset import RESET
 from kstreams_runbooks.decide.plans.undo_cards import (
     OwnThings,
     created_topics,
+    deleted_topics,
     paused_inputs,
+    recreated_topics,
     taken_back,
     unknown_kinds,
 )
-from kstreams_runbooks.decide.plans.undo_findings import card_finding, left_behind, undo_findings, warnings_of_releases
+from kstreams_runbooks.decide.plans.undo_findings import (
+    card_finding,
+    left_behind,
+    state_gone,
+    undo_findings,
+    warnings_of_releases,
+)
 from kstreams_runbooks.decide.plans.undo_order import UndoPart, in_order
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide, guard_of
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
@@ -94,14 +103,19 @@ def undo_plan(
     bounces, guards = _instances_back(reading, declared, undone, found, rules, local_state)
     parts = [_part(side, undone, rules, code, local_state) for side in sides]
     readings = {"": reading, **{side.role: side.reading for side in sides}}
-    own = OwnThings(created_topics(undone.others), paused_inputs(undone.others))
+    own = OwnThings(
+        created_topics(undone.others),
+        paused_inputs(undone.others),
+        deleted_topics(undone.others),
+        recreated_topics(undone.others),
+    )
     others = sorted(undone.others, key=lambda card: -card.seq)
     taken = [taken_back(card, readings[card.side], own) for card in others]
     stages = in_order(
         [UndoPart("", bounces, undone.cards), *(part for part, _ in parts)],
         taken,
         at_once=undone.at_once,
-        must=undone.runbook == FLUSH,
+        must=undone.runbook in {FLUSH, RESET},
     )
     # Inputs count as held until the cards of a flush are finished: with nothing left to do the undo only closes them.
     if not stages and undone.runbook != FLUSH:
@@ -121,6 +135,7 @@ def undo_plan(
         findings=(
             *undo_findings(declared, undone, bounces, guards, reading, local_state),
             *warnings_of_releases(declared, undone, rules),
+            *state_gone(declared, undone, own.deleted),
             *(card_finding(declared, one) for one in taken),
         ),
         undo=(f"trigger {undone.runbook} again",),

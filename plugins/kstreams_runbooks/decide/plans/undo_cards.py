@@ -82,8 +82,28 @@ def unknown_kinds(cards: Sequence[OtherCard]) -> tuple[str, ...]:
 
 
 def created_topics(cards: Sequence[OtherCard]) -> frozenset[str]:
-    """The topics that a run created."""
-    return frozenset(one.facts.topic.name for one in cards if isinstance(one.facts, TopicCreated))
+    """The topics that a run created, and that did not exist before it."""
+    made = frozenset(one.facts.topic.name for one in cards if isinstance(one.facts, TopicCreated))
+    return made - recreated_topics(cards)
+
+
+def recreated_topics(cards: Sequence[OtherCard]) -> frozenset[str]:
+    """The topics that a run deleted, and then created again."""
+    deleted: dict[str, int] = {}
+    for one in sorted(cards, key=lambda one: one.seq):
+        if isinstance(one.facts, TopicDeleted):
+            deleted.setdefault(one.facts.topic.name, one.seq)
+    return frozenset(
+        one.facts.topic.name
+        for one in cards
+        if isinstance(one.facts, TopicCreated) and one.seq > deleted.get(one.facts.topic.name, one.seq)
+    )
+
+
+def deleted_topics(cards: Sequence[OtherCard]) -> frozenset[str]:
+    """The topics that existed before a run, and that it deleted."""
+    gone = frozenset(one.facts.topic.name for one in cards if isinstance(one.facts, TopicDeleted))
+    return gone - created_topics(cards)
 
 
 def paused_inputs(cards: Sequence[OtherCard]) -> frozenset[str]:
@@ -93,10 +113,15 @@ def paused_inputs(cards: Sequence[OtherCard]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class OwnThings:
-    """The topics that a run created itself, and the inputs that it paused."""
+    """The topics that a run created itself, and the inputs that it paused.
+
+    `deleted` are topics of before that it deleted, `recreated` those of them that it created again.
+    """
 
     created: frozenset[str] = frozenset()
     paused: frozenset[str] = frozenset()
+    deleted: frozenset[str] = frozenset()
+    recreated: frozenset[str] = frozenset()
 
 
 def taken_back(other: OtherCard, reading: ApplicationReading, own: OwnThings = OwnThings()) -> TakenBack:
@@ -114,6 +139,8 @@ def taken_back(other: OtherCard, reading: ApplicationReading, own: OwnThings = O
         return TakenBack(other.seq, other.what, None, f"the run created topic {facts.topic.name} itself")
     if isinstance(facts, OffsetsSet | OffsetsDeleted) and own.created.issuperset(changed_offsets(facts)):
         return TakenBack(other.seq, other.what, None, "they go with the topics, which the run created")
+    if why := _gone_for_good(facts, reading, own):
+        return TakenBack(other.seq, other.what, None, why)
     if isinstance(facts, InputsResumed) and own.paused.issuperset(facts.inputs):
         return TakenBack(other.seq, other.what, None, "they are resumed where the pause is taken back")
     if isinstance(facts, TopicCreated | TopicDeleted):
@@ -129,6 +156,27 @@ def taken_back(other: OtherCard, reading: ApplicationReading, own: OwnThings = O
     return TakenBack(other.seq, other.what, stage, why, cost)
 
 
+def _gone_for_good(facts: OtherFacts, reading: ApplicationReading, own: OwnThings) -> str:
+    """Why a card of a run that deleted topics has no way back, empty if it has one.
+
+    A topic that was created again stays: what was in the old one does not come back with it.
+    """
+    if isinstance(facts, StateCleared) and own.deleted:
+        return (
+            f"the run deleted the changelogs of {facts.instance} too: what it held is gone for good, and it goes on with "
+            "what it has built since"
+        )
+    if isinstance(facts, OffsetsSet | OffsetsDeleted) and own.recreated.issuperset(changed_offsets(facts)):
+        return "the run created these topics again: offsets of the old ones mean nothing on them"
+    if isinstance(facts, TopicCreated | TopicDeleted) and facts.topic.name in own.recreated and _is_there(facts, reading):
+        return f"topic {facts.topic.name} was created again by the run: what the old one had is gone for good"
+    return ""
+
+
+def _is_there(facts: TopicCreated | TopicDeleted, reading: ApplicationReading) -> bool:
+    return isinstance(reading.topics, tuple) and any(one.name == facts.topic.name for one in reading.topics)
+
+
 def _topic(facts: TopicCreated | TopicDeleted, reading: ApplicationReading) -> tuple[str, OtherStage | None, str]:
     """Why a created or deleted topic is not taken back, or the stage that does it and its cost."""
     name = facts.topic.name
@@ -137,7 +185,8 @@ def _topic(facts: TopicCreated | TopicDeleted, reading: ApplicationReading) -> t
     now = next((one for one in reading.topics if one.name == name), None)
     if isinstance(facts, TopicDeleted):
         if now is not None:
-            return f"topic {name} is there again (id {now.topic_id})", None, ""
+            gone = ": what the old one had is gone for good" if facts.again else ""
+            return f"topic {name} is there again (id {now.topic_id}){gone}", None, ""
         return "", CreateTopics(0, (facts.topic,)), "it is empty: its records do not come back"
     if now is None:
         return f"topic {name} does not exist", None, ""
@@ -172,9 +221,20 @@ def _offsets(facts: OffsetFacts, reading: ApplicationReading, *, kept: bool) -> 
     topics, group = tuple(sorted(changed_offsets(facts))), facts.before.group_id
     if not topics:
         return f"group {group} had no committed offset", None, ""
+    if anew := _created_anew(facts, reading):
+        topics = tuple(name for name in topics if name not in anew)
+        if not topics:
+            return f"topic {anew[0]} was created anew since: offsets of the old one mean nothing on it", None, ""
     if not kept and (why := _not_seen(facts, reading)):
         return why, None, ""
     return "", SetOffsets(0, group, topics, "card"), _offsets_cost(facts, reading)
+
+
+def _created_anew(facts: OffsetFacts, reading: ApplicationReading) -> tuple[str, ...]:
+    """Topics of a card that have another id now than when their offsets were set; sorted."""
+    ids = dict(facts.ids) if isinstance(facts, OffsetsSet) else {}
+    topics = reading.topics if isinstance(reading.topics, tuple) else ()
+    return tuple(sorted(one.name for one in topics if ids.get(one.name, one.topic_id) != one.topic_id))
 
 
 def _held(facts: OffsetsSet, reading: ApplicationReading) -> tuple[str, OtherStage | None, str]:

@@ -1,6 +1,6 @@
 """Findings of an undo: topics that it leaves unread, local state that it deletes, cards that do not apply."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from kstreams_runbooks.decide.drain.marks import GUIDE, read_topics
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP
@@ -14,7 +14,9 @@ from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.runs.plan import DeployedInstance
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.wording import first_of
 
+_RESET = "Kafka Streams developer guide, Application Reset Tool; docs/reset_and_cleanup.md"
 _KIP_904 = "KIP-904; Kafka Streams Upgrade Guide, downgrading; tests/long/test_undo.py"
 
 
@@ -81,6 +83,21 @@ def undo_findings(
                 f"{instance} runs as it did before run {undone.run_key}: it is left alone",
                 "ledger",
             )
+
+
+def state_gone(declared: DeclaredApplication, undone: Undone, deleted: Collection[str]) -> Iterator[Finding]:
+    """The finding about internal topics that a run deleted: with them went state that no undo brings back."""
+    if deleted:
+        topics = "internal topic" if len(deleted) == 1 else "internal topics"
+        yield Finding(
+            "undo-without-the-state",
+            "danger",
+            declared.name,
+            f"run {undone.run_key} deleted {len(deleted):,} {topics} ({first_of(sorted(deleted))}): that state is gone "
+            "for good. With its offsets set back the application goes on with what it has built since, and never reads "
+            "the records between; a reset to earliest builds all that the inputs still have",
+            _RESET,
+        )
 
 
 def warnings_of_releases(declared: DeclaredApplication, undone: Undone, rules: UpgradePathRules) -> Iterator[Finding]:

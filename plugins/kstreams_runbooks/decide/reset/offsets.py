@@ -62,6 +62,28 @@ def may_move_now(
     return Verdict(Outcome.PROCEED, (f"{named}: deleted since the plan, within the limit" if lost else "no loss",))
 
 
+def may_set(rows: tuple[MovedOffset, ...], planned: tuple[MovedOffset, ...], most_lost: int) -> Verdict:
+    """Whether offsets may be set as they were resolved right before that (`rows`), next to those that were `planned`.
+
+    What `may_move` and `may_move_now` demand; refused too if a partition is in one of both alone.
+    """
+    now, then = {one.name for one in rows}, {one.name for one in planned}
+    if other := sorted(now ^ then):
+        return Verdict(
+            Outcome.REFUSE,
+            (f"{first_of(other)}: in the plan or on the cluster alone (expected: in both); trigger a new run",),
+        )
+    moved = may_move(rows)
+    if moved.outcome is not Outcome.PROCEED:
+        return moved
+    missing = Missing("its start was not read again")
+    starts = {(one.topic, one.partition): missing if one.start is None else one.start for one in rows}
+    lost = may_move_now(planned, starts, most_lost)
+    if lost.outcome is not Outcome.PROCEED:
+        return lost
+    return Verdict(Outcome.PROCEED, (*moved.reasons, *lost.reasons))
+
+
 def now_inside(rows: Iterable[MovedOffset], starts: Mapping[tuple[str, int], int | Missing]) -> tuple[MovedOffset, ...]:
     """The rows with starts that were read again: an offset before its start becomes that start."""
     return tuple(_inside_now(one, starts.get((one.topic, one.partition))) for one in rows)

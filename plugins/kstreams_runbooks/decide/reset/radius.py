@@ -27,7 +27,9 @@ from kstreams_runbooks.model.readings.reset import (
     ResetFacts,
     ResetMode,
     ResetTopic,
+    RunningUse,
     StoreFate,
+    TopicUser,
 )
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import first_of
@@ -144,7 +146,7 @@ def made_topics(side: Side, application_id: str) -> frozenset[str]:
 def _internal(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph: FleetGraph) -> Iterator[ResetTopic]:
     made = frozenset[str]().union(*(made_topics(side, asked.declared.application_id) for side in sides))
     for topic in facts.internal:
-        others = tuple(_others(asked, topic.name, facts, graph))
+        others = tuple(used_by(asked.declared, topic.name, facts.users, facts.others, graph))
         agreed, deletes = topic.name in made, asked.mode in DELETES_TOPICS
         why = "" if agreed else "no topology that may have run last has it; see `kstreams-runbooks orphans`"
         size = facts.sizes if isinstance(facts.sizes, Missing) else facts.sizes.get(topic.name)
@@ -160,17 +162,23 @@ def _internal(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph: F
         )
 
 
-def _others(asked: Asked, topic: str, facts: ResetFacts, graph: FleetGraph) -> Iterator[str]:
-    """Who else uses a topic: other entries as declared, as they run, and groups."""
-    cluster, name = asked.declared.cluster, asked.declared.name
+def used_by(
+    declared: DeclaredApplication,
+    topic: str,
+    users: Iterable[TopicUser],
+    uses: Iterable[RunningUse],
+    graph: FleetGraph,
+) -> Iterator[str]:
+    """Who else uses a topic of an application: other entries as declared, as they run, and groups."""
+    cluster, name = declared.cluster, declared.name
     for entry in dict.fromkeys((*readers_of(graph, cluster, topic), *writers_of(graph, cluster, topic))):
         if entry != name:
             yield f"{entry} declares it"
-    for use in facts.others:
+    for use in uses:
         if use.topic == topic and use.entry != name:
             yield f"{use.entry} {'writes' if use.writes else 'reads'} it"
-    for user in facts.users:
-        if user.topic == topic and user.group_id != asked.declared.application_id:
+    for user in users:
+        if user.topic == topic and user.group_id != declared.application_id:
             yield f"group {user.group_id} {'reads it' if user.assigned else 'has offsets on it'}"
 
 

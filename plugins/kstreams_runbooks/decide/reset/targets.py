@@ -12,7 +12,7 @@ run:RUN, file:PATH          the offsets that an earlier run saved, on its undo c
 
 import re
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from kstreams_runbooks.errors import BadInput
@@ -81,6 +81,19 @@ def parse_target(topic: str, value: Any, now_ms: int) -> OffsetTarget:
     return OffsetTarget("time", text, at_ms=one.at_ms, without=cast("WithoutRecord", without))
 
 
+def target_text(target: OffsetTarget) -> str:
+    """The target as a text that means the same at any later time: a duration back is the time that it meant."""
+    if target.kind == "time" and target.at_ms is not None:
+        seconds, ms = divmod(target.at_ms, SECOND_MS)
+        at = datetime.fromtimestamp(seconds, tz=UTC).replace(microsecond=ms * 1_000).isoformat(timespec="milliseconds")
+        return f"{at} or {target.without}" if target.without else at
+    if target.kind == "offsets":
+        return ",".join(f"{partition}:{offset}" for partition, offset in target.offsets)
+    if target.kind == "shift":
+        return f"{target.offset or 0:+d}"
+    return {"offset": str(target.offset), "saved": target.saved}.get(target.kind, target.kind)
+
+
 def with_defaults(
     given: Mapping[str, OffsetTarget],
     inputs: Collection[str],
@@ -142,7 +155,7 @@ def _time(topic: str, text: str, now_ms: int) -> OffsetTarget:
             f"target of {outside(topic)}: {outside(text, 80)} is a time without a zone (expected such as "
             "2026-11-01T00:00:00Z); add it"
         )
-    at_ms = int(found.timestamp() * SECOND_MS)
+    at_ms = round(found.timestamp() * SECOND_MS)
     if at_ms > now_ms:
         raise BadInput(
             f"target of {outside(topic)}: {outside(text, 80)} is in the future (now {utc_second(now_ms)}); give a time "

@@ -43,6 +43,8 @@ def _expected(before: str | None, now: str | None, topic: str, own: tuple[TopicC
         return before
     if created:
         return now if now in created else min(created)
+    if any(one.again for one in own if one.name == topic and one.deleted):
+        return now
     # Only its absence shows that the deletion happened: another id may have replaced the topic before.
     return None if now is None else before
 

@@ -51,10 +51,11 @@ class TopicGrown:
 
 @dataclass(frozen=True, slots=True)
 class TopicDeleted:
-    """A topic as it was, to create it again."""
+    """A topic as it was, to create it again; `again`: the application itself creates it at its next start."""
 
     topic: TopicShape
     topic_id: str
+    again: bool = False
     kind: Literal["topic_deleted"] = "topic_deleted"
 
 
@@ -73,13 +74,15 @@ class OffsetsSet:
     """All offsets of a group from before, and those that were set.
 
     `file` is the plain file that has those from before, empty if none was written. `holds`: they were committed again,
-    to keep the place of inputs that are held.
+    to keep the place of inputs that are held. `ids` has each topic with the id that it had then; a card of an older
+    release has none.
     """
 
     before: SavedOffsets
     after: tuple[CommittedOffset, ...]
     file: str = ""
     holds: bool = False
+    ids: tuple[tuple[str, str], ...] = ()
     kind: Literal["offsets_set"] = "offsets_set"
 
     @property
@@ -203,7 +206,7 @@ def changed_topic(facts: CardFacts) -> TopicChange | None:
     if isinstance(facts, TopicGrown):
         return TopicChange(facts.name, facts.topic_id, facts.after)
     if isinstance(facts, TopicDeleted):
-        return TopicChange(facts.topic.name, facts.topic_id, 0)
+        return TopicChange(facts.topic.name, facts.topic_id, 0, again=facts.again)
     return None
 
 

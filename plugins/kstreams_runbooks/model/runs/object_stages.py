@@ -8,9 +8,9 @@ from typing import ClassVar, Literal
 
 from kstreams_runbooks.model.writes import TopicShape
 
-# The targets of a group's offsets: the start of the log, its end, the offsets on an undo card, the same again, or those
-# that an earlier stage of the run committed again.
-OffsetsTo = Literal["start", "end", "card", "same", "kept"]
+# The targets of a group's offsets: the start of the log, its end, the offsets on an undo card, the same again, those
+# that an earlier stage of the run committed again, or a target of its own for each topic.
+OffsetsTo = Literal["start", "end", "card", "same", "kept", "target"]
 # The place at which a group begins a partition without a committed offset, in the words of auto.offset.reset.
 OffsetReset = Literal["", "earliest", "latest"]
 _TO = {"card": "back to where they were", "same": "again to where they are", "kept": "to where they were held"}
@@ -54,12 +54,19 @@ class GrowTopics:
 
 @dataclass(frozen=True, slots=True)
 class DeleteTopics:
-    """Topics are deleted, with their records."""
+    """Topics are deleted, with their records.
+
+    With `at_rest` only if nothing has written to them since an earlier stage noted their ends, and nothing else uses
+    them; the stage ends once no broker lists one, and no offset is committed on one. `again`: the application creates
+    them itself at its next start.
+    """
 
     number: int
     topics: tuple[str, ...]
     side: str = ""
     undoes: tuple[int, ...] = ()
+    at_rest: bool = False
+    again: bool = False
     kind: Literal["delete_topics"] = "delete_topics"
     costs: ClassVar[str] = "their records are lost"
     undo: ClassVar[str] = "create them again, empty: their records do not come back"
@@ -67,7 +74,7 @@ class DeleteTopics:
     @property
     def sentence(self) -> str:
         """What it does."""
-        return f"delete {', '.join(self.topics)}"
+        return f"delete {', '.join(self.topics)}{', once nothing writes to them' if self.at_rest else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,9 @@ class SetOffsets:
 
     `same` commits each offset again: brokers forget offsets of topics that a running group does not subscribe to by the
     time of their commit (KIP-211). A partition without one gets the place at which `reset` would have it begin. `kept`
-    commits what brokers have forgotten since then.
+    commits what brokers have forgotten since then. `target` is resolved when it is written: `targets` has a topic and
+    its target as a text (decide/reset/targets.py). It is refused if retention has deleted more than `most_lost` offsets
+    that the plan would read.
     """
 
     number: int
@@ -113,6 +122,8 @@ class SetOffsets:
     side: str = ""
     undoes: tuple[int, ...] = ()
     reset: OffsetReset = ""
+    targets: tuple[tuple[str, str], ...] = ()
+    most_lost: int = 0
     kind: Literal["set_offsets"] = "set_offsets"
     costs: ClassVar[str] = "records in between are read again, or never"
     undo: ClassVar[str] = "set them back, with their metadata"
@@ -120,8 +131,32 @@ class SetOffsets:
     @property
     def sentence(self) -> str:
         """What it does."""
+        if self.to == "target":
+            return f"set the offsets of group {self.group}: {', '.join(f'{one} to {to}' for one, to in self.targets)}"
         to = _TO.get(self.to, f"to the {self.to} of the log")
         return f"set the offsets of group {self.group} on {', '.join(self.topics)} {to}"
+
+
+@dataclass(frozen=True, slots=True)
+class SaveOffsets:
+    """The committed offsets of an EMPTY group are saved, and the ends of topics noted that a later stage deletes.
+
+    A broker deletes the offsets on a topic together with the topic. Nothing is changed, so no undo card is written.
+    """
+
+    number: int
+    group: str
+    topics: tuple[str, ...] = ()
+    side: str = ""
+    undoes: tuple[int, ...] = ()
+    kind: Literal["save_offsets"] = "save_offsets"
+    costs: ClassVar[str] = "nothing"
+    undo: ClassVar[str] = "nothing: it only reads"
+
+    @property
+    def sentence(self) -> str:
+        """What it does."""
+        return f"save the offsets of group {self.group}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +256,7 @@ class AskPerson:
 
 
 TopicStage = CreateTopics | GrowTopics | DeleteTopics | DeleteRecords
-OffsetStage = SetOffsets | DeleteOffsets | DeleteGroups
+OffsetStage = SaveOffsets | SetOffsets | DeleteOffsets | DeleteGroups
 PersonStage = AskPerson | PauseInputs | ResumeInputs
 
 

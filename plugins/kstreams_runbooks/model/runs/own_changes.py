@@ -8,13 +8,15 @@ class TopicChange:
     """A change of one topic, announced by an undo card: it may have happened or not.
 
     `topic_id` is the id of the topic that is created, grown or deleted; empty if it was created and nothing has shown
-    its id yet. `partitions` is their number afterwards, 0 for a deleted topic.
+    its id yet. `partitions` is their number afterwards, 0 for a deleted topic. `again`: after its deletion the
+    application creates it again.
     """
 
     name: str
     topic_id: str
     partitions: int
     created: bool = False
+    again: bool = False
 
     @property
     def deleted(self) -> bool:

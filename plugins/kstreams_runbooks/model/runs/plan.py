@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from kstreams_runbooks.model.runs.object_stages import CreateTopics, TopicStage
+from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteTopics, TopicStage
 from kstreams_runbooks.model.runs.stages import Bounce, Certify, ClearState, Stage, StartAll, StopAll, deployed
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.verdicts import Finding
@@ -17,6 +17,8 @@ from kstreams_runbooks.model.verdicts import Finding
 _EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then", "bound"})
 # Fields that plans of older releases lack: while they have no content, their digests stay as they were.
 _LATER = frozenset({"deletes", "undo_deletes", "must_clear", "once", "reset", "side", "sides", "certified"})
+# The same of stages that are not bounces.
+_LATER_OF_STAGES = frozenset({"seen", "at_rest", "again", "targets", "most_lost"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,12 @@ class Plan:
         return tuple(one for one in later if one.number < ends.number)
 
     @property
+    def going(self) -> frozenset[str]:
+        """Internal topics that it deletes once nothing writes to them: what they are like does not matter before."""
+        found = (one.topics for one in self.stages if isinstance(one, DeleteTopics) and one.at_rest)
+        return frozenset(name for topics in found for name in topics)
+
+    @property
     def rolled(self) -> tuple[Bounce, ...]:
         """The bounces that take one instance after another."""
         return tuple(one for one in self.stages if isinstance(one, Bounce) and one is not self.start)
@@ -232,7 +240,7 @@ class Plan:
         binding = _with_content({name: value for name, value in asdict(self).items() if name not in _EXPLAINING})
         stages = binding.pop("stages")
         binding["bounces"] = [_of_older_releases(stage) for stage in stages if stage["kind"] == "bounce"]
-        if others := [stage for stage in stages if stage["kind"] != "bounce"]:
+        if others := [_with_content(stage, _LATER_OF_STAGES) for stage in stages if stage["kind"] != "bounce"]:
             binding["stages"] = others
         text = json.dumps(binding, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
@@ -247,10 +255,10 @@ def _of_older_releases(bounce: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in _with_content(bounce).items() if name != "kind"}
 
 
-def _with_content(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields without those of `_LATER` that are empty."""
+def _with_content(fields: Mapping[str, Any], later: frozenset[str] = _LATER) -> dict[str, Any]:
+    """The fields without those of `later` that are empty."""
     return {
         name: value
         for name, value in fields.items()
-        if name not in _LATER or (any(value.values()) if isinstance(value, dict) else value)
+        if name not in later or (any(value.values()) if isinstance(value, dict) else value)
     }

@@ -202,13 +202,17 @@ class StartAll:
 
 @dataclass(frozen=True, slots=True)
 class ClearState:
-    """The local state of every instance of a side is deleted, or these task directories of it."""
+    """The local state of every instance of a side is deleted, or these task directories of it.
+
+    If it is to be `seen`, the deployer has to report the state of each instance as gone, and once more before a start.
+    """
 
     number: int
     instances: tuple[str, ...] = ()
     deletes: TaskDirectories = NO_DIRECTORIES
     side: str = ""
     undoes: tuple[int, ...] = ()
+    seen: bool = False
     kind: Literal["clear_state"] = "clear_state"
     costs: ClassVar[str] = "a restore from the changelogs; stores without one are lost"
     undo: ClassVar[str] = "nothing: the next start restores it"
@@ -216,7 +220,8 @@ class ClearState:
     @property
     def sentence(self) -> str:
         """What it does."""
-        return f"clear {self.deletes.what} of {_who(self.instances)}{_of(self.side)}"
+        seen = ", until its deployer reports it gone" if self.seen else ""
+        return f"clear {self.deletes.what} of {_who(self.instances)}{_of(self.side)}{seen}"
 
 
 OtherStage = Drain | Certify | StopAll | StartAll | ClearState | TopicStage | OffsetStage | PersonStage

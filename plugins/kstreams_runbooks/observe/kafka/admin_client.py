@@ -16,6 +16,7 @@ from kafka.metrics.measurable_stat import AbstractMeasurableStat
 from kafka.net.transport import KafkaSSLTransport
 from kafka.protocol.admin import DescribeGroupsRequest, DescribeLogDirsRequest
 from kafka.protocol.api_message import ApiMessage
+from kafka.protocol.metadata import MetadataRequest
 
 from kstreams_runbooks.observe.kafka import messages
 
@@ -142,6 +143,29 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
             # Versions before 3 have no error code of their own.
             code = document.get("error_code") or 0
             found.append({"broker": broker, "error_code": code, "log_dirs": document["results"], "failure": ""})
+        return found
+
+    def describe_topics_of_each(self, brokers: Sequence[int], names: Sequence[str]) -> dict[int, list[dict[str, Any]]]:
+        """These topics in the metadata of each broker, by its id; a request that creates no topic.
+
+        kafka-python's own call asks one broker: another one may still list a topic that was deleted.
+        """
+        described: dict[int, list[dict[str, Any]]] = self._manager.run(
+            self._describe_topics_of_each, list(brokers), list(names)
+        )
+        return described
+
+    async def _describe_topics_of_each(self, brokers: list[int], names: list[str]) -> dict[int, list[dict[str, Any]]]:
+        request = MetadataRequest(
+            topics=[MetadataRequest.MetadataRequestTopic(name=name) for name in names],
+            allow_auto_topic_creation=False,
+            include_cluster_authorized_operations=False,
+            include_topic_authorized_operations=False,
+        )
+        found = {}
+        for broker in brokers:
+            answer = await self._manager.send(request, node_id=broker)
+            found[broker] = answer.to_dict()["topics"]
         return found
 
     def describe_group_operations(self, group_id: str) -> dict[str, Any]:

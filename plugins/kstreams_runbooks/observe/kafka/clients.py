@@ -47,6 +47,7 @@ PYTHON_READS = frozenset(
         "describe_producers",
         "describe_streams_groups",
         "describe_topics",
+        "describe_topics_of_each",
         "describe_transactions",
         "forget_coordinators",
         "get_broker_version_data",

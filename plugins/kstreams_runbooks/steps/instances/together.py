@@ -39,6 +39,7 @@ from kstreams_runbooks.steps.plan.fitting import require_topics_still
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.steps.stages.cleared import require_still_gone
 from kstreams_runbooks.steps.stages.person import require_cleared
 
 # A member that may not be removed (its instance could not be read) is gone after its session timeout, 45 s by default.
@@ -107,6 +108,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
         return
     require_topics_still(run, reading, f"{', '.join(one.instance for one in waiting)} not started", down=True)
     names = [one.instance for one in waiting]
+    require_still_gone(run, names)
     run.keep("note", START_BEGUN, {"bounce": bounce.number, "instances": names})
     if not run.deployer.abilities.act:
         cleared = [] if bounce.must_clear else _cleared_requests(run, bounce, names)

@@ -25,22 +25,30 @@ from kstreams_runbooks.model.readings.topics_seen import NO_REPARTITIONS, Repart
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.plan.releases import deployable, running
 from kstreams_runbooks.steps.run.run import Run
 
 _Wanted = tuple[Described | Missing, ...]
 
 
-def require_topics(run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]) -> tuple[Finding, ...]:
-    """Findings about the topics of every release of the plan, for the approver; Refused or Inconclusive as decided."""
-    verdict = judged_topics(run, reading, _wanted(run, reading, bounces))
+def require_topics(
+    run: Run, reading: ApplicationReading, bounces: Iterable[Bounce], going: frozenset[str] = frozenset()
+) -> tuple[Finding, ...]:
+    """Findings about the topics of every release of the plan, for the approver; Refused or Inconclusive as decided.
+
+    `going` are internal topics that the run deletes before the start: they count as absent.
+    """
+    verdict = judged_topics(run, reading, _wanted(run, reading, bounces), going)
     run.demand(verdict)
     return verdict.findings
 
 
-def judged_topics(run: Run, reading: ApplicationReading, wanted: _Wanted) -> Verdict:
-    """The decision for these versions; logs its findings."""
-    verdict = worst(_judged(run, reading, wanted), _uncommitted(run, reading, wanted))
+def judged_topics(
+    run: Run, reading: ApplicationReading, wanted: _Wanted, going: frozenset[str] = frozenset()
+) -> Verdict:
+    """The decision for these versions; logs its findings. `going` as `require_topics` has them."""
+    verdict = worst(_judged(run, reading, wanted, going), _uncommitted(run, reading, wanted, going))
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     return verdict
@@ -62,12 +70,13 @@ def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, d
         # The run's plan is older than this comparison.
         reading = now
         wanted = _wanted(run, reading, run.plan().bounces)
+    going = run.plan().going - {one.name for one in own_changes(run).topics if one.deleted}
     try:
-        verdict = _judged(run, reading, wanted)
+        verdict = _judged(run, reading, wanted, going)
     except Inconclusive as error:
         verdict = Verdict(Outcome.INCONCLUSIVE, (str(error),))
     resets = offset_resets([*(dict(one.settings) for one in run.plan().bounces), *map(_deployed, now.instances)])
-    records = _uncommitted(run, now, wanted, _planned(run), resets)
+    records = _uncommitted(run, now, wanted, going, _planned(run), resets)
     if down and verdict.outcome is Outcome.INCONCLUSIVE:
         verdict = records
     verdict = worst(verdict, records)
@@ -77,8 +86,9 @@ def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, d
         raise Inconclusive(f"{untouched}: {'; '.join(verdict.reasons)}")
 
 
-def _judged(run: Run, reading: ApplicationReading, wanted: _Wanted) -> Verdict:
+def _judged(run: Run, reading: ApplicationReading, wanted: _Wanted, going: frozenset[str]) -> Verdict:
     seen = run.topics_seen(topics_needed(parsed_or_missing(wanted), run.declared))
+    seen = replace(seen, partitions={name: count for name, count in seen.partitions.items() if name not in going})
     return run.decide(topics_fit, wanted=wanted, seen=seen, reading=reading, application=run.declared)
 
 
@@ -86,11 +96,13 @@ def _uncommitted(
     run: Run,
     now: ApplicationReading,
     wanted: _Wanted,
+    going: frozenset[str],
     planned: RepartitionsSeen | None = None,
     resets: frozenset[str] = frozenset(),
 ) -> Verdict:
     """The decision about records without a committed offset."""
-    names = repartitions_read(parsed_or_missing(wanted), run.declared.application_id)
+    read = repartitions_read(parsed_or_missing(wanted), run.declared.application_id)
+    names = {name: release for name, release in read.items() if name not in going}
     return run.decide(
         uncommitted_records,
         wanted=wanted,

@@ -194,10 +194,24 @@ def stop_and_restart(
     return replace(made, findings=(*made.findings, *stays))
 
 
+def at_once_plan(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
+    """The same plan without a comparison of topologies: for a run that deletes all that the old one left."""
+    made = _as_the_form(run, reading, findings, at_once=True)
+    check_deployer(run, made)
+    return made
+
+
 def _restart(
     run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool, flushed: bool = False
 ) -> Plan:
-    made = run.decide(
+    made = _as_the_form(run, reading, findings, at_once=at_once)
+    check_deployer(run, made)
+    return _with_what_it_changes(run, reading, made, flushed=flushed)
+
+
+def _as_the_form(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool) -> Plan:
+    """The plan to the release and the settings of the form."""
+    return run.decide(
         restart_plan,
         reading=reading,
         declared=run.declared,
@@ -208,8 +222,6 @@ def _restart(
         code=code_digest(run.record.dag_id),
         at_once=at_once,
     )
-    check_deployer(run, made)
-    return _with_what_it_changes(run, reading, made, flushed=flushed)
 
 
 def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan, *, flushed: bool = False) -> Plan:

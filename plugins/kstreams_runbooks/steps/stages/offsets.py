@@ -15,6 +15,7 @@ from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
+from kstreams_runbooks.steps.stages.targets import target_offsets
 from kstreams_runbooks.steps.stages.written import not_created_yet, rehearsed, written
 
 
@@ -32,6 +33,9 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
         ids = {one.name: one.topic_id for one in reader.topics(stage.topics)}
         if gone := sorted(set(stage.topics) - ids.keys()):
             raise Refused(f"topic {gone[0]} does not exist (expected: as in the plan); look at who deleted it")
+        if kept is None and stage.to == "card" and isinstance(card, OffsetsSet):
+            # Never onto a topic that was created anew.
+            ids |= {name: topic_id for name, topic_id in card.ids if name in ids}
         after = kept.after if kept else _wanted(run, reader, stage, before, card)
     holds = stage.to == "kept" or (isinstance(card, OffsetsSet) and card.holds)
     if kept is None and holds:
@@ -45,7 +49,9 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
     if run.dry_run:
         rehearsed(run, checked)
         return
-    facts = kept or OffsetsSet(before, after, _file(run, before), holds=stage.to in {"same", "kept"})
+    facts = kept or OffsetsSet(
+        before, after, _file(run, before), holds=stage.to in {"same", "kept"}, ids=tuple(sorted(ids.items()))
+    )
     announced.write(stage.group, facts, f"offsets of group {stage.group} on {', '.join(stage.topics)}: set")
     writer = OffsetWriter(run.kafka, dry_run=False)
     if after:
@@ -65,6 +71,8 @@ def _wanted(
         return tuple(one for one in back if one.topic in stage.topics)
     if stage.to == "kept":
         return held_offsets(run, stage.group)
+    if stage.to == "target":
+        return target_offsets(run, stage)
     ends = _ends(reader, stage.topics)
     if stage.to == "same":
         own = {place: one for place, one in before.by_place().items() if place in ends}

@@ -23,6 +23,7 @@ from kstreams_runbooks.model.runs.object_stages import (
     GrowTopics,
     OffsetStage,
     PersonStage,
+    SaveOffsets,
     SetOffsets,
     TopicStage,
 )
@@ -32,8 +33,10 @@ from kstreams_runbooks.steps.plan.before import require_still_writable
 from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
+from kstreams_runbooks.steps.stages.cleared import lost_stores, require_gone_state
 from kstreams_runbooks.steps.stages.offsets import delete_groups, delete_offsets, set_offsets
 from kstreams_runbooks.steps.stages.person import ask_person
+from kstreams_runbooks.steps.stages.rest import save_group
 from kstreams_runbooks.steps.stages.topics import create_topics, delete_records, delete_topics, grow_topics
 
 
@@ -71,7 +74,9 @@ def _change_topics(run: Run, stage: TopicStage, undone: Mapping[int, Card]) -> N
 
 
 def _change_offsets(run: Run, stage: OffsetStage, undone: Mapping[int, Card]) -> None:
-    if isinstance(stage, SetOffsets):
+    if isinstance(stage, SaveOffsets):
+        save_group(run, stage)
+    elif isinstance(stage, SetOffsets):
         set_offsets(run, stage, _saved(stage, undone))
     elif isinstance(stage, DeleteOffsets):
         delete_offsets(run, stage)
@@ -94,6 +99,9 @@ def guard_stage(run: Run, stage: OtherStage) -> None:
 def _ids(run: Run, stage: DeleteTopics, undone: Mapping[int, Card]) -> dict[str, str]:
     """The ids of the topics that may be deleted: of the plan, of this run, and of the cards that it takes back."""
     ids = {name: topic_id for name, topic_id, _ in run.plan().facts.topics}
+    if stage.at_rest:
+        # Never one that this run has created again.
+        return ids
     ids |= {one.name: one.topic_id for one in own_changes(run).topics if one.created and one.topic_id}
     for seq in stage.undoes:
         facts = card_facts(undone[seq])
@@ -120,9 +128,12 @@ def _clear_state(run: Run, stage: ClearState) -> None:
             raise Refused(f"{one.instance} is {one.deployment.process} (expected: down before it is cleared); stop it")
     for name in names:
         run.deployer.check_clear_state(name, stage.deletes.names)
+    lost = lost_stores(run)
     for name in names:
         if not run.dry_run:
-            facts = StateCleared(name, stage.deletes)
+            facts = StateCleared(name, stage.deletes, lost)
             announced.write(name, facts, f"{name}: {stage.deletes.what} cleared")
         run.deployer.clear_state(name, stage.deletes.names)
         run.say(f"{name}: {stage.deletes.what} {'would be ' * run.dry_run}cleared")
+    if stage.seen and not run.dry_run:
+        require_gone_state(run, stage, names)

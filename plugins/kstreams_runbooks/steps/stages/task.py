@@ -43,6 +43,11 @@ def delete_records(side: str = "", *, approval: str = _APPROVAL) -> Any:
     return _task("delete_records", side, approval)
 
 
+def save_offsets(side: str = "", *, approval: str = _APPROVAL) -> Any:
+    """The groups whose offsets are saved, each while it is EMPTY."""
+    return _task("save_offsets", side, approval)
+
+
 def set_offsets(side: str = "", *, approval: str = _APPROVAL) -> Any:
     """The groups whose offsets are set, each while it is EMPTY."""
     return _task("set_offsets", side, approval)

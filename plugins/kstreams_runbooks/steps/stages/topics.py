@@ -19,6 +19,7 @@ from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.certified import certified_reading
+from kstreams_runbooks.steps.stages.rest import require_at_rest, require_gone, wait_until_gone
 from kstreams_runbooks.steps.stages.written import not_created_yet, rehearsed, written
 from kstreams_runbooks.watch.emptying import read_emptying
 
@@ -28,6 +29,8 @@ def create_topics(run: Run, stage: CreateTopics) -> None:
     announced = Announced(run, stage)
     kept = announced.facts(TopicCreated)
     made = {name: facts.topic_id for name, facts in kept.items() if facts.topic_id}
+    if not run.dry_run and not kept:
+        require_gone(run, stage)
     begun = kept.keys() - made.keys()
     checked = TopicWriter(run.kafka)
     checked.create(stage.topics, made=made, begun=begun)
@@ -78,7 +81,10 @@ def grow_topics(run: Run, stage: GrowTopics) -> None:
 
 
 def delete_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str]) -> None:
-    """Delete the topics with these ids; what they were is on the cards."""
+    """Delete the topics with these ids; what they were is on the cards.
+
+    Of a stage `at_rest` those that are still there are looked at first, and all of them have to be gone in the end.
+    """
     if not_created_yet(run, stage):
         return
     announced = Announced(run, stage, no_way_back=True)
@@ -87,8 +93,10 @@ def delete_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str]) -> None
     if unknown := [name for name in missing if name not in ids]:
         raise Refused(f"topic {unknown[0]} is not deleted: its id is not in the plan (expected: the id that it had)")
     with ClusterReader(run.kafka) as reader:
-        states = known(read_topic_states(reader, missing))
+        states = known(read_topic_states(reader, stage.topics))
         shown = {one.name: one for one in reader.topics(missing, configs=True)}
+    if stage.at_rest and not run.dry_run and (there := [name for name in stage.topics if states[name].exists]):
+        require_at_rest(run, there)
     wanted = {name: kept[name].topic_id if name in kept else ids[name] for name in stage.topics}
     checked = TopicWriter(run.kafka)
     checked.delete(wanted)
@@ -97,8 +105,10 @@ def delete_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str]) -> None
         return
     for name, found in shown.items():
         shape = TopicShape(name, found.partitions, states[name].replication, found.configs)
-        announced.write(name, TopicDeleted(shape, found.topic_id), f"topic {name}: deleted")
+        announced.write(name, TopicDeleted(shape, found.topic_id, again=stage.again), f"topic {name}: deleted")
     written(run, stage.kind, lambda: TopicWriter(run.kafka, dry_run=False).delete(wanted))
+    if stage.at_rest:
+        wait_until_gone(run, stage.topics)
 
 
 def delete_records(run: Run, stage: DeleteRecords) -> None:

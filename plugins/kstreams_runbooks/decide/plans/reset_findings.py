@@ -1,0 +1,102 @@
+"""The findings of a reset: what its blast radius means for the person who approves it."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.reset import BlastRadius, CountedMove
+from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.model.writes import TopicShape
+from kstreams_runbooks.wording import first_of
+
+_SOURCE = "Kafka Streams developer guide, Application Reset Tool; docs/blast_radius.md"
+_MB = 1_000_000
+
+
+def reset_findings(radius: BlastRadius, created: tuple[TopicShape, ...] | Missing | None) -> Iterator[Finding]:
+    """What goes, what is read again or never, what cannot be built again, and who sees results again.
+
+    `created` are the internal topics to create before the start, Missing if that is not known, None if the form leaves
+    them to the application.
+    """
+    yield from _topics(radius, created)
+    yield from _offsets(radius)
+    yield from _state(radius)
+    yield from _readers(radius)
+
+
+def _topics(radius: BlastRadius, created: tuple[TopicShape, ...] | Missing | None) -> Iterator[Finding]:
+    if not radius.deleted:
+        return
+    sizes = [one.bytes for one in radius.deleted]
+    known = [size for size in sizes if isinstance(size, int)]
+    size = f"{sum(known) / _MB:,.1f} MB" if len(known) == len(sizes) else "an unknown size"
+    names = [one.name for one in radius.deleted]
+    topics = "internal topic is" if len(names) == 1 else "internal topics are"
+    message = (
+        f"{len(names):,} {topics} deleted with the records ({size}): {first_of(names)}; from then on there is no way "
+        "back to that state"
+    )
+    yield Finding("reset-deletes-topics", "danger", radius.application, message, _SOURCE)
+    if isinstance(created, tuple):
+        return
+    why = created.missing if created else "the form leaves them to the application"
+    yield Finding(
+        "internal-topics-not-created",
+        "warning",
+        radius.application,
+        f"internal topics are not created before the start: {why}; the application creates them in its first rebalance",
+        "KIP-698; docs/internal_topics.md",
+    )
+
+
+def _offsets(radius: BlastRadius) -> Iterator[Finding]:
+    counts = {(one.topic, one.partition): one for one in radius.counts}
+    for topic in dict.fromkeys(one.topic for one in radius.offsets):
+        rows = [one for one in radius.offsets if one.topic == topic]
+        again = [counts.get((one.topic, one.partition)) for one in rows if one.again]
+        skipped = [counts.get((one.topic, one.partition)) for one in rows if one.skipped]
+        parts = [f"{_records(again)} are read again"] if again else []
+        parts += [f"{_records(skipped)} are never read"] if skipped else []
+        if outside := [one.name for one in rows if one.outside]:
+            parts.append(f"the target of {first_of(outside)} is outside the log")
+        if parts:
+            message = f"{topic} to {rows[0].given}: {', '.join(parts)}"
+            yield Finding("reset-moves-offsets", "warning", topic, message, _SOURCE)
+    for keys in radius.missing_keys:
+        if keys.count:
+            count = keys.count.missing if isinstance(keys.count, Missing) else f"{keys.count:,}"
+            message = f"table {keys.topic}: keys without a record after its target will be missing: {count}"
+            yield Finding("reset-misses-keys", "danger", keys.topic, message, _SOURCE)
+
+
+def _records(found: list[CountedMove | None]) -> str:
+    known = [one for one in found if one is not None and isinstance(one.moved, int)]
+    if len(known) < len(found):
+        return "records, how many is not known,"
+    least = "at least " if any(one.at_least for one in known) else ""
+    return f"{least}{sum(one.moved for one in known if isinstance(one.moved, int)):,} records"
+
+
+def _state(radius: BlastRadius) -> Iterator[Finding]:
+    for store in radius.stores:
+        if store.fate in {"partly", "lost"}:
+            what = "is not built again in full" if store.fate == "partly" else "is lost, as declared acceptable"
+            message = f"store {store.store} {what}: {store.why}"
+            yield Finding("reset-loses-state", "danger", store.store, message, _SOURCE)
+    records, seconds = radius.catch_up.records, radius.catch_up.seconds
+    if radius.mode != "state" and records:
+        count = records.missing if isinstance(records, Missing) else f"{records:,} records are left to read"
+        pace = f"how long is not known ({seconds.missing})" if isinstance(seconds, Missing) else f"about {seconds:,.0f} s"
+        message = f"until it has caught up: {count}, {pace}; results before that are incomplete"
+        yield Finding("reset-catches-up", "warning", radius.application, message, _SOURCE)
+
+
+def _readers(radius: BlastRadius) -> Iterator[Finding]:
+    if radius.mode == "state":
+        return
+    entries = {one.entry for one in radius.downstream}
+    names = [f"{name} (fleet)" for name in sorted(entries)]
+    names += [f"group {one.group_id}" for one in radius.readers if one.entry not in entries]
+    if names:
+        message = f"results are written again and seen by {first_of(names)}; tell their owners"
+        yield Finding("reset-seen-downstream", "warning", radius.application, message, _SOURCE)

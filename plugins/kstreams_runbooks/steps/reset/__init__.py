@@ -1,0 +1,1 @@
+"""A reset: its plan, from its blast radius."""

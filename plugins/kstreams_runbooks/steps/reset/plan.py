@@ -1,0 +1,132 @@
+"""The plan of `reset_and_cleanup`: a stop and restart, with a reset of the application while it is down."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
+from kstreams_runbooks.decide.fitting.uncommitted import offset_resets
+from kstreams_runbooks.decide.internal_topics.before_start import created_before_start
+from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE, cleared_state
+from kstreams_runbooks.decide.plans.reset import ResetParts, reset_plan
+from kstreams_runbooks.decide.reset.radius import may_reset
+from kstreams_runbooks.decide.reset.targets import parse_target, target_text
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings.reset import BlastRadius
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce, ClearState
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.model.writes import TopicShape
+from kstreams_runbooks.present.blast_radius import as_text
+from kstreams_runbooks.steps.plan.fitting import require_topics
+from kstreams_runbooks.steps.plan.plan import at_once_plan, with_undescribed
+from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.watch.blast_radius import ReadReset, ResetQuestion, read_reset
+from kstreams_runbooks.wording import outside
+
+Mode = Literal["reset", "offsets", "state"]
+_MODES: dict[str, Mode] = {word: word for word in get_args(Mode)}
+_LATEST = "latest"
+
+
+def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
+    """The plan of a reset from what the form asks for, once its blast radius lets it go on.
+
+    The release and its settings may change with it: what the old ones left is gone, so their topologies need not fit.
+    """
+    params = run.record.params
+    mode = _mode(params)
+    read = read_reset(run.record.application, ResetQuestion(mode, _targets(run)), run.say)
+    verdict = run.decide(may_reset, radius=read.radius)
+    for line in as_text(read.radius, verdict).splitlines():
+        run.say(line)
+    run.demand(verdict)
+    going = frozenset(one.name for one in read.radius.deleted)
+    restart = at_once_plan(run, reading, findings)
+    fitting = require_topics(run, reading, restart.bounces, going)
+    restart = with_undescribed(run, replace(restart, findings=(*restart.findings, *fitting)))
+    [bounce] = restart.bounces
+    made = run.decide(
+        reset_plan,
+        restart=restart,
+        radius=read.radius,
+        parts=_parts(run, reading, read, bounce),
+        broker=reading.broker,
+    )
+    _check_clearing(run, made)
+    return made
+
+
+def _mode(params: Mapping[str, Any]) -> Mode:
+    word = str(params.get("mode") or "")
+    if word not in _MODES:
+        raise BadInput(f"mode: {outside(word or 'nothing', 30)} (expected {', '.join(_MODES)}); choose one")
+    if params.get("directories") and word != "state":
+        raise BadInput(f"directories: given with mode {word} (expected: mode state, the others keep or clear all)")
+    return _MODES[word]
+
+
+def _targets(run: Run) -> dict[str, str]:
+    """The targets of the form, a duration back as the time that it meant when the run began; else BadInput."""
+    given: Any = run.record.params.get("targets")
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise BadInput(f"targets: {outside(repr(given), 60)} is not an object; give " + '{"input": "earliest"}')
+    began = run.record.started_at_ms
+    return {str(topic): target_text(parse_target(str(topic), value, began)) for topic, value in given.items()}
+
+
+def _parts(run: Run, reading: ApplicationReading, read: ReadReset, bounce: Bounce) -> ResetParts:
+    before, after = before_a_roll(run, reading, bounce.target)
+    needed = topics_needed(parsed_or_missing((after,)), run.declared)
+    return ResetParts(
+        created=_created(run, read.radius, after),
+        targets=tuple((topic, target_text(one)) for topic, one in sorted(read.targets.items())),
+        most_lost=_most_lost(run.record.params.get("most_lost")),
+        directories=_directories(run, reading, before),
+        needed=tuple(sorted(needed.internal)),
+        follows_latest=_LATEST in _resets(after, bounce),
+    )
+
+
+def _created(run: Run, radius: BlastRadius, after: Described | Missing) -> tuple[TopicShape, ...] | Missing | None:
+    """The internal topics that the run creates before the start; None if it deletes none, or the form leaves them."""
+    if not radius.deleted or not run.record.params.get("create_internal_topics", True):
+        return None
+    seen = run.topics_seen(topics_needed(parsed_or_missing((after,)), run.declared))
+    kept = frozenset(one.name for one in radius.internal if not one.goes)
+    return created_before_start(after, seen, run.declared, kept)
+
+
+def _resets(after: Described | Missing, bounce: Bounce) -> frozenset[str]:
+    """The values of auto.offset.reset that are known of the version that starts."""
+    config = None if isinstance(after, Missing) else after.declaration.config
+    return offset_resets([dict(bounce.settings), *([config] if config else [])])
+
+
+def _most_lost(given: Any) -> int:
+    if isinstance(given, bool) or not isinstance(given, int | None) or (given or 0) < 0:
+        raise BadInput(f"most_lost: {outside(repr(given), 40)} is not a number of offsets (expected 0 or more)")
+    return given or 0
+
+
+def _directories(run: Run, reading: ApplicationReading, before: tuple[Described, ...]) -> TaskDirectories:
+    choice = str(run.record.params.get("directories") or "").strip()
+    if not choice:
+        return NO_DIRECTORIES
+    if choice in {STALE, KEEP, ALL}:
+        raise BadInput(f"directories: {choice} is not a task directory (expected such as 1_*, 2_3, global, or nothing)")
+    return run.decide(cleared_state, choice=choice, before=before, after=None, known=known_of(run, reading)).deletes
+
+
+def _check_clearing(run: Run, made: Plan) -> None:
+    """Refuse here, while all instances run, what a deployer would refuse to delete once they are down."""
+    for stage in made.stages:
+        if isinstance(stage, ClearState):
+            for name in made.facts.instances:
+                run.deployer.check_clear_state(name, stage.deletes.names)

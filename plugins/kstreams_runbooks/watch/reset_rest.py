@@ -1,0 +1,81 @@
+"""What speaks against deleting topics now: their ends in several readings, the group, and everything that uses them."""
+
+import time
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from kstreams_runbooks.decide.fleet_graph import fleet_graph
+from kstreams_runbooks.decide.reset.radius import used_by
+from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.fleet import Application, load_fleet
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.reset import TopicUser
+from kstreams_runbooks.model.readings.rest import RestReading, TopicEnds
+from kstreams_runbooks.model.readings.states import is_empty
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.offsets import read_ends
+from kstreams_runbooks.observe.kafka.topic_users import read_topic_users
+from kstreams_runbooks.observe.lag.partition_rows import places_of
+from kstreams_runbooks.watch.reset_neighbours import read_running_uses
+
+
+def read_topic_ends(reader: ClusterReader, topics: Collection[str]) -> TopicEnds:
+    """One reading of the ends of these topics; Unreachable if no broker answers."""
+    at_ms, there = reader.taken().at_ms, reader.topics(topics)
+    unknown = [f"topic {name} does not exist" for name in sorted(set(topics) - {one.name for one in there})]
+    ends: dict[str, int] = {}
+    still_open = []
+    for (topic, number), each in read_ends(reader.librdkafka, places_of(there)).items() if there else ():
+        name = f"{topic}-{number}"
+        if isinstance(each.stable, Missing) or isinstance(each.end, Missing):
+            why = each.end.missing if isinstance(each.end, Missing) else str(each.stable)
+            unknown.append(f"{name}: its end cannot be read ({why})")
+            continue
+        ends[name] = each.end
+        if each.stable != each.end:
+            still_open.append(name)
+    return TopicEnds(at_ms, ends, tuple(sorted(still_open)), tuple(unknown))
+
+
+def read_rest(
+    entry: Application,
+    kafka: Mapping[str, Any],
+    noted: Mapping[str, int],
+    topics: Collection[str],
+    *,
+    looks: int,
+    apart_s: float,
+) -> RestReading:
+    """Everything that speaks against the deletion of these topics of an application, which is down.
+
+    `noted` are the ends from when its group was EMPTY; `looks` readings are taken, `apart_s` seconds apart. `kafka` is a
+    librdkafka configuration. Unreachable if no broker answers.
+    """
+    fleet = load_fleet()
+    graph = fleet_graph(one.declared() for one in fleet.entries.values())
+    others = [one for one in fleet.entries.values() if one.cluster == entry.cluster and one.name != entry.name]
+    taken: list[TopicEnds] = []
+    with ClusterReader(kafka) as reader:
+        users, unlisted = _users(reader, topics, entry.application_id)
+        working = {name for name, _, state in reader.groups() if not is_empty(state)}
+        uses, unseen = read_running_uses(others, reader.names(), working)
+        for number in range(looks):
+            if number:
+                time.sleep(apart_s)
+            taken.append(read_topic_ends(reader, topics))
+        group = reader.group(entry.application_id)
+    declared = entry.declared()
+    return RestReading(
+        noted=noted,
+        looks=tuple(taken),
+        group=group,
+        used_by={one: tuple(used_by(declared, one, users, uses, graph)) for one in sorted(topics)},
+        unknown=tuple(dict.fromkeys((*unlisted, *unseen, *fleet.not_looked_at))),
+    )
+
+
+def _users(reader: ClusterReader, topics: Collection[str], own: str) -> tuple[tuple[TopicUser, ...], tuple[str, ...]]:
+    try:
+        return read_topic_users(reader, topics, own)
+    except Inconclusive as error:
+        return (), (f"which groups use these topics is not known: {error}",)
