@@ -1,6 +1,7 @@
 """# Reset and cleanup
 This Airflow DAG starts an application over: from other offsets, on empty local state, with new internal topics. Before
-anything is changed it shows what goes, what is read again, what cannot be built again, and who sees results again.
+anything is changed it shows the topics and the state that go, the records that are read again, the state that cannot be
+built again, and who sees results again.
 
 | mode | internal topics | local state | offsets |
 |---|---|---|---|
@@ -30,7 +31,7 @@ run would do.
 | stop_application | always safe, continues from the observed state | nothing is processed | `undo`: all at once |
 | save_offsets | always safe | nothing is processed | `undo`: all at once |
 | clear_state | always safe | nothing is processed | `undo`: state is restored from the changelogs |
-| delete_topics | always safe, continues from the observed state | nothing is processed | none for the topics and the state |
+| delete_topics | always safe, continues from the observed state | nothing is processed | none: the state is gone |
 | create_topics | always safe, continues from the observed state | nothing is processed | they stay |
 | set_offsets | always safe, continues from the observed state | nothing is processed | `undo`: with their metadata |
 | start_application | always safe, continues from the observed state | nothing is processed | `undo`: all at once |

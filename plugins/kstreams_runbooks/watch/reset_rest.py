@@ -48,8 +48,8 @@ def read_rest(
 ) -> RestReading:
     """Everything that speaks against the deletion of these topics of an application, which is down.
 
-    `noted` are the ends from when its group was EMPTY; `looks` readings are taken, `apart_s` seconds apart. `kafka` is a
-    librdkafka configuration. Unreachable if no broker answers.
+    `noted` are the ends from when its group was EMPTY; `looks` readings are taken, `apart_s` seconds apart. `kafka` is
+    a librdkafka configuration. Unreachable if no broker answers.
     """
     fleet = load_fleet()
     graph = fleet_graph(one.declared() for one in fleet.entries.values())

@@ -13,7 +13,7 @@ _MB = 1_000_000
 
 
 def reset_findings(radius: BlastRadius, created: tuple[TopicShape, ...] | Missing | None) -> Iterator[Finding]:
-    """What goes, what is read again or never, what cannot be built again, and who sees results again.
+    """Deleted topics, records that are read again or never, state that cannot be built again, and who sees results.
 
     `created` are the internal topics to create before the start, Missing if that is not known, None if the form leaves
     them to the application.
@@ -86,7 +86,8 @@ def _state(radius: BlastRadius) -> Iterator[Finding]:
     records, seconds = radius.catch_up.records, radius.catch_up.seconds
     if radius.mode != "state" and records:
         count = records.missing if isinstance(records, Missing) else f"{records:,} records are left to read"
-        pace = f"how long is not known ({seconds.missing})" if isinstance(seconds, Missing) else f"about {seconds:,.0f} s"
+        unknown = isinstance(seconds, Missing)
+        pace = f"how long is not known ({seconds.missing})" if unknown else f"about {seconds:,.0f} s"
         message = f"until it has caught up: {count}, {pace}; results before that are incomplete"
         yield Finding("reset-catches-up", "warning", radius.application, message, _SOURCE)
 

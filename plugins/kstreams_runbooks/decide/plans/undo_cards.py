@@ -163,18 +163,20 @@ def _gone_for_good(facts: OtherFacts, reading: ApplicationReading, own: OwnThing
     """
     if isinstance(facts, StateCleared) and own.deleted:
         return (
-            f"the run deleted the changelogs of {facts.instance} too: what it held is gone for good, and it goes on with "
-            "what it has built since"
+            f"the run deleted the changelogs of {facts.instance} too: what it held is gone for good, and it goes on "
+            "with what it has built since"
         )
     if isinstance(facts, OffsetsSet | OffsetsDeleted) and own.recreated.issuperset(changed_offsets(facts)):
         return "the run created these topics again: offsets of the old ones mean nothing on them"
-    if isinstance(facts, TopicCreated | TopicDeleted) and facts.topic.name in own.recreated and _is_there(facts, reading):
-        return f"topic {facts.topic.name} was created again by the run: what the old one had is gone for good"
+    if isinstance(facts, TopicCreated | TopicDeleted):
+        name = facts.topic.name
+        if name in own.recreated and _is_there(name, reading):
+            return f"topic {name} was created again by the run: what the old one had is gone for good"
     return ""
 
 
-def _is_there(facts: TopicCreated | TopicDeleted, reading: ApplicationReading) -> bool:
-    return isinstance(reading.topics, tuple) and any(one.name == facts.topic.name for one in reading.topics)
+def _is_there(topic: str, reading: ApplicationReading) -> bool:
+    return isinstance(reading.topics, tuple) and any(one.name == topic for one in reading.topics)
 
 
 def _topic(facts: TopicCreated | TopicDeleted, reading: ApplicationReading) -> tuple[str, OtherStage | None, str]:
@@ -221,16 +223,16 @@ def _offsets(facts: OffsetFacts, reading: ApplicationReading, *, kept: bool) -> 
     topics, group = tuple(sorted(changed_offsets(facts))), facts.before.group_id
     if not topics:
         return f"group {group} had no committed offset", None, ""
-    if anew := _created_anew(facts, reading):
-        topics = tuple(name for name in topics if name not in anew)
+    if again := _created_again(facts, reading):
+        topics = tuple(name for name in topics if name not in again)
         if not topics:
-            return f"topic {anew[0]} was created anew since: offsets of the old one mean nothing on it", None, ""
+            return f"topic {again[0]} was created again since: offsets of the old one mean nothing on it", None, ""
     if not kept and (why := _not_seen(facts, reading)):
         return why, None, ""
     return "", SetOffsets(0, group, topics, "card"), _offsets_cost(facts, reading)
 
 
-def _created_anew(facts: OffsetFacts, reading: ApplicationReading) -> tuple[str, ...]:
+def _created_again(facts: OffsetFacts, reading: ApplicationReading) -> tuple[str, ...]:
     """Topics of a card that have another id now than when their offsets were set; sorted."""
     ids = dict(facts.ids) if isinstance(facts, OffsetsSet) else {}
     topics = reading.topics if isinstance(reading.topics, tuple) else ()

@@ -1,4 +1,4 @@
-"""Whether the local state of instances is gone: on kept state beside new changelogs old results would go on."""
+"""Whether the local state of instances is gone: with new changelogs, kept state would go on with old results."""
 
 from kstreams_runbooks.model.local_state import Directories, is_in
 from kstreams_runbooks.model.readings.readings import Missing

@@ -22,7 +22,7 @@ class TopicEnds:
 
 @dataclass(frozen=True, slots=True)
 class RestReading:
-    """What speaks against the deletion of topics: `noted` are their ends while the group was EMPTY, `looks` those since.
+    """What speaks against a deletion of topics: `noted` are their ends while the group was EMPTY, `looks` those since.
 
     `used_by` has, by topic, who else uses it, `unknown` one sentence for each fact that could not be read.
     """

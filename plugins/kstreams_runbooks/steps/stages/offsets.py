@@ -34,7 +34,7 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
         if gone := sorted(set(stage.topics) - ids.keys()):
             raise Refused(f"topic {gone[0]} does not exist (expected: as in the plan); look at who deleted it")
         if kept is None and stage.to == "card" and isinstance(card, OffsetsSet):
-            # Never onto a topic that was created anew.
+            # Never onto a topic that was created again.
             ids |= {name: topic_id for name, topic_id in card.ids if name in ids}
         after = kept.after if kept else _wanted(run, reader, stage, before, card)
     holds = stage.to == "kept" or (isinstance(card, OffsetsSet) and card.holds)

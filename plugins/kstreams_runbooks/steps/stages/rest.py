@@ -55,7 +55,7 @@ def _settled(run: Run, topics: Sequence[str]) -> TopicEnds:
     seen = poll(run, Pace(_LOOK_EVERY_S, _TRANSACTION_S), look, lambda verdict: verdict.outcome is not Outcome.WAIT)
     verdict = no_transaction(seen)
     if verdict.outcome is not Outcome.PROCEED:
-        raise Inconclusive(f"{'; '.join(verdict.reasons)}; wait until it has, then clear {run.task_id} and what follows")
+        raise Inconclusive(f"{'; '.join(verdict.reasons)}; wait, then clear {run.task_id} and what follows it")
     return seen
 
 
@@ -75,7 +75,7 @@ def require_at_rest(run: Run, topics: Collection[str]) -> None:
     )
     verdict = run.decide(at_rest, seen=seen, group=run.application.application_id)
     if verdict.outcome is Outcome.WAIT:
-        raise Inconclusive(f"{'; '.join(verdict.reasons)}; wait until it has, then clear {run.task_id} and what follows")
+        raise Inconclusive(f"{'; '.join(verdict.reasons)}; wait, then clear {run.task_id} and what follows it")
     run.demand(verdict)
 
 
@@ -90,8 +90,8 @@ def wait_until_gone(run: Run, topics: Collection[str]) -> None:
             return
         if time.monotonic() > until:
             raise Refused(
-                f"{'; '.join(left[:3])} {_GONE_S} s after their deletion (expected none); find out what keeps them, then "
-                f"clear {run.task_id} and what follows it"
+                f"{'; '.join(left[:3])} {_GONE_S} s after their deletion (expected none); find out what keeps them, "
+                f"then clear {run.task_id} and what follows it"
             )
         time.sleep(_GONE_LOOK_S)
 
