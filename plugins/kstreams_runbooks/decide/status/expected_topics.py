@@ -2,7 +2,8 @@
 
 A topic that is created again does not repair itself: its old records, and the state of a changelog, stay lost however
 often the new one is read. The ids seen first stay the expected ones, unless the undo cards of a run show that it
-deleted or created the topic: an id that is on no card is never accepted in place of another.
+deleted or created the topic: an id that is on no card is never accepted in place of another. The exception is a topic
+that a run deleted for its application to create it again, once.
 """
 
 from collections.abc import Iterable, Mapping

@@ -18,6 +18,7 @@ DELETED = TopicChange("orders", "id-1", 0)
 ANNOUNCED = TopicChange("control", "", 4, created=True)
 CREATED = TopicChange("control", "id-7", 4, created=True)
 AGAIN = TopicChange("orders", "id-8", 4, created=True)
+LEFT = TopicChange("orders", "id-1", 0, again=True)
 
 
 def drift(own: tuple[TopicChange, ...], **now: tuple[str, int]) -> list[str]:
@@ -38,6 +39,10 @@ def drift(own: tuple[TopicChange, ...], **now: tuple[str, int]) -> list[str]:
         ((ANNOUNCED,), {"orders": ("id-1", 4), "control": ("id-7", 4)}),
         ((CREATED,), {"orders": ("id-1", 4), "control": ("id-7", 4)}),
         ((DELETED, AGAIN), {"orders": ("id-8", 4)}),
+        # The application creates it again, with the id and the number that come of it.
+        ((LEFT,), {"orders": ("id-1", 4)}),
+        ((LEFT,), {}),
+        ((LEFT,), {"orders": ("id-8", 6)}),
         ((TopicChange("other", "id-5", 8),), {"orders": ("id-1", 4), "other": ("id-5", 8)}),
     ],
 )

@@ -346,3 +346,75 @@ def test_inputs_that_a_run_paused_and_resumed_are_resumed_once() -> None:
     own = OwnThings(paused=frozenset({"orders"}))
     assert taken_back(other(4, InputsResumed(("orders",), "by a person")), seen(), own).stage is None
     assert taken_back(other(1, InputsPaused(("orders",), "by a person")), seen(), own).stage is not None
+
+
+_STORE, _QUEUE = TopicShape("orders-counts-changelog", 2, 1), TopicShape("orders-counts-repartition", 2, 1)
+_INPUT = OffsetsSet(_WAS, (CommittedOffset("orders", 0, 0),), ids=(("orders", "id-1"),))
+
+
+def reset(*, again: bool = False, created: bool = True) -> tuple[OtherCard, ...]:
+    """The cards of a reset, in their order; `again` leaves the topics to the application."""
+    cards: list[OtherFacts] = [StateCleared("orders-1"), StateCleared("orders-2")]
+    cards += [TopicDeleted(_STORE, "old-1", again=again), TopicDeleted(_QUEUE, "old-2", again=again)]
+    if created:
+        cards += [TopicCreated(_STORE, "new-1"), TopicCreated(_QUEUE, "new-2")]
+        start = (CommittedOffset(_QUEUE.name, 0, 0), CommittedOffset(_QUEUE.name, 1, 0))
+        cards.append(OffsetsSet(SavedOffsets("orders", 1, ()), start, ids=((_QUEUE.name, "new-2"),)))
+    return tuple(other(seq, facts) for seq, facts in enumerate((*cards, _INPUT), 3))
+
+
+def test_an_undo_of_a_reset_brings_offsets_back_and_leaves_the_new_topics() -> None:
+    """There is no way back to the old ones: what each card took is named, and the whole is a danger."""
+    new = (TopicReading(_STORE.name, "new-1", 2), TopicReading(_QUEUE.name, "new-2", 2))
+    made = undo(*reset(), now=seen(*new), own=moves("orders-1", "orders-2"))
+    assert [one.kind for one in made.stages] == ["stop_all", "set_offsets", "start_all"]
+    [back] = [one for one in made.stages if one.kind == "set_offsets"]
+    assert back.sentence == "set the offsets of group orders on orders back to where they were"
+    said = [one.message for one in made.findings if one.id == "undo-leaves-a-card"]
+    assert sum("what the old one had is gone for good" in one for one in said) == 4
+    assert sum("the run deleted the changelogs of orders-" in one for one in said) == 2
+    assert sum("offsets of the old ones mean nothing on them" in one for one in said) == 1
+    [danger] = [one for one in made.findings if one.id == "undo-without-the-state"]
+    assert danger.severity == "danger"
+    assert f"cutover/r deleted 2 internal topics ({_STORE.name}, {_QUEUE.name})" in danger.message
+
+
+def test_an_undo_between_deletion_and_creation_creates_the_topics_as_they_were() -> None:
+    """Empty, with the settings that they had; the state is gone all the same."""
+    made = undo(*reset(created=False), now=seen(), own=moves("orders-1"))
+    assert [one.kind for one in made.stages] == [
+        "stop_all",
+        "set_offsets",
+        "create_topics",
+        "create_topics",
+        "start_all",
+    ]
+    assert any(one.id == "undo-without-the-state" for one in made.findings)
+
+
+def test_topics_that_the_application_created_again_stay_too() -> None:
+    """Under ids that no card has."""
+    there = (TopicReading(_STORE.name, "x", 2), TopicReading(_QUEUE.name, "y", 2))
+    made = undo(*reset(again=True, created=False), now=seen(*there), own=moves("orders-1"))
+    assert [one.kind for one in made.stages] == ["stop_all", "set_offsets", "start_all"]
+    said = " / ".join(one.message for one in made.findings)
+    assert "is there again (id x): what the old one had is gone for good" in said
+
+
+def test_before_the_first_deletion_state_comes_back_from_the_changelogs() -> None:
+    """Nothing is gone."""
+    made = undo(*reset()[:2], now=seen(), own=moves("orders-1"))
+    assert not any(one.id == "undo-without-the-state" for one in made.findings)
+    assert any("restores it from the changelogs" in one.message for one in made.findings)
+
+
+def test_offsets_are_never_set_back_onto_a_topic_that_was_created_again() -> None:
+    """Its id is another one than when they were set; the others go back."""
+    anew = replace(_INPUT, ids=(("orders", "id-0"),))
+    assert "topic orders was created again since" in taken_back(other(3, anew), seen()).why
+    was = SavedOffsets("orders", 1, (*_WAS.offsets, CommittedOffset("control", 0, 5)))
+    after = (CommittedOffset("orders", 0, 0), CommittedOffset("control", 0, 0))
+    both = OffsetsSet(was, after, ids=(("control", "id-7"), ("orders", "id-0")))
+    judged = taken_back(other(3, both), seen(CONTROL))
+    assert judged.stage is not None
+    assert "on control back" in judged.stage.sentence

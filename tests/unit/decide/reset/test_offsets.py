@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.reset.offsets import may_move, may_move_now, moved_offsets, now_inside
+from kstreams_runbooks.decide.reset.offsets import may_move, may_move_now, may_set, moved_offsets, now_inside
 from kstreams_runbooks.decide.reset.targets import parse_target
 from kstreams_runbooks.model.readings.input_offsets import InputPartition, MovedOffset
 from kstreams_runbooks.model.readings.readings import Missing
@@ -114,3 +114,23 @@ def test_the_start_is_read_again_before_offsets_are_set() -> None:
     unknown = may_move_now(rows, {("orders", 3): Missing("gone")}, 100)
     assert unknown.outcome is Outcome.INCONCLUSIVE
     assert unknown.reasons == ("orders-3: gone", "orders-4: its start was not read again")
+
+
+def test_offsets_are_set_as_they_are_resolved_then_unless_too_much_is_lost() -> None:
+    """The start of the log has moved since the plan: that is a loss, within the limit or not."""
+    planned, now = moved("earliest"), moved("earliest", start=110)
+    assert now.after == 110
+    assert may_set((now,), (planned,), 10).outcome is Outcome.PROCEED
+    verdict = may_set((now,), (planned,), 9)
+    assert verdict.outcome is Outcome.REFUSE
+    assert "orders-3 (10): 10 offsets that the plan would read again were deleted since (limit 9)" in verdict.sentence
+
+
+def test_offsets_that_cannot_be_resolved_any_more_are_not_set() -> None:
+    """A decision that is needed, an unknown value, and a partition that the plan does not have."""
+    planned = moved("-2h", at_time=120)
+    assert may_set((moved("-2h"),), (planned,), 0).outcome is Outcome.REFUSE
+    assert may_set((moved("-2h", at_time=Missing("away")),), (planned,), 0).outcome is Outcome.INCONCLUSIVE
+    other = may_set((planned, replace(planned, partition=4)), (planned,), 0)
+    assert other.outcome is Outcome.REFUSE
+    assert "orders-4: in the plan or on the cluster alone" in other.sentence

@@ -1,9 +1,10 @@
 """Targets of offsets as people write them: every kind, and one sentence for each that has no meaning."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.reset.targets import parse_target, parse_targets, with_defaults
+from kstreams_runbooks.decide.reset.targets import parse_target, parse_targets, target_text, with_defaults
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.offset_targets import AFTER_ITS_OWN, EARLIEST, OffsetTarget
 
@@ -105,3 +106,38 @@ def test_tables_default_to_earliest() -> None:
     assert with_defaults(given, ("back",), (), rebuilds=False, written={"back"}) == {}
     named = {"customers": latest}
     assert with_defaults(named, inputs, tables, rebuilds=True)["customers"] == latest
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("earliest", "earliest"),
+        ("latest", "latest"),
+        ("-2h", "2026-11-06T19:20:00.000+00:00"),
+        ("-90s or latest", "2026-11-06T21:18:30.000+00:00 or latest"),
+        ("1970-01-01T00:00:10.123Z", "1970-01-01T00:00:10.123+00:00"),
+        ("-100", "-100"),
+        ("+7", "+7"),
+        (1234, "1234"),
+        ({"1": 5, "0": 12}, "0:12,1:5"),
+        ("run:undo/r", "run:undo/r"),
+        ("file:/tmp/a.csv", "file:/tmp/a.csv"),
+    ],
+)
+def test_a_target_as_a_text_means_the_same_later(value: Any, text: str) -> None:
+    """A plan binds it; what it goes to is resolved when the offsets are written."""
+    target = parse_target("orders", value, NOW)
+    assert target_text(target) == text
+    later = parse_target("orders", text, NOW + HOUR)
+    assert replace(later, given="") == replace(target, given="")
+
+
+def test_a_default_has_a_text_too() -> None:
+    assert parse_target("orders", target_text(AFTER_ITS_OWN), NOW).kind == "latest"
+
+
+@pytest.mark.parametrize("ms", [1, 122, 123, 999])
+def test_a_time_keeps_its_milliseconds(ms: int) -> None:
+    """As a text and back."""
+    target = OffsetTarget("time", "-1s", at_ms=1_700_000_000_000 + ms)
+    assert parse_target("orders", target_text(target), NOW).at_ms == target.at_ms

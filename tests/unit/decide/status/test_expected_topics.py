@@ -38,6 +38,10 @@ def created(topic_id: str, name: str = TOPIC) -> TopicChange:
         ("a", "b", (deleted("a"), created("b")), "b"),
         ("a", "b", (created("b"), deleted("a")), "b"),
         ("a", "c", (deleted("a"), created("b"), deleted("b"), created("c")), "c"),
+        # Deleted by a run for the application to create it again, under an id that no card has.
+        ("a", "x", (TopicChange(TOPIC, "a", 0, again=True),), "x"),
+        ("a", None, (TopicChange(TOPIC, "a", 0, again=True),), None),
+        ("x", "y", (TopicChange(TOPIC, "a", 0, again=True),), "x"),
         # Announced, and not done.
         ("a", "a", (deleted("a"),), "a"),
         ("a", "a", (created(""),), "a"),
