@@ -24,16 +24,14 @@ def read_topic_ends(reader: ClusterReader, topics: Collection[str]) -> TopicEnds
     at_ms, there = reader.taken().at_ms, reader.topics(topics)
     unknown = [f"topic {name} does not exist" for name in sorted(set(topics) - {one.name for one in there})]
     ends: dict[str, int] = {}
-    still_open = []
+    still_open: list[str] = []
     for (topic, number), each in read_ends(reader.librdkafka, places_of(there)).items() if there else ():
         name = f"{topic}-{number}"
-        if isinstance(each.stable, Missing) or isinstance(each.end, Missing):
-            why = each.end.missing if isinstance(each.end, Missing) else str(each.stable)
-            unknown.append(f"{name}: its end cannot be read ({why})")
-            continue
-        ends[name] = each.end
-        if each.stable != each.end:
-            still_open.append(name)
+        if lacking := [one.missing for one in (each.end, each.stable) if isinstance(one, Missing)]:
+            unknown.append(f"{name}: its end cannot be read ({lacking[0]})")
+        elif isinstance(each.end, int):
+            ends[name] = each.end
+            still_open += [] if each.stable == each.end else [name]
     return TopicEnds(at_ms, ends, tuple(sorted(still_open)), tuple(unknown))
 
 

@@ -40,9 +40,7 @@ class ResetParts:
     follows_latest: bool = False
 
 
-def reset_plan(
-    restart: Plan, radius: BlastRadius, parts: ResetParts, broker: BrokerReading | Missing = Missing("not read")
-) -> Plan:
+def reset_plan(restart: Plan, radius: BlastRadius, parts: ResetParts, broker: BrokerReading | Missing) -> Plan:
     """The plan of a stop and restart with a reset of the application in between.
 
     `restart` is at once and has one bounce, `radius` may be reset (`may_reset`). Refused if brokers create topics by
