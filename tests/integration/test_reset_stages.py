@@ -1,0 +1,150 @@
+"""The stages of a reset on a real broker: topics go only while nothing writes to them, and come again from zero."""
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.fleet import load_fleet
+from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteTopics, SaveOffsets, SetOffsets
+from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
+from kstreams_runbooks.model.runs.stages import OtherStage
+from kstreams_runbooks.model.writes import TopicShape
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.deleted import read_left
+from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
+from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.steps.stages.perform import perform
+from lab.kafka import topic_of_ten
+from world.given import Kafka
+from world.new_ledger import new_ledger
+
+pytestmark = pytest.mark.usefixtures("kafka")
+
+
+@pytest.fixture
+def name(kafka: Kafka) -> Iterator[str]:
+    """A topic of two partitions with ten records in its first one."""
+    config: dict[str, Any] = {"bootstrap.servers": kafka.bootstrap}
+    given = f"reset-{uuid.uuid4().hex[:8]}"
+    topic_of_ten(config, given)
+    yield given
+    admin = AdminClient(config)
+    if given in admin.list_topics().topics:
+        admin.delete_topics([given])[given].result()
+
+
+@pytest.fixture
+def run(kafka: Kafka, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run that binds the topic; its application has a group of its own, which has committed an offset on it."""
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_SAVED_OFFSETS", str(tmp_path / "saved"))
+    config: dict[str, Any] = {"bootstrap.servers": kafka.bootstrap}
+    ledger = new_ledger(tmp_path / "ledger.db")
+    params = {"gate_good_readings": 2, "gate_interval_s": 0.1}
+    record = ledger.start_run(RunRecord("", "reset", "r", "orders", "demo", "oncall", False, "", params, now_ms()))
+    made = Run(record, "act", 1, ledger)
+    own = load_fleet().application("orders").model_copy(update={"application_id": f"{name}-group"})
+    vars(made).update(kafka=config, application=own)
+    with ClusterReader(config) as reader:
+        topics = tuple((one.name, one.topic_id, one.partitions) for one in reader.topics([name]))
+    facts = PlanFacts("classic", topics, (), (), static_membership=True, code="c0de")
+    plan = Plan("reset", "orders", "demo", (), (), (), facts, (), (), (), "a reset", "none")
+    ledger.store_plan(record.run_key, plan.digest, encode(plan))
+    commit(config, f"{name}-group", name)
+    return made
+
+
+def commit(config: dict[str, Any], group: str, topic: str) -> None:
+    """An offset of a group without members."""
+    given = [TopicPartition(topic, 0, 7)]
+    AdminClient(config).alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, given)])[group].result()
+
+
+def stages(name: str) -> tuple[OtherStage, ...]:
+    """As a plan has them for one internal topic."""
+    group = f"{name}-group"
+    return (
+        SaveOffsets(1, group, (name,)),
+        DeleteTopics(2, (name,), at_rest=True),
+        CreateTopics(3, (TopicShape(name, 2, 1),)),
+        SetOffsets(4, group, (name,), "start"),
+    )
+
+
+def topic_id(run: Run, name: str) -> str:
+    """The id of the topic now."""
+    with ClusterReader(run.kafka) as reader:
+        [found] = reader.topics([name])
+    return found.topic_id
+
+
+def test_a_topic_comes_again_from_zero(run: Run, name: str) -> None:
+    """Each stage twice, as after a kill; the old offset is gone with the old topic, and saved."""
+    before = topic_id(run, name)
+    for stage in stages(name):
+        for _ in range(1 if isinstance(stage, DeleteTopics) else 2):
+            perform(run, stage, {})
+    assert topic_id(run, name) != before
+    with ClusterReader(run.kafka) as reader:
+        saved = read_saved(reader, f"{name}-group")
+    assert {one.partition: one.offset for one in saved.offsets} == {0: 0, 1: 0}
+    [note] = run.ledger.evidence(run.key, kind="note", name="saved offsets", newest=1)
+    assert [one["offset"] for one in note.payload["saved"]["offsets"]] == [7]
+    assert Path(note.payload["file"]).read_text(encoding="utf-8") == f"{name},0,7\n"
+
+
+def test_a_deletion_that_was_killed_goes_on(run: Run, name: str) -> None:
+    """The topics are gone by then, and there is nothing left to look at."""
+    save, delete, *_ = stages(name)
+    for stage in (save, delete, delete):
+        perform(run, stage, {})
+    with ClusterReader(run.kafka) as reader:
+        assert read_left(reader, [name], f"{name}-group") == ()
+        assert name not in reader.topic_names()
+
+
+def test_nothing_is_deleted_without_noted_ends(run: Run, name: str) -> None:
+    """A task that was marked successful manually has noted none."""
+    with pytest.raises(Refused, match="has not noted their ends; clear save_offsets"):
+        perform(run, stages(name)[1], {})
+    assert run.ledger.cards(run.key) == []
+
+
+def test_a_topic_that_is_written_stays(run: Run, name: str) -> None:
+    """By whatever producer, without idempotence and with any record time."""
+    save, delete, *_ = stages(name)
+    perform(run, save, {})
+    producer = Producer({**run.kafka, "enable.idempotence": False})
+    producer.produce(name, "late", partition=0, timestamp=978_307_200_000)
+    assert producer.flush(10) == 0
+    with pytest.raises(Refused, match=rf"{name}-0: its end moved from 10 to 11 since group {name}-group was EMPTY"):
+        perform(run, delete, {})
+    assert run.ledger.cards(run.key) == []
+
+
+def test_a_topic_that_another_group_uses_stays(run: Run, name: str) -> None:
+    """It got an offset since the plan."""
+    save, delete, *_ = stages(name)
+    perform(run, save, {})
+    commit(run.kafka, f"{name}-thief", name)
+    with pytest.raises(Refused, match=f"group {name}-thief has offsets on it"):
+        perform(run, delete, {})
+    assert run.ledger.cards(run.key) == []
+
+
+def test_what_is_left_of_a_topic_is_named_and_asking_creates_none(run: Run, name: str) -> None:
+    """By broker, and by committed offset; a name that no topic has stays one."""
+    absent = f"{name}-absent"
+    with ClusterReader(run.kafka) as reader:
+        left = read_left(reader, [name, absent], f"{name}-group")
+        assert absent not in reader.topic_names()
+    assert left == (
+        f"broker 1 lists topic {name} (id {topic_id(run, name)})",
+        f"group {name}-group has a committed offset on topic {name}",
+    )
