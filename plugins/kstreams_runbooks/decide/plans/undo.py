@@ -106,7 +106,7 @@ def undo_plan(
     own = OwnThings(
         created_topics(undone.others),
         paused_inputs(undone.others),
-        deleted_topics(undone.others),
+        deleted_topics(undone.others, readings),
         recreated_topics(undone.others),
     )
     others = sorted(undone.others, key=lambda card: -card.seq)

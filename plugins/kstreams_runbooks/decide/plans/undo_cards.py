@@ -1,6 +1,6 @@
 """Undo cards of other things than instances: whether each still applies, what taking it back costs, and its stage."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.errors import Inconclusive
@@ -100,10 +100,22 @@ def recreated_topics(cards: Sequence[OtherCard]) -> frozenset[str]:
     )
 
 
-def deleted_topics(cards: Sequence[OtherCard]) -> frozenset[str]:
-    """The topics that existed before a run, and that it deleted."""
-    gone = frozenset(one.facts.topic.name for one in cards if isinstance(one.facts, TopicDeleted))
+def deleted_topics(cards: Sequence[OtherCard], readings: Mapping[str, ApplicationReading]) -> frozenset[str]:
+    """The topics that existed before a run, and that it deleted; `readings` are by the role of their side.
+
+    A run that ended between the card and the deletion has left the topic with its id.
+    """
+    gone = frozenset(
+        one.facts.topic.name
+        for one in cards
+        if isinstance(one.facts, TopicDeleted) and not _is_kept(one.facts, readings[one.side])
+    )
     return gone - created_topics(cards)
+
+
+def _is_kept(facts: TopicDeleted, reading: ApplicationReading) -> bool:
+    topics = reading.topics if isinstance(reading.topics, tuple) else ()
+    return any((one.name, one.topic_id) == (facts.topic.name, facts.topic_id) for one in topics)
 
 
 def paused_inputs(cards: Sequence[OtherCard]) -> frozenset[str]:
@@ -186,6 +198,8 @@ def _topic(facts: TopicCreated | TopicDeleted, reading: ApplicationReading) -> t
         raise Inconclusive(f"whether topic {name} is there is not known: {reading.topics.missing}")
     now = next((one for one in reading.topics if one.name == name), None)
     if isinstance(facts, TopicDeleted):
+        if now is not None and now.topic_id == facts.topic_id:
+            return f"topic {name} was not deleted: it has the id that it had", None, ""
         if now is not None:
             gone = ": what the old one had is gone for good" if facts.again else ""
             return f"topic {name} is there again (id {now.topic_id}){gone}", None, ""

@@ -401,6 +401,16 @@ def test_topics_that_the_application_created_again_stay_too() -> None:
     assert "is there again (id x): what the old one had is gone for good" in said
 
 
+def test_a_deletion_that_was_only_announced_has_destroyed_nothing() -> None:
+    """The run ended between the card and the write: the topics have the ids that they had."""
+    there = (TopicReading(_STORE.name, "old-1", 2), TopicReading(_QUEUE.name, "old-2", 2))
+    made = undo(*reset()[:4], now=seen(*there), own=moves("orders-1"))
+    said = " / ".join(one.message for one in made.findings)
+    assert said.count("was not deleted: it has the id that it had") == 2
+    assert said.count("restores it from the changelogs") == 2
+    assert not any(one.id == "undo-without-the-state" for one in made.findings)
+
+
 def test_before_the_first_deletion_state_comes_back_from_the_changelogs() -> None:
     """Nothing is gone."""
     made = undo(*reset()[:2], now=seen(), own=moves("orders-1"))
