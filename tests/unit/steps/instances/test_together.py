@@ -7,10 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 from kstreams_runbooks.errors import Inconclusive, Refused, WriteRefused
+from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories
 from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, Missing, Taken
-from kstreams_runbooks.model.runs.stages import Bounce
+from kstreams_runbooks.model.runs.stages import Bounce, ClearState
 from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all
 from kstreams_runbooks.steps.run.run import Run
@@ -49,6 +50,10 @@ class Directory:
         if (self.root / f"{instance}.held").exists():
             raise WriteRefused(f"{instance}.state is in use")
         (self.root / f"{instance}.state").unlink(missing_ok=True)
+
+    def state_sizes(self, instance: str) -> dict[str, int]:
+        """One task directory while it has state."""
+        return {"0_0": 7} if (self.root / f"{instance}.state").exists() else {}
 
     def check_start(self, instance: str, once: RunbookSettings) -> None:
         """Anything goes."""
@@ -111,6 +116,21 @@ def test_no_instance_starts_before_every_instance_is_cleared(
     (tmp_path / "orders-2.held").unlink()
     assert started() == {"orders-1", "orders-2"}
     assert list(tmp_path.glob("*.state")) == []
+
+
+def test_no_instance_starts_before_its_state_is_seen_gone(
+    run: Run, tmp_path: Path, started: Callable[..., set[str]]
+) -> None:
+    """A stage of the plan deleted it: what is there again, or was left, keeps all of them down."""
+    made = replace(run.plan(), stages=(*run.plan().stages, ClearState(3, seen=True)))
+    run.ledger.store_plan(run.key, made.digest, encode(made))
+    (tmp_path / "orders-1.state").unlink()
+    bounce = replace(BOUNCE_1, must_clear=True)
+    with pytest.raises(Refused, match="orders-2: still has 0_0 .expected: deleted"):
+        started(bounce)
+    assert started.up == set()  # type: ignore[attr-defined] # set by the fixture
+    (tmp_path / "orders-2.state").unlink()
+    assert started(bounce) == {"orders-1", "orders-2"}
 
 
 def test_without_that_demand_each_is_cleared_and_started_by_itself(

@@ -6,14 +6,19 @@ from dataclasses import replace
 import pytest
 from kstreams_runbooks.decide.fitting.needed import NeededTopics
 from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused
+from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Taken
 from kstreams_runbooks.model.readings.topics_seen import RepartitionsSeen, TopicsSeen
+from kstreams_runbooks.model.runs.cards import TopicDeleted
+from kstreams_runbooks.model.runs.object_stages import DeleteTopics
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic
 from kstreams_runbooks.model.topology.facts import FactsReading
+from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.steps.plan.fitting import require_topics, require_topics_still
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.stages.announce import Announced
 from world.samples import NEW, applied, declared, instance, reading
 from world.sides import COUNTS
 
@@ -164,4 +169,23 @@ def test_a_start_over_records_without_a_committed_offset_is_refused(
         require_topics_still(run, RUNS, "orders-1 not started", down=True)
     now = RepartitionsSeen({}, (), "Empty", unknown=("no leader answers",))
     with pytest.raises(Inconclusive, match="orders-1 not started: no leader answers"):
+        require_topics_still(run, RUNS, "orders-1 not started", down=True)
+
+
+def test_topics_that_the_run_deletes_count_as_absent_until_it_has(
+    run: Run, cluster: Callable[[TopicsSeen], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records in them are gone before the start; what is there after the deletion counts again."""
+    topic = "orders-by-customer-repartition"
+    cluster(PRESENT)
+    monkeypatch.setattr(Run, "repartitions_seen", lambda *_: left(3, 9))
+    with pytest.raises(Refused, match="has 6 records"):
+        require_topics(run, RUNS, run.plan().bounces)
+    assert require_topics(run, RUNS, run.plan().bounces, frozenset({topic})) == ()
+    stage = DeleteTopics(3, (topic,), at_rest=True)
+    made = replace(run.plan(), stages=(*run.plan().stages, stage))
+    run.ledger.store_plan(run.key, made.digest, encode(made))
+    require_topics_still(run, RUNS, "nothing is stopped")
+    Announced(run, stage).write(topic, TopicDeleted(TopicShape(topic, 4), "id"), "deleted")
+    with pytest.raises(Drifted, match="orders-1 not started: topic orders-by-customer-repartition has 6 records"):
         require_topics_still(run, RUNS, "orders-1 not started", down=True)
