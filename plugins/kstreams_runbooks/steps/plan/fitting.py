@@ -39,7 +39,7 @@ def require_topics(
 
     `going` are internal topics that the run deletes before the start: they count as absent.
     """
-    verdict = judged_topics(run, reading, _wanted(run, reading, bounces), going)
+    verdict = judged_topics(run, reading, wanted_versions(run, reading, bounces), going)
     run.demand(verdict)
     return verdict.findings
 
@@ -69,7 +69,7 @@ def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, d
     else:
         # The run's plan is older than this comparison.
         reading = now
-        wanted = _wanted(run, reading, run.plan().bounces)
+        wanted = wanted_versions(run, reading, run.plan().bounces)
     going = run.plan().going - {one.name for one in own_changes(run).topics if one.deleted}
     try:
         verdict = _judged(run, reading, wanted, going)
@@ -123,7 +123,10 @@ def _planned(run: Run) -> RepartitionsSeen | None:
     return None
 
 
-def _wanted(run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]) -> _Wanted:
+def wanted_versions(
+    run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]
+) -> tuple[Described | Missing, ...]:
+    """Each version that a plan brings, as an instance that runs it shows it, else as its deployer prints it."""
     if run.declared.copies:
         return ()
     different = {(one.release, str(_settings(dict(one.settings)))): one for one in bounces}

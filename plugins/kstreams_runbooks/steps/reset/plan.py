@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
+from kstreams_runbooks.decide.change.comparable import with_settings
 from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
 from kstreams_runbooks.decide.fitting.uncommitted import offset_resets
 from kstreams_runbooks.decide.internal_topics.before_start import created_before_start
@@ -11,7 +12,7 @@ from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE, cleared
 from kstreams_runbooks.decide.plans.reset import ResetParts, reset_plan
 from kstreams_runbooks.decide.reset.radius import may_reset
 from kstreams_runbooks.decide.reset.targets import parse_target, target_text
-from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.readings.reset import BlastRadius
@@ -21,9 +22,9 @@ from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.present.blast_radius import as_text
-from kstreams_runbooks.steps.plan.fitting import require_topics
+from kstreams_runbooks.steps.plan.fitting import require_topics, wanted_versions
 from kstreams_runbooks.steps.plan.plan import at_once_plan, with_undescribed
-from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of
+from kstreams_runbooks.steps.plan.releases import before_a_roll, deployable, known_of
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.blast_radius import ReadReset, ResetQuestion, read_reset
 from kstreams_runbooks.wording import outside
@@ -82,31 +83,41 @@ def _targets(run: Run) -> dict[str, str]:
 
 
 def _parts(run: Run, reading: ApplicationReading, read: ReadReset, bounce: Bounce) -> ResetParts:
-    before, after = before_a_roll(run, reading, bounce.target)
-    needed = topics_needed(parsed_or_missing((after,)), run.declared)
+    versions = (_printed(run, bounce), *wanted_versions(run, reading, [bounce]))
+    needed = topics_needed(parsed_or_missing(versions), run.declared)
+    configs = [one.declaration.config for one in versions if not isinstance(one, Missing)]
+    resets = offset_resets([dict(bounce.settings), *(one for one in configs if one is not None)])
     return ResetParts(
-        created=_created(run, read.radius, after),
+        created=_created(run, read.radius, versions),
         targets=tuple((topic, target_text(one)) for topic, one in sorted(read.targets.items())),
         most_lost=_most_lost(run.record.params.get("most_lost")),
-        directories=_directories(run, reading, before),
+        directories=_directories(run, reading, bounce),
         needed=tuple(sorted(needed.internal)),
-        follows_latest=_LATEST in _resets(after, bounce),
+        follows_latest=_LATEST in resets,
     )
 
 
-def _created(run: Run, radius: BlastRadius, after: Described | Missing) -> tuple[TopicShape, ...] | Missing | None:
-    """The internal topics that the run creates before the start; None if it deletes none, or the form leaves them."""
+def _printed(run: Run, bounce: Bounce) -> Described | Missing:
+    """The wanted version as its topology command prints it: it may print facts that no instance shows."""
+    try:
+        return with_settings(deployable(run, bounce.target), bounce.settings)
+    except RunbookError as error:
+        return Missing(str(error))
+
+
+def _created(
+    run: Run, radius: BlastRadius, versions: tuple[Described | Missing, ...]
+) -> tuple[TopicShape, ...] | Missing | None:
+    """The internal topics that the run creates before the start; None if it deletes none, or the form leaves them.
+
+    `versions` are descriptions of one and the same: the facts may be known of one of them alone.
+    """
     if not radius.deleted or not run.record.params.get("create_internal_topics", True):
         return None
-    seen = run.topics_seen(topics_needed(parsed_or_missing((after,)), run.declared))
+    seen = run.topics_seen(topics_needed(parsed_or_missing(versions), run.declared))
     kept = frozenset(one.name for one in radius.internal if not one.goes)
-    return created_before_start(after, seen, run.declared, kept)
-
-
-def _resets(after: Described | Missing, bounce: Bounce) -> frozenset[str]:
-    """The values of auto.offset.reset that are known of the version that starts."""
-    config = None if isinstance(after, Missing) else after.declaration.config
-    return offset_resets([dict(bounce.settings), *([config] if config else [])])
+    found = [created_before_start(one, seen, run.declared, kept) for one in versions]
+    return next((one for one in found if isinstance(one, tuple)), found[0])
 
 
 def _most_lost(given: Any) -> int:
@@ -115,12 +126,13 @@ def _most_lost(given: Any) -> int:
     return given or 0
 
 
-def _directories(run: Run, reading: ApplicationReading, before: tuple[Described, ...]) -> TaskDirectories:
+def _directories(run: Run, reading: ApplicationReading, bounce: Bounce) -> TaskDirectories:
     choice = str(run.record.params.get("directories") or "").strip()
     if not choice:
         return NO_DIRECTORIES
     if choice in {STALE, KEEP, ALL}:
         raise BadInput(f"directories: {choice} is not a task directory (expected such as 1_*, 2_3, global, or nothing)")
+    before, _ = before_a_roll(run, reading, bounce.target)
     return run.decide(cleared_state, choice=choice, before=before, after=None, known=known_of(run, reading)).deletes
 
 
