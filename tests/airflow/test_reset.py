@@ -1,8 +1,8 @@
 """A reset of the real application under traffic: it starts over, and each record of its inputs counts once.
 
-The reset writes to new outputs, which the judge can compare with the inputs: in the old ones the results of before would
-be duplicates. All outputs are judged: they do not depend on the order of records, but for the windowed one, whose grace
-is longer than the history here.
+The reset writes to new outputs, which the judge can compare with the inputs: in the old ones the results of before
+would be duplicates. All outputs are judged: they do not depend on the order of records, but for the windowed one, whose
+grace is longer than the history here.
 """
 
 from collections.abc import Iterator, Mapping

@@ -23,9 +23,7 @@ UNSEEN = LocalSize("orders-3", Missing("no state_sizes command is declared"))
         ((), (), Outcome.INCONCLUSIVE, "no instance was looked at"),
     ],
 )
-def test_each_instance(
-    local: tuple[LocalSize, ...], directories: tuple[str, ...], outcome: Outcome, said: str
-) -> None:
+def test_each_instance(local: tuple[LocalSize, ...], directories: tuple[str, ...], outcome: Outcome, said: str) -> None:
     verdict = state_is_gone(local, directories)
     assert verdict.outcome is outcome
     assert said in verdict.sentence

@@ -126,7 +126,7 @@ def test_no_instance_starts_before_its_state_is_seen_gone(
     run.ledger.store_plan(run.key, made.digest, encode(made))
     (tmp_path / "orders-1.state").unlink()
     bounce = replace(BOUNCE_1, must_clear=True)
-    with pytest.raises(Refused, match="orders-2: still has 0_0 .expected: deleted"):
+    with pytest.raises(Refused, match=r"orders-2: still has 0_0 \(expected: deleted"):
         started(bounce)
     assert started.up == set()  # type: ignore[attr-defined] # set by the fixture
     (tmp_path / "orders-2.state").unlink()
