@@ -116,7 +116,7 @@ def test_a_dry_run_shows_what_would_go_and_changes_nothing(busy: Stack) -> None:
     log = log_of(busy, trial.run_id, "plan")
     for name, topic in before.items():
         assert f"{name} (id {topic.topic_id}, 4 partitions" in log
-    assert "would create" in log_of(busy, trial.run_id, "create_topics")
+    assert "would create topic orders-" in log_of(busy, trial.run_id, "create_topics")
     assert "would delete topic" in log_of(busy, trial.run_id, "delete_topics")
     assert "would be cleared" in log_of(busy, trial.run_id, "clear_state")
     assert internal(busy) == before

@@ -62,8 +62,8 @@ def run(kafka: Kafka, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def commit(config: dict[str, Any], group: str, topic: str) -> None:
     """An offset of a group without members."""
-    given = [TopicPartition(topic, 0, 7)]
-    AdminClient(config).alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, given)])[group].result()
+    admin, given = AdminClient(config), [TopicPartition(topic, 0, 7)]
+    admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, given)])[group].result(30)
 
 
 def stages(name: str) -> tuple[OtherStage, ...]:

@@ -78,6 +78,12 @@ def _records(found: list[CountedMove | None]) -> str:
 
 
 def _state(radius: BlastRadius) -> Iterator[Finding]:
+    if radius.mode == "state":
+        sizes = [one.bytes for one in radius.internal if one.kind == "changelog"]
+        known = [size for size in sizes if isinstance(size, int)]
+        size = f"up to {sum(known) / _MB:,.1f} MB" if len(known) == len(sizes) else "an unknown number of MB"
+        message = f"local state of every instance is deleted; {size} are restored from the changelogs before it goes on"
+        yield Finding("reset-clears-state", "warning", radius.application, message, _SOURCE)
     for store in radius.stores:
         if store.fate in {"partly", "lost"}:
             what = "is not built again in full" if store.fate == "partly" else "is lost, as declared acceptable"
@@ -86,8 +92,10 @@ def _state(radius: BlastRadius) -> Iterator[Finding]:
     records, seconds = radius.catch_up.records, radius.catch_up.seconds
     if radius.mode != "state" and records:
         count = records.missing if isinstance(records, Missing) else f"{records:,} records are left to read"
-        unknown = isinstance(seconds, Missing)
-        pace = f"how long is not known ({seconds.missing})" if unknown else f"about {seconds:,.0f} s"
+        if isinstance(seconds, Missing):
+            pace = f"how long is not known ({seconds.missing})"
+        else:
+            pace = f"about {seconds:,.0f} s"
         message = f"until it has caught up: {count}, {pace}; results before that are incomplete"
         yield Finding("reset-catches-up", "warning", radius.application, message, _SOURCE)
 

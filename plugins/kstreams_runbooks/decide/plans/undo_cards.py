@@ -147,14 +147,8 @@ def taken_back(other: OtherCard, reading: ApplicationReading, own: OwnThings = O
         return TakenBack(other.seq, other.what, None, "it has been taken back already")
     if facts is None:
         return TakenBack(other.seq, other.what, None, f"its kind {other.kind} is unknown; manually: {other.undo}")
-    if isinstance(facts, TopicDeleted) and facts.topic.name in own.created:
-        return TakenBack(other.seq, other.what, None, f"the run created topic {facts.topic.name} itself")
-    if isinstance(facts, OffsetsSet | OffsetsDeleted) and own.created.issuperset(changed_offsets(facts)):
-        return TakenBack(other.seq, other.what, None, "they go with the topics, which the run created")
-    if why := _gone_for_good(facts, reading, own):
+    if why := _goes_with_its_own(facts, own) or _gone_for_good(facts, reading, own):
         return TakenBack(other.seq, other.what, None, why)
-    if isinstance(facts, InputsResumed) and own.paused.issuperset(facts.inputs):
-        return TakenBack(other.seq, other.what, None, "they are resumed where the pause is taken back")
     if isinstance(facts, TopicCreated | TopicDeleted):
         why, stage, cost = _topic(facts, reading)
     elif isinstance(facts, OffsetsSet) and facts.holds:
@@ -166,6 +160,17 @@ def taken_back(other: OtherCard, reading: ApplicationReading, own: OwnThings = O
     if stage is not None:
         stage = replace(stage, side=other.side, undoes=undoes)
     return TakenBack(other.seq, other.what, stage, why, cost)
+
+
+def _goes_with_its_own(facts: OtherFacts, own: OwnThings) -> str:
+    """Why a card about what the run made or paused itself needs no stage, empty if it needs one."""
+    if isinstance(facts, TopicDeleted) and facts.topic.name in own.created:
+        return f"the run created topic {facts.topic.name} itself"
+    if isinstance(facts, OffsetsSet | OffsetsDeleted) and own.created.issuperset(changed_offsets(facts)):
+        return "they go with the topics, which the run created"
+    if isinstance(facts, InputsResumed) and own.paused.issuperset(facts.inputs):
+        return "they are resumed where the pause is taken back"
+    return ""
 
 
 def _gone_for_good(facts: OtherFacts, reading: ApplicationReading, own: OwnThings) -> str:

@@ -155,6 +155,11 @@ class Plan:
         found = (one.topics for one in self.stages if isinstance(one, DeleteTopics) and one.at_rest)
         return frozenset(name for topics in found for name in topics)
 
+    def deleted_before(self, stage: Stage) -> frozenset[str]:
+        """Topics that exist now, and that an earlier stage deletes."""
+        earlier = (one for one in self.stages if isinstance(one, DeleteTopics) and one.number < stage.number)
+        return frozenset(name for one in earlier for name in one.topics)
+
     @property
     def rolled(self) -> tuple[Bounce, ...]:
         """The bounces that take one instance after another."""

@@ -43,7 +43,8 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
     mode = _mode(params)
     read = read_reset(run.record.application, ResetQuestion(mode, _targets(run)), run.say)
     verdict = run.decide(may_reset, radius=read.radius)
-    for line in as_text(read.radius, verdict).splitlines():
+    # The first line names the application and the verdict, which the log has anyway.
+    for line in as_text(read.radius, verdict).splitlines()[1:]:
         run.say(line)
     run.demand(verdict)
     going = frozenset(one.name for one in read.radius.deleted)

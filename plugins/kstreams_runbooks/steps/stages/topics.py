@@ -29,14 +29,13 @@ def create_topics(run: Run, stage: CreateTopics) -> None:
     announced = Announced(run, stage)
     kept = announced.facts(TopicCreated)
     made = {name: facts.topic_id for name, facts in kept.items() if facts.topic_id}
-    if not run.dry_run and not kept:
+    if run.dry_run:
+        _rehearse_creation(run, stage)
+        return
+    if not kept:
         require_gone(run, stage)
     begun = kept.keys() - made.keys()
-    checked = TopicWriter(run.kafka)
-    checked.create(stage.topics, made=made, begun=begun)
-    if run.dry_run:
-        rehearsed(run, checked)
-        return
+    TopicWriter(run.kafka).create(stage.topics, made=made, begun=begun)
     for topic in stage.topics:
         announced.write(topic.name, TopicCreated(topic), f"topic {topic.name}: created", f"delete topic {topic.name}")
     unknown = [topic for topic in stage.topics if topic.name not in made]
@@ -52,6 +51,18 @@ def create_topics(run: Run, stage: CreateTopics) -> None:
         return results
 
     written(run, stage.kind, create)
+
+
+def _rehearse_creation(run: Run, stage: CreateTopics) -> None:
+    """Show the topics; those that the plan deletes before are still there, so nothing can be checked about them."""
+    going = run.whole_plan().deleted_before(stage)
+    for topic in stage.topics:
+        if topic.name in going:
+            run.say(f"would create topic {topic.name} with {topic.partitions} partitions, once it is deleted")
+    if absent := [topic for topic in stage.topics if topic.name not in going]:
+        checked = TopicWriter(run.kafka)
+        checked.create(absent)
+        rehearsed(run, checked)
 
 
 def _learn(announced: Announced, topics: Iterable[TopicShape], results: Iterable[ObjectWritten]) -> None:

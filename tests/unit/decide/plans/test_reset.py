@@ -118,7 +118,9 @@ def test_a_reset_clears_state_before_it_deletes_and_creates_before_it_sets_offse
     assert (inputs.to, inputs.targets, inputs.topics) == ("target", TARGETS, ("orders",))
     assert isinstance(start, StartAll)
     assert (start.must_clear, start.settings, start.release) == (True, (("audit", "true"),), OLD)
-    assert (made.runbook, made.start, made.going) == (RESET, start, {CHANGELOG, REPARTITION})
+    assert (made.runbook, made.start) == (RESET, start)
+    assert made.going == made.deleted_before(create) == {CHANGELOG, REPARTITION}
+    assert made.deleted_before(clear) == frozenset()
     assert dict(made.change)["target"] == "orders to earliest"
 
 
@@ -134,6 +136,8 @@ def test_only_offsets() -> None:
 def test_only_state() -> None:
     """No offset is touched; all of it, or the directories that were chosen."""
     assert kinds(plan("state")) == ["stop_all", "clear_state", "start_all"]
+    [restored] = [one.message for one in plan("state").findings if one.id == "reset-clears-state"]
+    assert "up to 2.0 MB are restored" in restored
     chosen = plan("state", directories=TaskDirectories(("1_",)))
     assert [one.deletes.names for one in chosen.stages if isinstance(one, ClearState)] == [("1_",)]
 
