@@ -30,6 +30,7 @@ from kstreams_runbooks.decide.plans.same_topology import may_take_over
 from kstreams_runbooks.decide.plans.swap import may_swap
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
+from kstreams_runbooks.decide.reset.outputs import may_clean
 from kstreams_runbooks.decide.runs.approval import may_answer, may_approve, may_request
 from kstreams_runbooks.decide.runs.conclusion import conclusion
 
@@ -53,6 +54,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         may_take_over,
         undo_plan,
         may_write,
+        may_clean,
         may_hold,
         inputs_stand_still,
         still_held,

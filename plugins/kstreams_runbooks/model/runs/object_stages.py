@@ -74,7 +74,8 @@ class DeleteTopics:
 class DeleteRecords:
     """The records of topics are deleted up to their end at that time; the topics stay.
 
-    With `certified` only up to the ends of the run's drain certificate, which prove them read.
+    With `certified` only up to the ends of the run's drain certificate, which prove them read. With `shown` only up to
+    those that the plan has shown, once every reader has read them.
     """
 
     number: int
@@ -82,6 +83,7 @@ class DeleteRecords:
     side: str = ""
     undoes: tuple[int, ...] = ()
     certified: bool = False
+    shown: bool = False
     kind: Literal["delete_records"] = "delete_records"
     undo: ClassVar[str] = "no way back: deleted records do not come back"
 
@@ -94,6 +96,7 @@ class DeleteRecords:
     def sentence(self) -> str:
         """What it does."""
         up_to = " up to the ends of the certificate" if self.certified else ""
+        up_to = " up to the ends that the plan shows" if self.shown else up_to
         return f"delete the records of {', '.join(self.topics)}{up_to}"
 
 

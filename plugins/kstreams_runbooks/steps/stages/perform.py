@@ -33,6 +33,7 @@ from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.offsets import delete_groups, delete_offsets, set_offsets
+from kstreams_runbooks.steps.stages.outputs import clean_outputs
 from kstreams_runbooks.steps.stages.person import ask_person
 from kstreams_runbooks.steps.stages.topics import create_topics, delete_records, delete_topics, grow_topics
 
@@ -66,6 +67,8 @@ def _change_topics(run: Run, stage: TopicStage, undone: Mapping[int, Card]) -> N
         grow_topics(run, stage)
     elif isinstance(stage, DeleteTopics):
         delete_topics(run, stage, _ids(run, stage, undone))
+    elif stage.shown:
+        clean_outputs(run, stage)
     else:
         delete_records(run, stage)
 

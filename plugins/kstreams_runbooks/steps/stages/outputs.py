@@ -1,0 +1,64 @@
+"""The cleaning of outputs: judged at the plan, and once more right before their records are deleted."""
+
+from collections.abc import Collection
+
+from kstreams_runbooks.decide.fleet_graph import fleet_graph
+from kstreams_runbooks.decide.reset.outputs import CleanedOutputs, cuts, may_clean
+from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.fleet import load_fleet
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.fleet_graph import FleetGraph
+from kstreams_runbooks.model.readings.reset_outputs import OutputFacts
+from kstreams_runbooks.model.runs.object_stages import DeleteRecords
+from kstreams_runbooks.model.verdicts import Finding, Outcome
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.stages.topics import delete_up_to
+from kstreams_runbooks.watch.reset_outputs import read_outputs
+
+
+def judged_outputs(run: Run, topics: Collection[str], known: Collection[str]) -> tuple[Finding, ...]:
+    """The findings about outputs to clean, for the plan of a run; Refused or Inconclusive as decided.
+
+    `known` are all outputs of the application. The cuts of the first plan that was possible stay: a person may have
+    seen them.
+    """
+    shown = _shown(run)
+    asked = CleanedOutputs(run.declared, frozenset(known), tuple(dict.fromkeys(topics)))
+    facts = read_outputs(run.application, asked.topics, run.say, shown=None if shown is None else cuts(shown[1]))
+    verdict = run.decide(may_clean, asked=asked, facts=facts, graph=_graph(), planned=True)
+    for finding in verdict.findings:
+        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.demand(verdict)
+    return verdict.findings
+
+
+def clean_outputs(run: Run, stage: DeleteRecords) -> None:
+    """Delete the records of outputs below the cuts that the plan has shown, once every reader has read them.
+
+    Refused or Inconclusive before the first write, as decided again now. Safe to run again.
+    """
+    shown = _shown(run)
+    if shown is None:
+        raise Refused(
+            f"{', '.join(stage.topics)}: the plan of this run has shown no ends of them (expected some), so nothing is "
+            "deleted; trigger a new run"
+        )
+    asked, first = shown
+    before = cuts(first)
+    facts = read_outputs(run.application, stage.topics, run.say, shown=before)
+    run.demand(run.decide(may_clean, asked=asked, facts=facts, graph=_graph(), planned=run.dry_run))
+    wanted = {place: offset for place, offset in before.items() if place[0] in stage.topics}
+    delete_up_to(run, stage, wanted, {one.topic: one.topic_id for one in first.partitions})
+
+
+def _shown(run: Run) -> tuple[CleanedOutputs, OutputFacts] | None:
+    """What the plan of this run was made from; None if it cleans nothing."""
+    for kept in run.verdicts(may_clean.__name__):
+        inputs = kept.payload["inputs"]
+        if inputs["planned"] and kept.payload["result"]["outcome"] == Outcome.PROCEED:
+            return decode(CleanedOutputs, inputs["asked"]), decode(OutputFacts, inputs["facts"])
+    return None
+
+
+def _graph() -> FleetGraph:
+    return fleet_graph(one.declared() for one in load_fleet().entries.values())
