@@ -60,7 +60,7 @@ ROOMS: dict[str, list[set[str]]] = {
     "demo": [{"traffic"}, {"judge"}, {""}],
     "observe": [{"login"}, {"kafka"}, {"lag"}, {"application"}, {""}],
     "steps": [
-        *({"run"}, {"approval"}, {"plan"}, {"stages"}),
+        *({"run"}, {"approval"}, {"plan"}, {"stages"}, {"reset"}),
         *({"change", "instances"}, {"drain"}, {"inputs"}, {"conclude"}, {"status"}),
     ],
 }

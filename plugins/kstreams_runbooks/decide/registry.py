@@ -27,10 +27,12 @@ from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.same_topology import may_take_over
+from kstreams_runbooks.decide.plans.retire import retire_plan
 from kstreams_runbooks.decide.plans.swap import may_swap
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
 from kstreams_runbooks.decide.reset.outputs import may_clean
+from kstreams_runbooks.decide.reset.retire import may_retire, stayed_gone
 from kstreams_runbooks.decide.runs.approval import may_answer, may_approve, may_request
 from kstreams_runbooks.decide.runs.conclusion import conclusion
 
@@ -55,6 +57,9 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         undo_plan,
         may_write,
         may_clean,
+        may_retire,
+        retire_plan,
+        stayed_gone,
         may_hold,
         inputs_stand_still,
         still_held,

@@ -54,12 +54,17 @@ class GrowTopics:
 
 @dataclass(frozen=True, slots=True)
 class DeleteTopics:
-    """Topics are deleted, with their records."""
+    """Topics are deleted, with their records.
+
+    `retired`: for good. That nothing uses them is decided again right before, and they are watched afterwards, as long
+    as a client may still have the metadata to create one again.
+    """
 
     number: int
     topics: tuple[str, ...]
     side: str = ""
     undoes: tuple[int, ...] = ()
+    retired: bool = False
     kind: Literal["delete_topics"] = "delete_topics"
     costs: ClassVar[str] = "their records are lost"
     undo: ClassVar[str] = "create them again, empty: their records do not come back"
@@ -67,7 +72,7 @@ class DeleteTopics:
     @property
     def sentence(self) -> str:
         """What it does."""
-        return f"delete {', '.join(self.topics)}"
+        return f"delete {', '.join(self.topics)}{' for good' if self.retired else ''}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,14 @@
 
 from collections.abc import Collection
 
-from kstreams_runbooks.decide.fleet_graph import fleet_graph
 from kstreams_runbooks.decide.reset.outputs import CleanedOutputs, cuts, may_clean
 from kstreams_runbooks.errors import Refused
-from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.ledger.codec import decode
-from kstreams_runbooks.model.fleet_graph import FleetGraph
 from kstreams_runbooks.model.readings.reset_outputs import OutputFacts
 from kstreams_runbooks.model.runs.object_stages import DeleteRecords
 from kstreams_runbooks.model.verdicts import Finding, Outcome
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.stages.fleet import graph_of_fleet
 from kstreams_runbooks.steps.stages.topics import delete_up_to
 from kstreams_runbooks.watch.reset_outputs import read_outputs
 
@@ -25,7 +23,7 @@ def judged_outputs(run: Run, topics: Collection[str], known: Collection[str]) ->
     shown = _shown(run)
     asked = CleanedOutputs(run.declared, frozenset(known), tuple(dict.fromkeys(topics)))
     facts = read_outputs(run.application, asked.topics, run.say, shown=None if shown is None else cuts(shown[1]))
-    verdict = run.decide(may_clean, asked=asked, facts=facts, graph=_graph(), planned=True)
+    verdict = run.decide(may_clean, asked=asked, facts=facts, graph=graph_of_fleet(), planned=True)
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     run.demand(verdict)
@@ -46,7 +44,7 @@ def clean_outputs(run: Run, stage: DeleteRecords) -> None:
     asked, first = shown
     before = cuts(first)
     facts = read_outputs(run.application, stage.topics, run.say, shown=before)
-    run.demand(run.decide(may_clean, asked=asked, facts=facts, graph=_graph(), planned=run.dry_run))
+    run.demand(run.decide(may_clean, asked=asked, facts=facts, graph=graph_of_fleet(), planned=run.dry_run))
     wanted = {place: offset for place, offset in before.items() if place[0] in stage.topics}
     delete_up_to(run, stage, wanted, {one.topic: one.topic_id for one in first.partitions})
 
@@ -58,7 +56,3 @@ def _shown(run: Run) -> tuple[CleanedOutputs, OutputFacts] | None:
         if inputs["planned"] and kept.payload["result"]["outcome"] == Outcome.PROCEED:
             return decode(CleanedOutputs, inputs["asked"]), decode(OutputFacts, inputs["facts"])
     return None
-
-
-def _graph() -> FleetGraph:
-    return fleet_graph(one.declared() for one in load_fleet().entries.values())

@@ -1,0 +1,1 @@
+"""Resets: what their plans are made from."""
