@@ -32,7 +32,7 @@ from kstreams_runbooks.decide.plans.swap import may_swap
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
 from kstreams_runbooks.decide.reset.outputs import may_clean
-from kstreams_runbooks.decide.reset.retire import may_retire, stayed_gone
+from kstreams_runbooks.decide.reset.retire import may_retire, retirement_verified, stayed_gone
 from kstreams_runbooks.decide.runs.approval import may_answer, may_approve, may_request
 from kstreams_runbooks.decide.runs.conclusion import conclusion
 
@@ -60,6 +60,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         may_retire,
         retire_plan,
         stayed_gone,
+        retirement_verified,
         may_hold,
         inputs_stand_still,
         still_held,

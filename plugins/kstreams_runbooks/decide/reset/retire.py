@@ -80,6 +80,30 @@ def stayed_gone(deleted: Mapping[str, str], seen: tuple[TopicReading, ...], watc
     return Verdict(Outcome.PROCEED, (f"{first_of(sorted(deleted))}: still gone after {watched_s:,.0f} s",))
 
 
+def retirement_verified(
+    deleted: Mapping[str, str],
+    groups: tuple[str, ...],
+    seen: tuple[TopicReading, ...],
+    listed: tuple[str, ...] | Missing,
+) -> Verdict:
+    """Whether topics (their ids by name) and groups that a run deleted are still gone at its end.
+
+    `listed` are the groups that brokers list.
+    """
+    if back := [one for one in seen if one.name in deleted]:
+        return stayed_gone(deleted, tuple(back), 0)
+    if isinstance(listed, Missing):
+        if groups:
+            return Verdict(Outcome.INCONCLUSIVE, (listed.missing,))
+        listed = ()
+    if again := sorted(set(groups) & set(listed)):
+        return Verdict(
+            Outcome.REFUSE,
+            (f"group {again[0]}: exists again after it was deleted: a client uses it; find and stop that client",),
+        )
+    return Verdict(Outcome.PROCEED, (f"gone: {first_of([*sorted(deleted), *(f'group {one}' for one in groups)])}",))
+
+
 def _row(asked: Retirement, facts: RetireFacts, graph: FleetGraph, topic: TopicReading) -> RetiredTopic:
     if users := tuple(_users(asked, facts, graph, topic.name)):
         return RetiredTopic(topic, goes=False, why=first_of(users))

@@ -3,12 +3,14 @@
 from typing import cast
 
 from kstreams_runbooks.decide.plans.retire import retire_plan
-from kstreams_runbooks.decide.reset.retire import retired_topics
+from kstreams_runbooks.decide.reset.retire import retired_topics, retirement_verified
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.readings.readings import ApplicationReading
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.readings.retire import RetireWhat
+from kstreams_runbooks.model.runs.object_stages import DeleteGroups, DeleteTopics
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.fleet import graph_of_fleet
@@ -38,6 +40,27 @@ def retire(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...])
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),
         runbook=run.record.dag_id,
+    )
+
+
+def prove_retired(run: Run) -> None:
+    """Prove at the end of a run in mode `retire` that what it deleted is still gone."""
+    plan = run.whole_plan()
+    names = {name for one in plan.stages if isinstance(one, DeleteTopics) for name in one.topics}
+    groups = tuple(name for one in plan.stages if isinstance(one, DeleteGroups) for name in one.groups)
+    with ClusterReader(run.kafka) as reader:
+        seen = reader.topics(names)
+        every = reader.lists_every_group()
+        listed = tuple(name for name, *_ in reader.groups())
+    hidden = Missing("whether the group still exists is not visible to this login; grant it Describe on Cluster")
+    run.demand(
+        run.decide(
+            retirement_verified,
+            deleted={name: topic_id for name, topic_id, _ in plan.facts.topics if name in names},
+            groups=groups,
+            seen=seen,
+            listed=listed if every is True else hidden,
+        )
     )
 
 

@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.fleet_graph import fleet_graph
 from kstreams_runbooks.decide.registry import DECISIONS
-from kstreams_runbooks.decide.reset.retire import Retirement, may_retire, retired_topics, stayed_gone
+from kstreams_runbooks.decide.reset.retire import (
+    Retirement,
+    may_retire,
+    retired_topics,
+    retirement_verified,
+    stayed_gone,
+)
 from kstreams_runbooks.ledger.codec import call_again, encode, encode_call
 from kstreams_runbooks.model.readings.orphans import FoundTopic, Orphan
 from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, Missing, Taken, TopicReading
@@ -186,6 +192,23 @@ def test_a_deleted_topic_that_comes_back_is_named() -> None:
     verdict = stayed_gone({LEFT: "id-1"}, (TopicReading(LEFT, "id-7", 1),), 20)
     assert verdict.outcome is Outcome.REFUSE
     assert f"topic {LEFT}: created again (id id-7) after it was deleted (id id-1)" in verdict.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("groups", "seen", "listed", "outcome"),
+    [
+        ((), (), ("orders",), Outcome.PROCEED),
+        (("orders",), (), ("other",), Outcome.PROCEED),
+        (("orders",), (), ("orders",), Outcome.REFUSE),
+        (("orders",), (), Missing("hidden"), Outcome.INCONCLUSIVE),
+        ((), (), Missing("hidden"), Outcome.PROCEED),
+        ((), (TopicReading(LEFT, "id-7", 1),), (), Outcome.REFUSE),
+    ],
+)
+def test_what_a_run_deleted_is_gone_at_its_end(
+    groups: tuple[str, ...], seen: tuple[TopicReading, ...], listed: tuple[str, ...] | Missing, outcome: Outcome
+) -> None:
+    assert retirement_verified({LEFT: "id-1"}, groups, seen, listed).outcome is outcome
 
 
 @pytest.mark.parametrize("asked", [ORPHANS, APPLICATION])
