@@ -25,6 +25,7 @@ from kstreams_runbooks.decide.instances.verification import change_verified, und
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
+from kstreams_runbooks.decide.plans.recreated import may_keep_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.same_topology import may_take_over
 from kstreams_runbooks.decide.plans.retire import retire_plan
@@ -56,6 +57,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         may_take_over,
         undo_plan,
         may_write,
+        may_keep_state,
         may_clean,
         may_retire,
         retire_plan,
