@@ -22,7 +22,7 @@ def require_state_kept(run: Run, made: Plan) -> tuple[Finding, ...]:
         side = run.on(part.application)
         if side.declared.copies:
             continue
-        seen = read_recreated(run.ledger, side.about, side.application.application_id, run.kafka, now_ms())
+        seen = read_recreated(run.ledger, side.about, side.declared.application_id, run.kafka, now_ms())
         if isinstance(seen, Missing):
             raise Inconclusive(f"whether a topic of {part.application} was recreated is not known: {seen.missing}")
         if not seen:
