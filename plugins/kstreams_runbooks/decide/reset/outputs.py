@@ -14,6 +14,7 @@ from kstreams_runbooks.model.fleet_graph import FleetGraph
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.reset_outputs import OutputFacts, OutputProducer, UnreadBelow
 from kstreams_runbooks.model.readings.states import is_empty
+from kstreams_runbooks.model.runs.object_stages import DeleteRecords
 from kstreams_runbooks.model.times import utc_second
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.wording import first_of, outside
@@ -61,6 +62,11 @@ def direct_readers(asked: CleanedOutputs, graph: FleetGraph) -> tuple[str, ...]:
     """The entries of the fleet that read these outputs themselves: an approver of each is asked."""
     name = asked.declared.name
     return tuple(one.entry for one in downstream(graph, name, asked.topics) if one.steps == 1)
+
+
+def clean_stage(asked: CleanedOutputs, graph: FleetGraph) -> DeleteRecords:
+    """The stage that deletes the records, still without its number."""
+    return DeleteRecords(0, asked.topics, shown=True, readers=direct_readers(asked, graph))
 
 
 def is_own(transactional_id: str, application_id: str) -> bool:

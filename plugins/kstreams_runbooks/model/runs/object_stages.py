@@ -80,7 +80,8 @@ class DeleteRecords:
     """The records of topics are deleted up to their end at that time; the topics stay.
 
     With `certified` only up to the ends of the run's drain certificate, which prove them read. With `shown` only up to
-    those that the plan has shown, once every reader has read them.
+    those that the plan has shown, once every reader has read them; `readers` are the entries of the fleet among them,
+    and an approver of each is asked.
     """
 
     number: int
@@ -89,6 +90,7 @@ class DeleteRecords:
     undoes: tuple[int, ...] = ()
     certified: bool = False
     shown: bool = False
+    readers: tuple[str, ...] = ()
     kind: Literal["delete_records"] = "delete_records"
     undo: ClassVar[str] = "no way back: deleted records do not come back"
 

@@ -16,7 +16,12 @@ from kstreams_runbooks.model.verdicts import Finding
 
 _EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then", "bound"})
 # Fields that plans of older releases lack: while they have no content, their digests stay as they were.
-_LATER = frozenset({"deletes", "undo_deletes", "must_clear", "once", "reset", "side", "sides", "certified", "shown", "retired"})
+_LATER = frozenset(
+    {
+        *("deletes", "undo_deletes", "must_clear", "once", "reset", "side", "sides", "certified"),
+        *("shown", "readers", "retired"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

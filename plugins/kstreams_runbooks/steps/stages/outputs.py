@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from kstreams_runbooks.decide.reset.outputs import CleanedOutputs, cuts, may_clean
+from kstreams_runbooks.decide.reset.outputs import CleanedOutputs, clean_stage, cuts, may_clean
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.reset_outputs import OutputFacts
@@ -14,8 +14,10 @@ from kstreams_runbooks.steps.stages.topics import delete_up_to
 from kstreams_runbooks.watch.reset_outputs import read_outputs
 
 
-def judged_outputs(run: Run, topics: Collection[str], known: Collection[str]) -> tuple[Finding, ...]:
-    """The findings about outputs to clean, for the plan of a run; Refused or Inconclusive as decided.
+def judged_outputs(
+    run: Run, topics: Collection[str], known: Collection[str]
+) -> tuple[DeleteRecords, tuple[Finding, ...]]:
+    """The stage that cleans outputs, without its number, and its findings; Refused or Inconclusive as decided.
 
     `known` are all outputs of the application. The cuts of the first plan that was possible stay: a person may have
     seen them.
@@ -23,11 +25,12 @@ def judged_outputs(run: Run, topics: Collection[str], known: Collection[str]) ->
     shown = _shown(run)
     asked = CleanedOutputs(run.declared, frozenset(known), tuple(dict.fromkeys(topics)))
     facts = read_outputs(run.application, asked.topics, run.say, shown=None if shown is None else cuts(shown[1]))
-    verdict = run.decide(may_clean, asked=asked, facts=facts, graph=graph_of_fleet(), planned=True)
+    graph = graph_of_fleet()
+    verdict = run.decide(may_clean, asked=asked, facts=facts, graph=graph, planned=True)
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     run.demand(verdict)
-    return verdict.findings
+    return clean_stage(asked, graph), verdict.findings
 
 
 def clean_outputs(run: Run, stage: DeleteRecords) -> None:

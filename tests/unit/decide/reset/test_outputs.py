@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.fleet_graph import fleet_graph
 from kstreams_runbooks.decide.registry import DECISIONS
-from kstreams_runbooks.decide.reset.outputs import CleanedOutputs, cuts, direct_readers, is_own, may_clean
+from kstreams_runbooks.decide.reset.outputs import (
+    CleanedOutputs,
+    clean_stage,
+    cuts,
+    direct_readers,
+    is_own,
+    may_clean,
+)
 from kstreams_runbooks.ledger.codec import call_again, encode, encode_call
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.reset import RunningUse, TopicUser
@@ -58,6 +65,9 @@ def test_an_output_that_all_have_read_may_be_cleaned() -> None:
     assert "tables that billing (owner team billing) may build" in messages["downstream-keeps-keys"]
     assert cuts(FACTS) == {("results", 0): 50, ("results", 1): 5}
     assert direct_readers(ASKED, GRAPH) == ("billing",)
+    stage = clean_stage(ASKED, GRAPH)
+    assert (stage.topics, stage.shown, stage.readers) == (("results",), True, ("billing",))
+    assert stage.sentence == "delete the records of results up to the ends that the plan shows"
 
 
 def test_a_group_that_no_entry_has_is_named() -> None:
