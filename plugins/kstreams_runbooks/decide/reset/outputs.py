@@ -40,15 +40,18 @@ def may_clean(asked: CleanedOutputs, facts: OutputFacts, graph: FleetGraph, *, p
     """Whether the records before the cuts of these outputs may be deleted; with findings for the approval.
 
     At the plan (`planned`) a group with members may still have unread records: it reads on, and the same decision right
-    before the deletion refuses until it has. Refused otherwise, with their number. Inconclusive if a fact is unknown.
+    before the deletion waits for it. Of any other group they refuse, with their number. Inconclusive if a fact is
+    unknown.
     """
-    refused = tuple(dict.fromkeys(_refused(asked, facts, graph, planned=planned)))
+    refused = tuple(dict.fromkeys(_refused(asked, facts, graph)))
     unknown = tuple(dict.fromkeys(_unknown(asked, facts)))
     findings = tuple(_findings(asked, facts, graph, planned=planned))
     if refused:
         return Verdict(Outcome.REFUSE, (*refused, *unknown), findings)
     if unknown:
         return Verdict(Outcome.INCONCLUSIVE, unknown, findings)
+    if not planned and (waits := tuple(_behind(one) for one in facts.unread if one.group_id in _working(facts))):
+        return Verdict(Outcome.WAIT, waits, findings)
     offsets = sum(one.offsets for one in facts.partitions)
     return Verdict(Outcome.PROCEED, (f"{first_of(asked.topics)}: {offsets:,} offsets below the cuts may go",), findings)
 
@@ -75,7 +78,7 @@ def is_own(transactional_id: str, application_id: str) -> bool:
     return prefix == f"{application_id}-" and _OF_STREAMS.fullmatch(rest) is not None
 
 
-def _refused(asked: CleanedOutputs, facts: OutputFacts, graph: FleetGraph, *, planned: bool) -> Iterator[str]:
+def _refused(asked: CleanedOutputs, facts: OutputFacts, graph: FleetGraph) -> Iterator[str]:
     name, cluster = asked.declared.name, asked.declared.cluster
     for topic in asked.topics:
         if topic not in asked.known:
@@ -101,15 +104,16 @@ def _refused(asked: CleanedOutputs, facts: OutputFacts, graph: FleetGraph, *, pl
             )
     working = _working(facts)
     for behind in facts.unread:
-        if isinstance(behind.records, int) and behind.records and not (planned and behind.group_id in working):
+        if not isinstance(behind.records, Missing) and behind.group_id not in working:
             yield _behind(behind)
 
 
 def _behind(one: UnreadBelow) -> str:
     at = "no committed offset" if one.committed is None else f"committed {one.committed:,}"
+    count = "an unknown number of" if isinstance(one.records, Missing) else f"{one.records:,}"
     return (
-        f"output {one.name}: group {one.group_id} has not read {'at least ' if one.at_least else ''}{one.records:,} "
-        f"records below the cut ({at}; limit 0); let it read them, or leave the output out"
+        f"output {one.name}: group {one.group_id} has not read {'at least ' if one.at_least else ''}{count} records "
+        f"below the cut ({at}; limit 0); let it read them, or leave the output out"
     )
 
 
@@ -164,7 +168,7 @@ def _findings(asked: CleanedOutputs, facts: OutputFacts, graph: FleetGraph, *, p
             "KIP-664",
         )
     working = _working(facts)
-    behind = [one for one in facts.unread if planned and one.group_id in working and one.records]
+    behind = [one for one in facts.unread if planned and one.group_id in working]
     if behind:
         yield Finding(
             "outputs-unread",

@@ -7,11 +7,15 @@ from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.reset_outputs import OutputFacts
 from kstreams_runbooks.model.runs.object_stages import DeleteRecords
-from kstreams_runbooks.model.verdicts import Finding, Outcome
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.fleet import graph_of_fleet
 from kstreams_runbooks.steps.stages.topics import delete_up_to
 from kstreams_runbooks.watch.reset_outputs import read_outputs
+
+# A reader that keeps up commits every 5 s by default; the application is down meanwhile.
+_READS_ON = Pace(5.0, 120.0)
 
 
 def judged_outputs(
@@ -36,7 +40,8 @@ def judged_outputs(
 def clean_outputs(run: Run, stage: DeleteRecords) -> None:
     """Delete the records of outputs below the cuts that the plan has shown, once every reader has read them.
 
-    Refused or Inconclusive before the first write, as decided again now. Safe to run again.
+    Refused or Inconclusive before the first write, as decided again now, also if a group that reads on does not get
+    there in time. Safe to run again.
     """
     shown = _shown(run)
     if shown is None:
@@ -46,8 +51,14 @@ def clean_outputs(run: Run, stage: DeleteRecords) -> None:
         )
     asked, first = shown
     before = cuts(first)
-    facts = read_outputs(run.application, stage.topics, run.say, shown=before)
-    run.demand(run.decide(may_clean, asked=asked, facts=facts, graph=graph_of_fleet(), planned=run.dry_run))
+    graph = graph_of_fleet()
+
+    def look() -> tuple[OutputFacts, Verdict]:
+        facts = read_outputs(run.application, stage.topics, run.say, shown=before)
+        return facts, may_clean(asked, facts, graph, planned=run.dry_run)
+
+    facts = poll(run, _READS_ON, look, lambda verdict: verdict.outcome is not Outcome.WAIT)
+    run.demand(run.decide(may_clean, asked=asked, facts=facts, graph=graph, planned=run.dry_run))
     wanted = {place: offset for place, offset in before.items() if place[0] in stage.topics}
     delete_up_to(run, stage, wanted, {one.topic: one.topic_id for one in first.partitions})
 

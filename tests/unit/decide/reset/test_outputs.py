@@ -127,11 +127,14 @@ def test_an_entry_that_declares_the_output_too_is_a_writer() -> None:
 
 
 def test_a_group_that_works_may_read_on_until_the_records_go() -> None:
-    """At the plan its unread records are shown; right before the deletion they refuse."""
+    """At the plan its unread records are shown; right before the deletion they are waited for."""
     planned = judged(unread=(BEHIND,))
     assert planned.outcome is Outcome.PROCEED
     assert "results-0 by group billing-app: 7 records" in found(planned)["outputs-unread"]
-    assert judged(unread=(BEHIND,), planned=False).outcome is Outcome.REFUSE
+    waits = judged(unread=(BEHIND,), planned=False)
+    assert waits.outcome is Outcome.WAIT
+    assert "has not read 7 records below the cut" in waits.reasons[0]
+    assert judged(unread=(BEHIND,), planned=False, policies={"results": "compact"}).outcome is Outcome.REFUSE
 
 
 @pytest.mark.parametrize(
