@@ -46,7 +46,10 @@ class DeployedInstance:
 
 @dataclass(frozen=True, slots=True)
 class PlanFacts:
-    """The facts from which the steps were chosen; any change of them leads to another plan."""
+    """The facts from which the steps were chosen; any change of them leads to another plan.
+
+    `group_type` is empty for an application out of use, whose group may be unknown to the brokers.
+    """
 
     group_type: str
     topics: tuple[tuple[str, str, int], ...]
