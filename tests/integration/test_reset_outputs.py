@@ -8,20 +8,30 @@ from typing import Any, NamedTuple
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-from kstreams_runbooks.act.topics import TopicWriter
 from kstreams_runbooks.decide.fleet_graph import fleet_graph
 from kstreams_runbooks.decide.reset.outputs import CleanedOutputs, cuts, may_clean
+from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.fleet import load_fleet
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.card_facts import card_facts
+from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.reset_outputs import OutputFacts
+from kstreams_runbooks.model.runs.cards import RecordsDeleted
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import read_ends
+from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.steps.stages.outputs import judged_outputs
+from kstreams_runbooks.steps.stages.perform import perform
 from kstreams_runbooks.watch.reset_outputs import read_outputs
 from lab.fake_streams import FakeStreams
 from lab.kafka import topic_of_ten
 
 APPLICATION, OUT, TABLE, READER = "cleaned-app", "cleaned-out", "cleaned-table", "cleaned-reader"
 PLACE = (OUT, 0)
+FACTS = PlanFacts("", (), (), (), static_membership=True, code="")
 
 
 class Cleaned(NamedTuple):
@@ -44,6 +54,21 @@ class Cleaned(NamedTuple):
             consumer.commit(offsets=[TopicPartition(*PLACE, offset)], asynchronous=False)
         finally:
             consumer.close()
+
+    def produce(self, records: int) -> None:
+        """As the application, without transactions."""
+        producer = Producer({**self.config, "enable.idempotence": True})
+        for number in range(records):
+            producer.produce(OUT, str(number), partition=0)
+        assert producer.flush(10) == 0
+
+    def run(self) -> Run:
+        """A run of the application, on a ledger of its own."""
+        ledger = Ledger.open()
+        record = RunRecord("", "reset", "r", APPLICATION, "cleaned", "oncall", False, "", {}, now_ms())
+        made = Run(ledger.start_run(record), "delete_records", 1, ledger)
+        vars(made).update(kafka=self.config, application=load_fleet().application(APPLICATION))
+        return made
 
     def ends(self) -> tuple[object, object]:
         with ClusterReader(self.config) as reader:
@@ -84,18 +109,33 @@ def test_records_go_up_to_the_ends_shown_once_they_are_read(cleaned: Cleaned) ->
     assert f"read by group {READER}" in verdict.findings[0].message
     shown = cuts(facts)
     assert shown == {PLACE: 10, (OUT, 1): 0}
-    producer = Producer({**cleaned.config, "enable.idempotence": True})
-    for number in range(3):
-        producer.produce(OUT, str(number), partition=0)
-    assert producer.flush(10) == 0
+    cleaned.produce(3)
     again = cleaned.facts(OUT, shown=shown)
     assert cleaned.judged(again, OUT).outcome is Outcome.PROCEED
     assert "producer" in {one.id: one.message for one in cleaned.judged(again, OUT).findings}["outputs-suspect-writer"]
-    writer = TopicWriter(cleaned.config, dry_run=False)
-    ids = {OUT: facts.partitions[0].topic_id}
-    assert [one.result for one in writer.delete_records(shown, ids)] == ["already", "done"]
-    assert cleaned.ends() == (10, 13)
-    assert [one.result for one in writer.delete_records(shown, ids)] == ["already", "already"]
+
+
+def test_the_stage_goes_up_to_the_ends_of_the_first_plan(cleaned: Cleaned) -> None:
+    """A reader that is behind refuses the plan; a rerun of the stage changes nothing more."""
+    run = cleaned.run()
+    with pytest.raises(Refused, match="has not read 3 records below the cut"):
+        judged_outputs(run, [OUT], [OUT, TABLE])
+    cleaned.commit(13)
+    stage, findings = judged_outputs(run, [OUT], [OUT, TABLE])
+    assert [one.id for one in findings] == ["outputs-cleaned", "outputs-suspect-writer"]
+    cleaned.produce(2)
+    stage, findings = judged_outputs(run, [OUT], [OUT, TABLE])
+    assert f"{OUT}-0 below 13" in findings[0].message
+    stage = replace(stage, number=1)
+    plan = Plan("reset", APPLICATION, "cleaned", (), (), (stage,), FACTS, (), (), (), "pretended", "none")
+    run.ledger.store_plan(run.key, plan.digest, encode(plan))
+    for _ in range(2):
+        perform(run, stage, {})
+        assert cleaned.ends() == (13, 15)
+    [card] = run.ledger.cards(run.key)
+    facts = card_facts(card)
+    assert isinstance(facts, RecordsDeleted)
+    assert (facts.first_left, card.point_of_no_return) == (((0, 13), (1, 0)), True)
 
 
 def test_another_producers_open_transaction_and_a_compacted_topic_refuse(cleaned: Cleaned) -> None:

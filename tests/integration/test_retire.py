@@ -8,16 +8,23 @@ from typing import Any, NamedTuple
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-from kstreams_runbooks.act.topics import TopicWriter
 from kstreams_runbooks.decide.fleet_graph import fleet_graph
-from kstreams_runbooks.decide.reset.retire import Retirement, may_retire, retired_topics, stayed_gone
+from kstreams_runbooks.decide.reset.retire import Retirement, may_retire, retired_topics
+from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.orphans import KeptOrphan
 from kstreams_runbooks.model.readings.retire import RetireFacts, RetireWhat
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.object_stages import DeleteGroups, DeleteTopics
 from kstreams_runbooks.model.times import DAY_MS
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.steps.reset.retire import prove_retired, retire
+from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.steps.stages import retired as stages
+from kstreams_runbooks.steps.stages.perform import guard_stage, perform
 from kstreams_runbooks.watch.recreated import read_recreated
 from kstreams_runbooks.watch.retire import read_retire
 from kstreams_runbooks.watch.settings import CheckSettings
@@ -59,6 +66,12 @@ class Retired(NamedTuple):
         rows = retired_topics(asked, facts, graph)
         return may_retire(asked, facts, graph), {one.topic.name: one.topic.topic_id for one in rows if one.goes}, facts
 
+    def run(self) -> Run:
+        """A run in mode retire of the whole application."""
+        params = {"retire": "application"}
+        record = RunRecord("", "reset", "r", APPLICATION, "retired", "oncall", False, "", params, now_ms())
+        return Run(self.ledger.start_run(record), "delete_topics", 1, self.ledger)
+
     def commit(self, group: str, topic: str) -> None:
         """One committed offset of a group without members."""
         consumer = Consumer({**self.config, "group.id": group, "enable.auto.commit": False})
@@ -91,8 +104,7 @@ def retired(broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
         yield made
     for done in admin.delete_topics([*made.ids()]).values():
         done.result()
-    for gone in admin.delete_consumer_groups([APPLICATION, NEXT]).values():
-        gone.result()
+    admin.delete_consumer_groups([NEXT])[NEXT].result()
 
 
 def test_what_a_run_left_behind_goes_and_nothing_else(retired: Retired) -> None:
@@ -143,15 +155,28 @@ def test_a_recreated_changelog_is_known_by_the_last_check(retired: Retired) -> N
     ]
 
 
-def test_an_application_out_of_use_goes_and_its_neighbour_stays(retired: Retired) -> None:
-    """Its topology and the ledger name what goes; deleted by id, and gone."""
+def test_an_application_out_of_use_goes_and_its_neighbour_stays(
+    retired: Retired, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its topology and the ledger name what goes; deleted by id and watched, twice. One that is back fails the run."""
     verdict, goes, facts = retired.judged("application")
     assert verdict.outcome is Outcome.PROCEED, verdict.reasons
     before = retired.ids()
     assert goes == {name: before[name] for name in (MADE, LEFT)}
     assert NEIGHBOUR not in {one.name for one in facts.internal}
-    written = TopicWriter(retired.config, dry_run=False).delete(goes)
-    assert {one.result for one in written} == {"done"}
-    with ClusterReader(retired.config) as reader:
-        assert stayed_gone(goes, reader.topics(goes), 1).outcome is Outcome.PROCEED
+    monkeypatch.setattr(stages, "METADATA_MAX_AGE_S", 1.0)
+    monkeypatch.setattr(stages, "LOOK_EVERY_S", 0.2)
+    run = retired.run()
+    plan = retire(run, run.read(), ())
+    assert plan.stages == (DeleteGroups(1, (APPLICATION,)), DeleteTopics(2, tuple(sorted(goes)), retired=True))
+    run.ledger.store_plan(run.key, plan.digest, encode(plan))
+    for stage in (*plan.stages, *plan.stages):
+        assert isinstance(stage, DeleteGroups | DeleteTopics)
+        guard_stage(run, stage)
+        perform(run, stage, {})
     assert retired.ids() == {name: topic_id for name, topic_id in before.items() if name not in goes}
+    prove_retired(run)
+    retired.admin.create_topics([NewTopic(LEFT, 1, 1)])[LEFT].result()
+    until(lambda: LEFT in retired.ids(), _GONE_S, "the topic is back")
+    with pytest.raises(Refused, match=f"topic {LEFT}: created again"):
+        prove_retired(run)

@@ -19,7 +19,7 @@ from kstreams_runbooks.watch.retire import read_retire
 # The default of metadata.max.age.ms (and of librdkafka's topic.metadata.refresh.interval.ms): a client that knew a
 # deleted topic asks again within it.
 METADATA_MAX_AGE_S: Final = 300.0
-_LOOK_EVERY_S = 10.0
+LOOK_EVERY_S: Final = 10.0
 _WATCH = "watch deleted topics"
 
 
@@ -49,11 +49,11 @@ def delete_retired_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str])
     judged_retirement(run, retired_by(run), wanted)
     delete_topics(run, stage, ids)
     if not run.dry_run:
-        watch_deleted(run, wanted)
+        watch_deleted(run, wanted, METADATA_MAX_AGE_S)
 
 
-def watch_deleted(run: Run, deleted: Mapping[str, str], *, length_s: float = METADATA_MAX_AGE_S) -> None:
-    """Watch that deleted topics (ids by name) stay gone for so long; Refused with the ids of those that do not."""
+def watch_deleted(run: Run, deleted: Mapping[str, str], length_s: float) -> None:
+    """Watch that deleted topics (ids by name) stay gone for `length_s` seconds; Refused with the ids of those that do not."""
 
     def look() -> tuple[tuple[TopicReading, ...], Verdict]:
         with ClusterReader(run.kafka) as reader:
@@ -65,7 +65,7 @@ def watch_deleted(run: Run, deleted: Mapping[str, str], *, length_s: float = MET
 
     # The ledger keeps its end: a task that is cleared goes on with the same watch.
     until = Until(run, _WATCH, length_s)
-    seen = poll(run, Pace(_LOOK_EVERY_S, length_s), look, lambda one: one.outcome is not Outcome.WAIT, until)
+    seen = poll(run, Pace(LOOK_EVERY_S, length_s), look, lambda one: one.outcome is not Outcome.WAIT, until)
     run.demand(run.decide(stayed_gone, deleted=dict(deleted), seen=seen, watched_s=length_s))
 
 
