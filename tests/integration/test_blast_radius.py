@@ -193,7 +193,7 @@ def test_offsets_that_were_saved_as_a_file(read: Stack, tmp_path: Path) -> None:
 def test_a_neighbour_that_works_and_does_not_answer_is_unknown(read: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it writes is shown by nothing else; one that is stopped writes nothing."""
     for number in (1, 2):
-        monkeypatch.setenv(f"DEMO_METRICS_{number}", "http://127.0.0.1:9/jolokia")
+        monkeypatch.setenv(f"DEMO_METRICS_{number}", f"http://127.0.0.1:{number}/jolokia")
     silent = load_fleet().application("orders")
     with ClusterReader({"bootstrap.servers": read.lab.bootstrap}) as reader:
         names = reader.names()

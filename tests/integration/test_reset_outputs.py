@@ -1,4 +1,4 @@
-"""Outputs on a real broker before their records are deleted: who has read them how far, who wrote them, which policy."""
+"""Outputs on a real broker before their records are deleted: who has read them, who wrote them, which policy."""
 
 import json
 from collections.abc import Iterator
@@ -40,9 +40,11 @@ class Cleaned(NamedTuple):
     config: dict[str, Any]
 
     def facts(self, *topics: str, shown: dict[tuple[str, int], int] | None = None) -> OutputFacts:
+        """What is read of these topics now, with the ends that a plan has shown."""
         return read_outputs(load_fleet().application(APPLICATION), topics, lambda _: None, shown=shown)
 
     def judged(self, facts: OutputFacts, *topics: str) -> Verdict:
+        """The decision right before the deletion."""
         declared = load_fleet().application(APPLICATION).declared()
         asked = CleanedOutputs(declared, frozenset({OUT, TABLE}), topics)
         return may_clean(asked, facts, fleet_graph([declared]), planned=False)
@@ -71,6 +73,7 @@ class Cleaned(NamedTuple):
         return made
 
     def ends(self) -> tuple[object, object]:
+        """Where the first partition begins and ends."""
         with ClusterReader(self.config) as reader:
             found = read_ends(reader.librdkafka, [PLACE])[PLACE]
         return found.start, found.end

@@ -55,6 +55,7 @@ class Retired(NamedTuple):
     admin: AdminClient
 
     def ids(self) -> dict[str, str]:
+        """The topics that exist, with their ids."""
         with ClusterReader(self.config) as reader:
             return {one.name: one.topic_id for one in reader.topics(TOPICS)}
 

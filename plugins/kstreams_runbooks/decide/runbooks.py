@@ -11,9 +11,10 @@ class Runbook:
     Its `needs` are facts of an application (decide/discovery/readiness.py): without one of them it refuses or is
     inconclusive. Without one of `wants` it works, at a cost. If `only_where` does not hold, it has nothing to do.
     `field` is the field of its form that names a release, empty if the form has none. `plan` is the decision that makes
-    its plan, `closing` the one that proves its end (decide/registry.py); a mode of it may have others (`of_modes`). With `keeps_library` it refuses a release that
-    brings another Kafka Streams release. `longest_h` are the hours after which Airflow ends a run of it, with the
-    reason in `because`: its waits give up before that, and `conclude` still runs.
+    its plan, `closing` the one that proves its end (decide/registry.py); its modes
+    may have others (`of_modes`). With `keeps_library` it refuses a release that brings another Kafka Streams release.
+    `longest_h` are the hours after which Airflow ends a run of it, with the reason in `because`: its waits give up
+    before that, and `conclude` still runs.
     """
 
     name: str

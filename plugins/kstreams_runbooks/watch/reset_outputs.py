@@ -136,7 +136,9 @@ def _unread_of(
         if count.records:
             found.append(UnreadBelow(group, *place, at, count.records, count.at_least))
         elif count.at_least:
-            found.append(UnreadBelow(group, *place, at, Missing("only a part of its log was scanned, without a record")))
+            found.append(
+                UnreadBelow(group, *place, at, Missing("only a part of its log was scanned, without a record"))
+            )
     return found
 
 

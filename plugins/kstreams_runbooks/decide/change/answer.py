@@ -38,6 +38,7 @@ _GAINS: Mapping[tuple[ChangeRunbook, ChangeRunbook], str] = {
 }
 _SECTIONS = ("stores", "topics", "operators")
 _UNCHANGED = get_args(Unchanged)
+_EVERY_UNCHANGED = frozenset(_UNCHANGED)
 _WITH_OTHERS = {"key", "key_serde", "value_serde"}
 
 
@@ -160,9 +161,11 @@ def can_be_unchanged(where: str, field: str, lacking: Collection[str]) -> bool:
 
     A key and a serde are declared next to other fields that a person has to declare of the same object anyway.
     """
+    if field not in _EVERY_UNCHANGED:
+        return False
     section, _, name = where.partition(".")
-    shared = section in _SECTIONS and bool(name) and field in _UNCHANGED
-    return shared and (field not in _WITH_OTHERS or set(lacking) <= set(_UNCHANGED))
+    shared = section in _SECTIONS and bool(name)
+    return shared and (field not in _WITH_OTHERS or _EVERY_UNCHANGED.issuperset(lacking))
 
 
 def _hang_on_it(undecided: Iterable[Undecided]) -> str:

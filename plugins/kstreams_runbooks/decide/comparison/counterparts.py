@@ -1,7 +1,7 @@
 """Counterparts of stores and internal topics between the topologies: by their role, not by their name."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 
 from kstreams_runbooks.decide.topology.graph import Role
@@ -64,10 +64,9 @@ _LIKENESSES: tuple[_Likeness, ...] = (
 
 @dataclass(slots=True)
 class _Search:
+    # Both in the order of the program.
     before: dict[str, Role]
     after: dict[str, Role]
-    # The place of each name in the order of the program.
-    order: Mapping[str, int]
     pairs: list[tuple[str, str]] = field(default_factory=list)
     ties: list[Tie] = field(default_factory=list)
 
@@ -89,7 +88,7 @@ def counterparts(before: Mapping[str, Role], after: Mapping[str, Role], *, hold_
     Of several that are equally alike those with one name belong together; the rest are ambiguous: a tie. Things that
     hold data (`hold_data`) are never taken for new while a similar one was removed: that is a tie too.
     """
-    search = _Search(dict(before), dict(after), _in_order(before.keys() | after.keys()))
+    search = _Search(_in_order(before), _in_order(after))
     for likeness in _LIKENESSES:
         _match(search, likeness)
     _overlapping(search, hold_data=hold_data)
@@ -101,7 +100,7 @@ def counterparts(before: Mapping[str, Role], after: Mapping[str, Role], *, hold_
 
 
 def _match(search: _Search, likeness: _Likeness) -> None:
-    old, new = (_grouped(roles, search.order, likeness) for roles in (search.before, search.after))
+    old, new = (_grouped(roles, likeness) for roles in (search.before, search.after))
     for like in [like for like in old if like in new]:
         # Ordered sets: one operator may have thousands of stores.
         olds, news = dict.fromkeys(old[like]), dict.fromkeys(new[like])
@@ -192,15 +191,15 @@ def _kind(name: str) -> str:
     return stem(name).replace("OUTERTHIS", "JOINTHIS").replace("OUTEROTHER", "JOINOTHER")
 
 
-def _in_order(names: Iterable[str]) -> dict[str, int]:
-    """The place of each name: by its number where it was generated, chosen names behind those."""
-    keys = sorted((index is None, index or 0, name) for name in names for index in (index_of(name),))
-    return {name: place for place, (_, _, name) in enumerate(keys)}
+def _in_order(roles: Mapping[str, Role]) -> dict[str, Role]:
+    """By the number in the name if it was generated, chosen names behind those."""
+    keys = sorted((index is None, index or 0, name) for name in roles for index in (index_of(name),))
+    return {name: roles[name] for _, _, name in keys}
 
 
-def _grouped(roles: Mapping[str, Role], order: Mapping[str, int], likeness: _Likeness) -> dict[Hashable, list[str]]:
+def _grouped(roles: Mapping[str, Role], likeness: _Likeness) -> dict[Hashable, list[str]]:
     """Names by likeness, each list in the order of the program."""
     found: defaultdict[Hashable, list[str]] = defaultdict(list)
-    for name in sorted(roles, key=order.__getitem__):
-        found[likeness(name, roles[name])].append(name)
+    for name, role in roles.items():
+        found[likeness(name, role)].append(name)
     return found

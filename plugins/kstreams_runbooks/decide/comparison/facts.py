@@ -14,6 +14,7 @@ DeclaredFacts = tuple[dict[str, Fact], ToDeclare]
 
 # The end of a key that has a window too.
 _WINDOWED = " (windowed)"
+_NO_STORE, _NO_TOPIC = DeclaredStore(), DeclaredTopic()
 # Means "there is no window", as opposed to an unknown one.
 NO_WINDOW = Window("tumbling", 0, 0)
 
@@ -22,7 +23,7 @@ def store_facts(
     name: str, before: DeclaredStore | None, after: DeclaredStore | None, unchanged: Collection[Unchanged] = ()
 ) -> DeclaredFacts:
     """Changes in a store that stays, and what to declare if they are unknown, unless it is declared as `unchanged`."""
-    old, new = before or DeclaredStore(), after or DeclaredStore()
+    old, new = before or _NO_STORE, after or _NO_STORE
     facts: dict[str, Fact] = {
         "is_join": None if new.kind is None else new.kind == "join",
         "bounded": _ends(new) is not None,
@@ -64,7 +65,7 @@ def topic_facts(
 
     Partitions and an extractor of timestamps that neither side declares are not part of the change.
     """
-    old, new = before or DeclaredTopic(), after or DeclaredTopic()
+    old, new = before or _NO_TOPIC, after or _NO_TOPIC
     facts: dict[str, Fact] = {}
     asked: ToDeclare = {}
     where = f"topics.{name}"

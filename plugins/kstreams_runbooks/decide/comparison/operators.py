@@ -17,6 +17,10 @@ _FIELDS = ("offset_reset", _JOIN, "grace_ms")
 # Fields on which records or state depend. An offset reset counts for partitions without a committed offset alone, and
 # its rule asks for nothing.
 _ASKED_FOR = {_PARTITIONER, _JOIN}
+_NOT_DECLARED = "not declared"
+_UNTOLD_FACTS: dict[str, Fact] = {f"{field}_changed": False for field in _FIELDS}
+_UNTOLD_WORDS = {f"{field}_{when}": _NOT_DECLARED for field in _FIELDS for when in ("before", "after")}
+_UNTOLD_ASKED: dict[str, tuple[Undeclared, ...]] = {f"{field}_changed": () for field in _FIELDS}
 # Of an operator that a reader knows, and that joins nothing.
 _NO_JOIN = "no join"
 _USUAL = {DEFAULT, _NO_JOIN}
@@ -47,6 +51,9 @@ def _operator(compared: Compared, was: str, name: str, **true: bool) -> Subject:
     """One operator; what a program sets of it is compared if it stays."""
     facts: dict[str, Fact] = {"added": False, "removed": False, "named_later": False, **true}
     said, asked = {"name": name, "before": was}, dict[str, tuple[Undeclared, ...]]()
+    if not (_is_told_of(compared.before, was) or _is_told_of(compared.after, name)):
+        # Most operators of a large program: the same answers without a look at each field.
+        return Subject("operator", name, {**facts, **_UNTOLD_FACTS}, {**said, **_UNTOLD_WORDS}, _UNTOLD_ASKED)
     stays = not (facts["added"] or facts["removed"])
     for field in _FIELDS:
         changes, missing = operator_changed(compared, [was], [name], field) if stays else (False, ())
@@ -57,6 +64,11 @@ def _operator(compared: Compared, was: str, name: str, **true: bool) -> Subject:
     if _has_row_of_its_store(compared.after, name):
         facts["join_changed"] = False
     return Subject("operator", name, facts, said, asked)
+
+
+def _is_told_of(side: Side, name: str) -> bool:
+    """Whether a declaration or a reader may have something about an operator."""
+    return side.declared.was_read or bool(side.declared.not_read) or name in side.declared.operators
 
 
 def _lookup(compared: Compared, was: str, name: str) -> Subject:
@@ -136,7 +148,7 @@ def _known_without(side: Side, name: str, field: str) -> str | None:
 
 def _value(side: Side, names: list[str], field: str) -> str:
     found = _values(side, names, field)
-    return " and ".join(sorted(duration(one) if isinstance(one, int) else one for one in found)) or "not declared"
+    return " and ".join(sorted(duration(one) if isinstance(one, int) else one for one in found)) or _NOT_DECLARED
 
 
 def _has_row_of_its_store(side: Side, name: str) -> bool:

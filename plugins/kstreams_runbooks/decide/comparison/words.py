@@ -10,10 +10,17 @@ from kstreams_runbooks.model.topology.declaration import DeclaredStore, Declared
 _ARROW = " → "
 # Differences listed in a sentence; more are counted.
 _MOST = 4
+# Of what neither side declares: most stores and topics of a large program.
+_NO_STORE_WORDS = dict.fromkeys(
+    ("kinds", "windows", "graces", "emits", "retentions", "histories", "segments", "keys", "serdes"), ""
+)
+_NO_TOPIC_WORDS = dict.fromkeys(("partitions", "keys", "serdes", "extractors"), "")
 
 
 def store_words(before: DeclaredStore | None, after: DeclaredStore | None) -> dict[str, str]:
     """The words of a store's declared changes, each ` (old → new)`."""
+    if before is None and after is None:
+        return _NO_STORE_WORDS
     old, new = before or DeclaredStore(), after or DeclaredStore()
     return {
         "kinds": _both(_kind(old), _kind(new)),
@@ -30,6 +37,8 @@ def store_words(before: DeclaredStore | None, after: DeclaredStore | None) -> di
 
 def topic_words(before: DeclaredTopic | None, after: DeclaredTopic | None) -> dict[str, str]:
     """The words of a topic's declared changes, each ` (old → new)`."""
+    if before is None and after is None:
+        return _NO_TOPIC_WORDS
     old, new = before or DeclaredTopic(), after or DeclaredTopic()
     counts = (None if one.partitions is None else str(one.partitions) for one in (old, new))
     return {

@@ -46,7 +46,9 @@ def may_keep_state(
             refused.append(_refusal(plan, one, causes))
     if refused:
         return Verdict(Outcome.REFUSE, tuple(refused), tuple(findings))
-    return Verdict(Outcome.PROCEED, tuple(f"{one.sentence}: shown to the approver" for one in at_stake), tuple(findings))
+    return Verdict(
+        Outcome.PROCEED, tuple(f"{one.sentence}: shown to the approver" for one in at_stake), tuple(findings)
+    )
 
 
 def _causes(plan: Plan, topic: str) -> Iterator[str]:
@@ -85,9 +87,15 @@ def _refusal(plan: Plan, one: RecreatedTopic, causes: tuple[str, ...]) -> str:
 
 
 def _accepted(one: RecreatedTopic, causes: tuple[str, ...], reason: str) -> Finding:
-    lost = f"{' and '.join(dict.fromkeys(causes))}: its state is lost" if causes else "its state is on local disks alone"
+    lost = (
+        f"{' and '.join(dict.fromkeys(causes))}: its state is lost" if causes else "its state is on local disks alone"
+    )
     return Finding(
-        "recreated-acknowledged", "danger", one.name, f"{one.sentence}; {lost}; accepted with the reason: {reason}", _SOURCE
+        "recreated-acknowledged",
+        "danger",
+        one.name,
+        f"{one.sentence}; {lost}; accepted with the reason: {reason}",
+        _SOURCE,
     )
 
 

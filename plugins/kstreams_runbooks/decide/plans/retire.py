@@ -36,7 +36,9 @@ def retire_plan(
     group = facts.group if what == "application" and isinstance(facts.group, GroupReading) else None
     stages = tuple(_stages(tuple(one.name for one in goes), "" if group is None else group.group_id))
     if not stages:
-        raise Refused(f"{declared.name}: nothing to retire (expected a topic or a group); see `kstreams-runbooks orphans`")
+        raise Refused(
+            f"{declared.name}: nothing to retire (expected a topic or a group); see `kstreams-runbooks orphans`"
+        )
     return Plan(
         runbook=runbook,
         application=declared.name,
@@ -55,7 +57,9 @@ def retire_plan(
         costs=(),
         findings=findings,
         undo=tuple(_undo(declared, goes=bool(goes), group=group is not None)),
-        title=f"retire {declared.name}" if what == "application" else f"retire what runs left behind of {declared.name}",
+        title=f"retire {declared.name}"
+        if what == "application"
+        else f"retire what runs left behind of {declared.name}",
         worst_case=NO_INSTANCE
         if what == "orphans"
         else f"{declared.name} is needed after all: it begins at auto.offset.reset, without state",

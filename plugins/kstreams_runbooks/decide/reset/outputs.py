@@ -162,8 +162,9 @@ def _findings(asked: CleanedOutputs, facts: OutputFacts, graph: FleetGraph, *, p
             "outputs-suspect-writer",
             "warning",
             first_of(asked.topics),
-            f"brokers list producers that are not known to be {asked.declared.name}'s: {first_of(suspects, between='; ')}"
-            " (a producer is listed for a day after its last record, one without idempotence never); approve only if "
+            f"brokers list producers that are not known to be {asked.declared.name}'s: "
+            f"{first_of(suspects, between='; ')} (a producer is listed for a day after its last record, one without "
+            "idempotence never); approve only if "
             f"{asked.declared.name} alone writes these outputs",
             "KIP-664",
         )

@@ -212,7 +212,9 @@ def _unknown(asked: Retirement, facts: RetireFacts) -> Iterator[str]:
 def _findings(asked: Retirement, facts: RetireFacts, rows: tuple[RetiredTopic, ...]) -> Iterator[Finding]:
     name = asked.declared.name
     if goes := [one for one in rows if one.goes]:
-        listed = [f"{one.topic.name} (id {one.topic.topic_id}, {_size(facts, one.topic.name)}; {one.why})" for one in goes]
+        listed = [
+            f"{one.topic.name} (id {one.topic.topic_id}, {_size(facts, one.topic.name)}; {one.why})" for one in goes
+        ]
         yield Finding(
             "topics-retired",
             "danger",

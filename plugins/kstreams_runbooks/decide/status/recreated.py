@@ -41,7 +41,7 @@ def recreated_topics(
     return tuple(found)
 
 
-def _kind(is_kept: bool, role: str) -> RecreatedKind:  # noqa: FBT001 - private, one caller
+def _kind(is_kept: bool, role: str) -> RecreatedKind:
     if is_kept:
         return "changelog"
     return "repartition" if role == "repartition" else "input"

@@ -53,7 +53,7 @@ def delete_retired_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str])
 
 
 def watch_deleted(run: Run, deleted: Mapping[str, str], length_s: float) -> None:
-    """Watch that deleted topics (ids by name) stay gone for `length_s` seconds; Refused with the ids of those that do not."""
+    """Watch that deleted topics (ids by name) stay gone for `length_s` seconds; Refused if one comes back."""
 
     def look() -> tuple[tuple[TopicReading, ...], Verdict]:
         with ClusterReader(run.kafka) as reader:

@@ -168,8 +168,9 @@ def test_other_producers_are_suspects_and_refuse_nothing() -> None:
     unnamed = OutputProducer("results", 0, 4711, None, 978_307_200_000, is_open=False)
     verdict = judged(producers=(*FACTS.producers, unnamed))
     assert verdict.outcome is Outcome.PROCEED
-    assert "producer 4711 on results-0, last record of 2001-01-01 00:00:00 UTC" in (
-        found(verdict)["outputs-suspect-writer"]
+    assert (
+        "producer 4711 on results-0, last record of 2001-01-01 00:00:00 UTC"
+        in (found(verdict)["outputs-suspect-writer"])
     )
 
 
