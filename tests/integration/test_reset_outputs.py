@@ -81,7 +81,7 @@ class Cleaned(NamedTuple):
 
 @pytest.fixture(scope="module")
 def cleaned(broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cleaned]:
-    config = {"bootstrap.servers": broker}
+    config: dict[str, Any] = {"bootstrap.servers": broker}
     topic_of_ten(config, OUT)
     admin = AdminClient(config)
     admin.create_topics([NewTopic(TABLE, 1, 1, config={"cleanup.policy": "compact"})])[TABLE].result()

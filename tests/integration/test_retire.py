@@ -21,6 +21,7 @@ from kstreams_runbooks.model.runs.object_stages import DeleteGroups, DeleteTopic
 from kstreams_runbooks.model.times import DAY_MS
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.steps.reset import retire as planning
 from kstreams_runbooks.steps.reset.retire import prove_retired, retire
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages import retired as stages
@@ -67,10 +68,10 @@ class Retired(NamedTuple):
         rows = retired_topics(asked, facts, graph)
         return may_retire(asked, facts, graph), {one.topic.name: one.topic.topic_id for one in rows if one.goes}, facts
 
-    def run(self) -> Run:
-        """A run in mode retire of the whole application."""
+    def run(self, dag_id: str = "reset") -> Run:
+        """A run, in mode retire of the whole application."""
         params = {"retire": "application"}
-        record = RunRecord("", "reset", "r", APPLICATION, "retired", "oncall", False, "", params, now_ms())
+        record = RunRecord("", dag_id, "r", APPLICATION, "retired", "oncall", False, "", params, now_ms())
         return Run(self.ledger.start_run(record), "delete_topics", 1, self.ledger)
 
     def commit(self, group: str, topic: str) -> None:
@@ -84,7 +85,7 @@ class Retired(NamedTuple):
 
 @pytest.fixture(scope="module")
 def retired(broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retired]:
-    config = {"bootstrap.servers": broker}
+    config: dict[str, Any] = {"bootstrap.servers": broker}
     admin = AdminClient(config)
     for done in admin.create_topics([NewTopic(name, 1, 1) for name in TOPICS]).values():
         done.result()
@@ -100,7 +101,8 @@ def retired(broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
         for group in (APPLICATION, NEXT):
             made.commit(group, IN)
         week_ago = time.time_ns() // 1_000_000 - 8 * DAY_MS
-        kept = KeptOrphan("bump/1", LEFT, made.ids()[LEFT], "retired", APPLICATION, week_ago)
+        left_by = made.run("bump").key
+        kept = KeptOrphan(left_by, LEFT, made.ids()[LEFT], "retired", APPLICATION, week_ago)
         made.ledger.keep_orphans([kept])
         yield made
     for done in admin.delete_topics([*made.ids()]).values():
@@ -165,6 +167,7 @@ def test_an_application_out_of_use_goes_and_its_neighbour_stays(
     before = retired.ids()
     assert goes == {name: before[name] for name in (MADE, LEFT)}
     assert NEIGHBOUR not in {one.name for one in facts.internal}
+    monkeypatch.setattr(planning, "code_digest", lambda _: "code")
     monkeypatch.setattr(stages, "METADATA_MAX_AGE_S", 1.0)
     monkeypatch.setattr(stages, "LOOK_EVERY_S", 0.2)
     run = retired.run()

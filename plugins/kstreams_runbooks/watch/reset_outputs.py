@@ -118,29 +118,24 @@ def _unread_of(
     if isinstance(known, Missing):
         return [UnreadBelow(group, one.topic, one.partition, None, known) for one in rows]
     ranges: dict[Place, tuple[int, int]] = {}
-    committed = {(one.topic, one.partition): known.get((one.topic, one.partition)) for one in rows}
+    offsets: dict[Place, int | None] = {}
     for one in rows:
         place = (one.topic, one.partition)
+        at = known.get(place)
+        offsets[place] = None if at is None else at.offset
         if isinstance(one.start, int) and isinstance(one.cut, int):
-            at = committed[place]
-            ranges[place] = (max(one.start, 0 if at is None else at.offset), one.cut)
-    ranges = {place: span for place, span in ranges.items() if span[0] < span[1]}
+            begins = max(one.start, offsets[place] or 0)
+            ranges |= {place: (begins, one.cut)} if begins < one.cut else {}
     try:
         counts = counter(ranges).readable if ranges else {}
     except RunbookError as error:
         lost = Missing(str(error))
-        return [UnreadBelow(group, *place, _offset(committed[place]), lost) for place in ranges]
+        return [UnreadBelow(group, *place, offsets[place], lost) for place in ranges]
     found = []
-    for place in ranges:
-        count, at = counts[place], _offset(committed[place])
+    for place, count in counts.items():
         if count.records:
-            found.append(UnreadBelow(group, *place, at, count.records, count.at_least))
+            found.append(UnreadBelow(group, *place, offsets[place], count.records, count.at_least))
         elif count.at_least:
-            found.append(
-                UnreadBelow(group, *place, at, Missing("only a part of its log was scanned, without a record"))
-            )
+            none = Missing("only a part of its log was scanned, without a record")
+            found.append(UnreadBelow(group, *place, offsets[place], none))
     return found
-
-
-def _offset(committed: Any) -> int | None:
-    return None if committed is None else int(committed.offset)

@@ -137,7 +137,7 @@ def test_the_way_back_is_at_stake_too() -> None:
 
 
 def test_the_decision_can_be_made_again_from_its_evidence() -> None:
-    inputs = {"plan": plan(), "recreated": (LOST,), "declared": declared(), "reason": ""}
+    inputs: dict[str, Any] = {"plan": plan(), "recreated": (LOST,), "declared": declared(), "reason": ""}
     result = may_keep_state(**inputs)
     payload = encode_call(may_keep_state, inputs, result)
     assert call_again(DECISIONS["may_keep_state"], payload) == encode(result)

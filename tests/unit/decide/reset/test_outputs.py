@@ -191,7 +191,12 @@ def test_the_names_of_its_own_producers(transactional_id: str, *, own: bool) -> 
 
 
 def test_the_decision_can_be_made_again_from_its_evidence() -> None:
-    inputs = {"asked": ASKED, "facts": replace(FACTS, unread=(BEHIND,)), "graph": GRAPH, "planned": True}
+    inputs: dict[str, Any] = {
+        "asked": ASKED,
+        "facts": replace(FACTS, unread=(BEHIND,)),
+        "graph": GRAPH,
+        "planned": True,
+    }
     result = may_clean(**inputs)
     payload = encode_call(may_clean, inputs, result)
     assert call_again(DECISIONS["may_clean"], payload) == encode(result)
