@@ -98,7 +98,7 @@ def _unread(
 ) -> tuple[UnreadBelow, ...]:
     """The records below the cuts that each group has not read, on every partition of a topic that it uses.
 
-    A group without an offset on a partition has read none of it: where it would begin is not known here.
+    A group without an offset on a partition has read none of it: at which offset it would begin is not known.
     """
     topics: dict[str, set[str]] = {}
     for user in users:

@@ -28,7 +28,7 @@ def may_keep_state(
     """Refuse a plan that loses the state of a recreated changelog, unless a person gives a `reason`, which is shown.
 
     `plan` is that of one side. A plan that keeps the state has a finding with what is at stake, for the approver; with
-    automatic approval it needs a reason too. A topic that the plan deletes itself is no obstacle: its store is reset.
+    automatic approval it needs a reason too. A topic that the plan deletes itself does not count: its store is reset.
     """
     reset = {name for one in plan.stages if isinstance(one, DeleteTopics) for name in one.topics}
     at_stake = [one for one in recreated if one.kind == "changelog" and one.name not in reset]

@@ -36,7 +36,7 @@ class Retirement:
 def may_retire(asked: Retirement, facts: RetireFacts, graph: FleetGraph) -> Verdict:
     """Refuse what is in use, and a retirement of nothing; inconclusive if a fact is unknown.
 
-    With proceed, `retired_topics` are those that go; the findings name what goes and what stays, with the reasons.
+    With proceed, `retired_topics` are those that go; the findings name them and the topics that stay, with the reasons.
     """
     rows = retired_topics(asked, facts, graph)
     refused = (*_refused(asked, facts, graph), *_changed(asked, facts, rows))

@@ -1,7 +1,7 @@
 """Which topics of an application are not those that were first read, and what that means for its state.
 
 A changelog that was deleted under a running application comes back empty. Outputs stay right, also after a restart,
-as long as an instance has the store on its disk: whatever restores the store from the changelog loses it (KIP-698;
+as long as an instance has the store on its disk: a restore from the changelog loses that state (KIP-698;
 tests/integration/test_lag_faults.py).
 """
 
