@@ -8,6 +8,7 @@ tests/integration/test_lag_faults.py).
 from collections.abc import Iterable
 from typing import Final
 
+from kstreams_runbooks.decide.status.expected_topics import expected_id
 from kstreams_runbooks.model.readings.readings import TopicReading
 from kstreams_runbooks.model.readings.recreated import RecreatedKind, RecreatedTopic
 from kstreams_runbooks.model.readings.status import KeptReading
@@ -26,18 +27,19 @@ def recreated_topics(
 ) -> tuple[RecreatedTopic, ...]:
     """The topics that are not the expected ones, by name: `topics` as they are now, `last` as the check kept them.
 
-    A topic that a run created itself is expected. One that is not listed now is gone only if the last reading did not
-    find it either: a broker that restarts leaves a topic out of one answer.
+    What runs deleted and created themselves is expected (`own`). A topic that is not listed now is gone only if the
+    last reading did not find it either: a broker that restarts leaves a topic out of one answer.
     """
     kept, now = dict(last.lag.kept), {one.name: one.topic_id for one in topics}
-    created = {one.topic_id for one in own if one.created and one.topic_id}
-    roles = {one.topic: one.role for one in last.lag.partitions}
+    roles, changes = {one.topic: one.role for one in last.lag.partitions}, tuple(own)
     found = []
-    for name, expected in sorted(last.expected.items()):
+    for name, before in sorted(last.expected.items()):
         topic_id = now.get(name)
-        if topic_id == expected or topic_id in created or (topic_id is None and kept.get(name, "") is not None):
+        expected = expected_id(before, topic_id, name, changes)
+        if expected in {None, topic_id} or (topic_id is None and kept.get(name, "") is not None):
             continue
-        found.append(RecreatedTopic(name, _kind(name in kept, roles.get(name, "")), expected, topic_id))
+        kind = _kind(name in kept, roles.get(name, ""))
+        found.append(RecreatedTopic(name, kind, expected or before, topic_id))
     return tuple(found)
 
 

@@ -46,9 +46,13 @@ def test_a_changelog_that_the_last_reading_did_not_find_either_is_gone() -> None
     assert gone.sentence == f"changelog {CHANGELOG} was deleted (id a) and does not exist"
 
 
-def test_a_topic_that_a_run_created_is_expected() -> None:
-    """One of another run, or by another client, is not."""
-    topics = now(clicks="a", repartition="a", changelog="b")
-    assert recreated_topics(last(), topics, [TopicChange(CHANGELOG, "b", 1, created=True)]) == ()
+def test_a_topic_that_a_run_recreated_is_expected() -> None:
+    """Deleted and created by its cards; one that another client deleted or created is not."""
+    topics, deleted = now(clicks="a", repartition="a", changelog="b"), TopicChange(CHANGELOG, "a", 0)
+    created = TopicChange(CHANGELOG, "b", 1, created=True)
+    assert recreated_topics(last(), topics, [deleted, created]) == ()
+    assert recreated_topics(last(None), now(clicks="a", repartition="a"), [deleted]) == ()
+    assert len(recreated_topics(last(), topics, [created])) == 1
+    assert len(recreated_topics(last(), topics, [deleted])) == 1
     [again] = recreated_topics(last(), topics, [TopicChange(CHANGELOG, "c", 1, created=True)])
     assert again.sentence == f"changelog {CHANGELOG} was deleted and created again (id b, expected a)"
