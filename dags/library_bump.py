@@ -51,9 +51,11 @@ from kstreams_runbooks.steps.instances.restart import (
 )
 from kstreams_runbooks.steps.plan.looking import check, observe, prove_every_member, verify
 from kstreams_runbooks.steps.plan.plan import library_bump, planned
-from kstreams_runbooks.steps.run.form import named_unchanged, runbook, target_release
+from kstreams_runbooks.steps.run.form import named_unchanged, recreated_state, runbook, target_release
 
-with runbook("library_bump", doc=__doc__, params={"target": target_release(), **named_unchanged()}, tags=("version",)):
+_FORM = {"target": target_release(), **named_unchanged(), **recreated_state()}
+
+with runbook("library_bump", doc=__doc__, params=_FORM, tags=("version",)):
     (
         observe()
         >> check()

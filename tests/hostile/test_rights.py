@@ -43,6 +43,7 @@ from lab.supervise import until
 APPLICATION, IN, OUT = "matrix-app", "matrix-in", "matrix-out"
 TOPICS = (IN, OUT, f"{APPLICATION}-s-changelog")
 UNREAD = 6
+RELEASE = "4.3.1"
 TOPOLOGY = (
     "Topologies:\n  Sub-topology: 0\n"
     "    Source: a (topics: matrix-in.*)\n      --> p\n"
@@ -139,6 +140,8 @@ def ask(
         "lag --exact": lambda: run("lag", APPLICATION, "--exact"),
         "lag --group": lambda: run("lag", "--group", APPLICATION, "--cluster", "secured"),
         "drain": lambda: run(*DRAIN),
+        "internal-topics": lambda: run("internal-topics", APPLICATION, "--release", RELEASE),
+        "blast-radius": lambda: run("blast-radius", APPLICATION),
         "readiness": lambda: run("readiness", APPLICATION),
         "snapshot": lambda: run("snapshot", APPLICATION),
         "discover": lambda: run(

@@ -25,16 +25,20 @@ from kstreams_runbooks.decide.instances.verification import change_verified, und
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
+from kstreams_runbooks.decide.plans.recreated import may_keep_state
 from kstreams_runbooks.decide.plans.reset import reset_plan
 from kstreams_runbooks.decide.plans.restart import restart_plan
+from kstreams_runbooks.decide.plans.retire import retire_plan
 from kstreams_runbooks.decide.plans.same_topology import may_take_over
 from kstreams_runbooks.decide.plans.swap import may_swap
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
 from kstreams_runbooks.decide.reset.cleared import state_is_gone
 from kstreams_runbooks.decide.reset.offsets import may_set
+from kstreams_runbooks.decide.reset.outputs import may_clean
 from kstreams_runbooks.decide.reset.radius import may_reset
 from kstreams_runbooks.decide.reset.rest import at_rest
+from kstreams_runbooks.decide.reset.retire import may_retire, retirement_verified, stayed_gone
 from kstreams_runbooks.decide.runs.approval import may_answer, may_approve, may_request
 from kstreams_runbooks.decide.runs.conclusion import conclusion
 
@@ -63,6 +67,12 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         may_take_over,
         undo_plan,
         may_write,
+        may_keep_state,
+        may_clean,
+        may_retire,
+        retire_plan,
+        stayed_gone,
+        retirement_verified,
         may_hold,
         inputs_stand_still,
         still_held,

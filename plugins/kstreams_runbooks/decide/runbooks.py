@@ -11,9 +11,10 @@ class Runbook:
     Its `needs` are facts of an application (decide/discovery/readiness.py): without one of them it refuses or is
     inconclusive. Without one of `wants` it works, at a cost. If `only_where` does not hold, it has nothing to do.
     `field` is the field of its form that names a release, empty if the form has none. `plan` is the decision that makes
-    its plan, `closing` the one that proves its end (decide/registry.py). With `keeps_library` it refuses a release that
-    brings another Kafka Streams release. `longest_h` are the hours after which Airflow ends a run of it, with the
-    reason in `because`: its waits give up before that, and `conclude` still runs.
+    its plan, `closing` the one that proves its end (decide/registry.py); its modes
+    may have others (`of_modes`). With `keeps_library` it refuses a release that brings another Kafka Streams release.
+    `longest_h` are the hours after which Airflow ends a run of it, with the reason in `because`: its waits give up
+    before that, and `conclude` still runs.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Runbook:
     keeps_library: bool = False
     longest_h: float = 0
     because: str = ""
+    of_modes: tuple[tuple[str, str], ...] = ()
 
 
 _READ = ("group_known", "offsets_read")
@@ -134,6 +136,7 @@ RUNBOOKS: tuple[Runbook, ...] = (
         keeps_library=True,
         longest_h=72,
         because="an approval of a working day, asked again, and the inputs read again from their targets",
+        of_modes=(("retire_plan", "retirement_verified"),),
     ),
     Runbook(
         "blue_green_cutover",
@@ -162,12 +165,14 @@ def longest_h(name: str) -> float:
 
 def plan_decisions() -> tuple[str, ...]:
     """The decisions that make a plan, by name."""
-    return tuple(dict.fromkeys(row.plan for row in RUNBOOKS if row.plan))
+    own = (row.plan for row in RUNBOOKS if row.plan)
+    return tuple(dict.fromkeys((*own, *(plan for row in RUNBOOKS for plan, _ in row.of_modes))))
 
 
 def closing_decisions() -> tuple[str, ...]:
     """The decisions that prove the end of a run, by name."""
-    return (*dict.fromkeys(row.closing for row in RUNBOOKS if row.closing), REHEARSED)
+    own = (row.closing for row in RUNBOOKS if row.closing)
+    return (*dict.fromkeys((*own, *(closing for row in RUNBOOKS for _, closing in row.of_modes))), REHEARSED)
 
 
 def start_command(name: str, application: str, release: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from kstreams_runbooks.fleet.values import Amount, FleetModel, WholeNumber
 
 # Longer than any wait, and within what clocks and databases can count: ten years, in the unit of each.
-_SECONDS, _HOURS = 300_000_000.0, 87_600.0
+_SECONDS, _HOURS, _DAYS = 300_000_000.0, 87_600.0, 3_650.0
 _RECORDS = 2**53 - 1
 # Each reading is kept until the gate opens.
 _READINGS = 1_000
@@ -86,6 +86,13 @@ class Limits(FleetModel):
         gt=0,
         le=_HOURS,
         description="hours that an approval holds after it was given; a run cleared weeks later asks again",
+    )
+    orphan_quarantine_days: Amount = Field(
+        default=7.0,
+        ge=0,
+        le=_DAYS,
+        description="days that a topic which a run left behind stays before it may be retired; an undo may need its "
+        "store, and a change that is wrong shows within a week",
     )
 
     @field_validator("gate_ceiling_s")

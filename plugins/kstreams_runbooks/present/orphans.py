@@ -9,7 +9,7 @@ from kstreams_runbooks.model.times import utc_second
 from kstreams_runbooks.wording import sentence
 
 SCHEMA_VERSION: Final = 1
-_CHANGELOG = "keep it while an undo may need its store; then delete the topic with kafka-topics (no runbook deletes it)"
+_CHANGELOG = "keep it while an undo may need its store; then retire it (reset_and_cleanup, mode retire)"
 _EMPTY = "no record is left: it may stay, or be deleted with kafka-topics"
 _READ = "its records are read and committed, until the offsets expire: empty it with kafka-delete-records before that"
 _REFUSED = (

@@ -20,7 +20,7 @@ def orphans_command(applications: tuple[str, ...], form: str) -> None:
     """Show the internal topics of APPLICATIONS (default: the whole fleet) that nothing of them reads any more.
 
     Changelogs with the run that left each behind, and repartition topics, whose records a later start could read again.
-    It changes nothing, and no runbook deletes such a topic.
+    It changes nothing. The mode retire of reset_and_cleanup deletes changelogs that a run left behind.
 
     Exit codes: 0 none, 1 there are some, 2 bad input, 3 a cluster or a part of it could not be read.
     """

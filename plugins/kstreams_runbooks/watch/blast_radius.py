@@ -150,6 +150,13 @@ def _read(
     own = internal_by_id(names.visible, ids).get(group_id, ())
     problems += _hidden(names, ids, group_id)
     settings = reader.settings(inputs & names.visible, (_POLICY, TIERED))
+    if question.mode == "reset":
+        # A compacted input has lost older values: a store that it fed is rebuilt in part.
+        problems += [
+            f"input {name}: its {_POLICY} is not visible to this login; grant it DescribeConfigs on Topic {name}"
+            for name in sorted(inputs & names.visible)
+            if _POLICY not in settings.get(name, {})
+        ]
     partitions = read_input_partitions(
         reader,
         group_id,

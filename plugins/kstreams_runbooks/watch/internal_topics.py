@@ -1,17 +1,16 @@
 """Reads the internal topics of a version and those of its cluster, and compares them."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kstreams_runbooks.connections import kafka_config
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.fitting.needed import NeededTopics
 from kstreams_runbooks.decide.fitting.topics import external_topics
 from kstreams_runbooks.decide.instances.running import one_release
-from kstreams_runbooks.decide.instances.running_facts import of_a_release, with_facts
+from kstreams_runbooks.decide.instances.running_facts import of_a_release, with_declared, with_facts
 from kstreams_runbooks.decide.internal_topics.compared import compared_topics, sources_of, topics_to_create
 from kstreams_runbooks.decide.internal_topics.derived import internal_topics, prefix_of
-from kstreams_runbooks.decide.topology.code_facts import merged
 from kstreams_runbooks.decide.topology.names import internal_by_id
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.deployers import make_deployer
@@ -70,9 +69,7 @@ def released_side(entry: Application, release: str) -> Side:
 def _side(entry: Application, release: str, text: str, read: Declaration | None) -> Side:
     library = entry.declared().library(release)
     known = release_declaration(entry.name, release, library) or Declaration(library=Release.parse(library))
-    if read is not None and read.config is not None and known.config is not None:
-        known = replace(known, config=None)
-    return Side(parse_topology(text), known if read is None else merged(read, known))
+    return Side(parse_topology(text), known if read is None else with_declared(read, known))
 
 
 @dataclass(frozen=True, slots=True)

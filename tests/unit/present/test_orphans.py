@@ -32,7 +32,7 @@ def test_each_orphan_with_what_may_be_done() -> None:
         "orders @ demo: 2 topics that nothing reads",
         "  orders-counts-changelog (id id-1): changelog, 1,234 bytes, at most 20 records, not read since 1970-01-01 "
         "00:00:00 UTC, left behind by run bump/1",
-        "    keep it while an undo may need its store; then delete the topic with kafka-topics (no runbook deletes it)",
+        "    keep it while an undo may need its store; then retire it (reset_and_cleanup, mode retire)",
         "  orders-by-customer-repartition (id id-2): repartition, size not known, at most 3 records, no committed "
         "offset on 1 partition with records, which run left it behind is not in the ledger",
         "    a start of a release that reads it is refused: empty it if its records are proven read "

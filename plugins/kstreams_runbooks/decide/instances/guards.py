@@ -39,14 +39,14 @@ def nothing_drifted(
     )
     if drift:
         return Verdict(Outcome.REFUSE, drift)
-    if unread := tuple(_unread(reading, name, in_hand)):
+    if unread := tuple(_unread(reading, plan, name, in_hand)):
         return Verdict(Outcome.INCONCLUSIVE, unread)
     return Verdict(Outcome.PROCEED, ("topics, group and instances are as planned",))
 
 
-def _unread(reading: ApplicationReading, name: str, in_hand: tuple[str, ...]) -> Iterator[str]:
+def _unread(reading: ApplicationReading, plan: Plan, name: str, in_hand: tuple[str, ...]) -> Iterator[str]:
     """Failed readings; the caller that takes instance `name` has read its deployment separately."""
-    yield from reading.lacking("topics", "group")
+    yield from reading.lacking("topics", "group") if plan.facts.group_type else reading.lacking("topics")
     for one in reading.instances:
         deployment = one.deployment
         if one.instance in in_hand:
@@ -61,6 +61,9 @@ def _unread(reading: ApplicationReading, name: str, in_hand: tuple[str, ...]) ->
 def _group(reading: ApplicationReading, plan: Plan, leaving: bool) -> Iterator[str]:
     group = reading.group
     if isinstance(group, Missing) or not group.members:
+        return
+    if not plan.facts.group_type:
+        yield f"group {group.group_id}: {len(group.members):,} members (planned: out of use, without any); stop them"
         return
     if group.type != plan.facts.group_type:
         yield f"group {group.group_id}: now a {group.type} group (planned {plan.facts.group_type})"

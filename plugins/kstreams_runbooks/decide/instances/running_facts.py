@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from kstreams_runbooks.decide.instances.running import RunningRelease
+from kstreams_runbooks.decide.topology.code_facts import merged
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.declaration import Declaration, Serde, Window
 from kstreams_runbooks.model.topology.facts import FactsReading
@@ -63,6 +64,19 @@ def of_a_release(read: Declaration) -> Declaration:
     default = {} if f"config.{_GUARANTEE}" in read.not_read else {_GUARANTEE: _AT_LEAST_ONCE}
     own = {name: value for name, value in read.config.items() if not is_of_an_instance(name)}
     return replace(read, config={**default, **own})
+
+
+def with_declared(read: Declaration, known: Declaration) -> Declaration:
+    """What was read of a program over what its release declares.
+
+    Settings of one instance are not among the facts of a release: those that are declared stay.
+    """
+    if read.config is None or known.config is None:
+        return merged(read, known)
+    own = {name: value for name, value in known.config.items() if is_of_an_instance(name)}
+    others = {name: value for name, value in known.config.items() if name not in own}
+    both = merged(read, replace(known, config=others))
+    return replace(both, config={**own, **(both.config or {})})
 
 
 def is_of_an_instance(name: str) -> bool:

@@ -237,6 +237,12 @@ def _refused(radius: BlastRadius) -> Iterator[str]:
 
 def _unknown(radius: BlastRadius) -> Iterator[str]:
     yield from radius.problems
+    for one in radius.counts:
+        if isinstance(one.moved, Missing):
+            yield (
+                f"{one.topic}-{one.partition}: how many records are read again or skipped is not known: "
+                f"{one.moved.missing}"
+            )
     for store in radius.stores:
         if store.fate == "unknown":
             yield f"store {store.store}: {store.why}"

@@ -30,11 +30,11 @@ def expected_ids(before: Mapping[str, str], lag: ApplicationLag, own: Iterable[T
     """
     now, own = _ids(lag), tuple(own)
     left = {topic: topic_id for topic, topic_id in before.items() if topic in now or lag.problems or lag.unseen}
-    found = {topic: _expected(left.get(topic), now.get(topic), topic, own) for topic in {*now, *left}}
+    found = {topic: expected_id(left.get(topic), now.get(topic), topic, own) for topic in {*now, *left}}
     return {topic: topic_id for topic, topic_id in found.items() if topic_id is not None}
 
 
-def _expected(before: str | None, now: str | None, topic: str, own: tuple[TopicChange, ...]) -> str | None:
+def expected_id(before: str | None, now: str | None, topic: str, own: tuple[TopicChange, ...]) -> str | None:
     """The id to expect of one topic, None for any: the one that a run created, if a run deleted the one of before."""
     deleted = {one.topic_id for one in own if one.name == topic and one.deleted}
     created = {one.topic_id for one in own if one.name == topic and one.created and one.topic_id} - deleted

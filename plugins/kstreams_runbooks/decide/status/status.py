@@ -10,6 +10,7 @@ from typing import Literal
 from kstreams_runbooks.decide.status.buffers import fills
 from kstreams_runbooks.decide.status.expected_topics import replaced
 from kstreams_runbooks.decide.status.no_progress import NoProgress, no_progress
+from kstreams_runbooks.decide.status.recreated import WAYS
 from kstreams_runbooks.model.readings.buffers import BufferFill
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
 from kstreams_runbooks.model.readings.states import is_empty
@@ -139,7 +140,7 @@ def _recreated(samples: tuple[LagSample, ...]) -> str:
     if found.kept:
         said.append(
             f"{first_of(found.kept)} was deleted: an incident, the state that it held is lost once an instance "
-            "restores it, although outputs look right until then"
+            f"restores it, although outputs look right until then: {WAYS}"
         )
     if said:
         said.append(f"once it is looked after, trigger fleet_check with acknowledge: {last.application}")

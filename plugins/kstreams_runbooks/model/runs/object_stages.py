@@ -56,6 +56,9 @@ class GrowTopics:
 class DeleteTopics:
     """Topics are deleted, with their records.
 
+    `retired`: for good. That nothing uses them is decided again right before, and they are watched afterwards, as long
+    as a client may still have the metadata to create one again.
+
     With `at_rest` only if nothing has written to them since an earlier stage noted their ends, and nothing else uses
     them; the stage ends once no broker lists one, and no offset is committed on one. `again`: the application creates
     them itself at its next start.
@@ -65,6 +68,7 @@ class DeleteTopics:
     topics: tuple[str, ...]
     side: str = ""
     undoes: tuple[int, ...] = ()
+    retired: bool = False
     at_rest: bool = False
     again: bool = False
     kind: Literal["delete_topics"] = "delete_topics"
@@ -74,14 +78,17 @@ class DeleteTopics:
     @property
     def sentence(self) -> str:
         """What it does."""
-        return f"delete {', '.join(self.topics)}{', once nothing writes to them' if self.at_rest else ''}"
+        gone = " for good" if self.retired else ", once nothing writes to them" if self.at_rest else ""
+        return f"delete {', '.join(self.topics)}{gone}"
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteRecords:
     """The records of topics are deleted up to their end at that time; the topics stay.
 
-    With `certified` only up to the ends of the run's drain certificate, which prove them read.
+    With `certified` only up to the ends of the run's drain certificate, which prove them read. With `shown` only up to
+    those that the plan has shown, once every reader has read them; `readers` are the entries of the fleet among them,
+    and an approver of each is asked.
     """
 
     number: int
@@ -89,6 +96,8 @@ class DeleteRecords:
     side: str = ""
     undoes: tuple[int, ...] = ()
     certified: bool = False
+    shown: bool = False
+    readers: tuple[str, ...] = ()
     kind: Literal["delete_records"] = "delete_records"
     undo: ClassVar[str] = "no way back: deleted records do not come back"
 
@@ -101,6 +110,7 @@ class DeleteRecords:
     def sentence(self) -> str:
         """What it does."""
         up_to = " up to the ends of the certificate" if self.certified else ""
+        up_to = " up to the ends that the plan shows" if self.shown else up_to
         return f"delete the records of {', '.join(self.topics)}{up_to}"
 
 

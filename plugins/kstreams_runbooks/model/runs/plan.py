@@ -16,7 +16,12 @@ from kstreams_runbooks.model.verdicts import Finding
 
 _EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then", "bound"})
 # Fields that plans of older releases lack: while they have no content, their digests stay as they were.
-_LATER = frozenset({"deletes", "undo_deletes", "must_clear", "once", "reset", "side", "sides", "certified"})
+_LATER = frozenset(
+    {
+        *("deletes", "undo_deletes", "must_clear", "once", "reset", "side", "sides", "certified"),
+        *("shown", "readers", "retired"),
+    }
+)
 # The same of stages that are not bounces.
 _LATER_OF_STAGES = frozenset({"seen", "at_rest", "again", "targets", "most_lost"})
 
@@ -43,7 +48,10 @@ class DeployedInstance:
 
 @dataclass(frozen=True, slots=True)
 class PlanFacts:
-    """The facts from which the steps were chosen; any change of them leads to another plan."""
+    """The facts from which the steps were chosen; any change of them leads to another plan.
+
+    `group_type` is empty for an application out of use, whose group may be unknown to the brokers.
+    """
 
     group_type: str
     topics: tuple[tuple[str, str, int], ...]

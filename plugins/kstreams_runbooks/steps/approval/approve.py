@@ -10,6 +10,7 @@ from airflow.sdk import Context
 from kstreams_runbooks.decide.runs.approval import Asking, approval_body
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.runs.object_stages import DeleteRecords
 from kstreams_runbooks.steps.approval.asking import AskingOperator, emergency_field
 from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.run.person import responder
@@ -61,8 +62,14 @@ class ApprovePlan(AskingOperator, ApprovalOperator):
         )
 
     def others(self, run: Run) -> tuple[DeclaredApplication, ...]:
-        """The other sides of the plan."""
-        return tuple(run.on(part.application).declared for part in run.whole_plan().sides)
+        """The other sides of the plan, and the applications that read outputs whose records it deletes."""
+        sides = [part.application for part in run.whole_plan().sides]
+        names = dict.fromkeys((*sides, *_readers(run)))
+        return tuple(run.on(name).declared for name in names)
+
+    def is_automatic(self, run: Run) -> bool:
+        """Whether the fleet entry approves by itself, and so does that of each reader."""
+        return super().is_automatic(run) and all(run.on(name).declared.automatic_approval for name in _readers(run))
 
     def digest(self, run: Run) -> str:
         """The digest of the stored plan."""
@@ -85,3 +92,9 @@ class ApprovePlan(AskingOperator, ApprovalOperator):
             raise Refused(
                 f"{self.task_id}: rejected by {responder(event)}; ask them why, then trigger a new run"
             ) from None
+
+
+def _readers(run: Run) -> tuple[str, ...]:
+    """The applications that read outputs which the plan cleans."""
+    stages = (one for one in run.whole_plan().stages if isinstance(one, DeleteRecords))
+    return tuple(dict.fromkeys(name for one in stages for name in one.readers))

@@ -74,6 +74,10 @@ class AskingOperator(HITLOperator):
         """The digest of the plan that an answer is for."""
         raise NotImplementedError
 
+    def is_automatic(self, run: Run) -> bool:
+        """Whether the fleet entry approves by itself."""
+        return run.declared.automatic_approval
+
     def automatic(self, run: Run) -> Sequence[str]:
         """The options that the fleet entry's automatic approval chooses."""
         raise NotImplementedError
@@ -110,7 +114,7 @@ class AskingOperator(HITLOperator):
             if run.dry_run:
                 run.say(f"would ask {', '.join(run.declared.approvers)} to {self.would_ask(run)}")
                 return None
-            if run.declared.automatic_approval:
+            if self.is_automatic(run):
                 self.accept(run, self.automatic(run), "automatic approval (fleet entry)", None)
                 return None
             return self.ask(run, context)

@@ -35,6 +35,7 @@ from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, look, rehearsed, watch
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import check_deployer, require_fresh, store, with_undescribed
+from kstreams_runbooks.steps.plan.recreated import require_state_kept
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.person import AskingTask
 from kstreams_runbooks.steps.run.run import Run
@@ -83,7 +84,7 @@ def plan_undo() -> Any:
             leave_unknown=bool(run.record.params.get("leave_unknown")),
             without_flush=bool(run.record.params.get("without_flush")),
         )
-        findings = may_begin(run, made, reading)
+        findings = (*require_state_kept(run, made), *may_begin(run, made, reading))
         for part in made.parts:
             findings += _may_go_back(run.on(part.application), made.of_application(part.application))
         store(run, with_undescribed(run, replace(made, findings=(*made.findings, *findings))))

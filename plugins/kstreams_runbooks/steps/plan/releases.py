@@ -9,10 +9,10 @@ from kstreams_runbooks.decide.change.comparable import comparable, with_settings
 from kstreams_runbooks.decide.change.described import Known
 from kstreams_runbooks.decide.change.unchanged import with_unchanged
 from kstreams_runbooks.decide.instances.running import RunningRelease, one_release, running_releases
-from kstreams_runbooks.decide.instances.running_facts import differences, is_of_an_instance, of_a_release, with_facts
+from kstreams_runbooks.decide.instances.running_facts import differences, of_a_release, with_declared, with_facts
 from kstreams_runbooks.decide.plans.basis import require_declared
 from kstreams_runbooks.decide.releases.settings import rows_about
-from kstreams_runbooks.decide.topology.code_facts import is_facts, merged
+from kstreams_runbooks.decide.topology.code_facts import is_facts
 from kstreams_runbooks.documents.text import Absent, read_text
 from kstreams_runbooks.errors import BadInput, Refused, RunbookError
 from kstreams_runbooks.fleet import release_declaration
@@ -95,18 +95,8 @@ def _with_read(run: Run, described: Described, read: Declaration | None) -> Desc
     if read is None:
         return replace(described, library=library, declared=declared)
     known = declared or Declaration(library=Release.parse(library) if library else None)
-    both = _merged(read, known)
+    both = with_declared(read, known)
     return replace(described, library=str(both.library or ""), declared=both, read=True, file=declared)
-
-
-def _merged(read: Declaration, known: Declaration) -> Declaration:
-    """Both in one. Settings of one instance are not among the facts of a release: those that are declared stay."""
-    if read.config is None or known.config is None:
-        return merged(read, known)
-    own = {name: value for name, value in known.config.items() if is_of_an_instance(name)}
-    others = {name: value for name, value in known.config.items() if name not in own}
-    both = merged(read, replace(known, config=others))
-    return replace(both, config={**own, **(both.config or {})})
 
 
 def _printed_targets(run: Run, found: RunningRelease) -> tuple[Target, ...]:

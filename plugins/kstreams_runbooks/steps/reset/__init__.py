@@ -1,1 +1,1 @@
-"""A reset: its plan, from its blast radius."""
+"""A reset and a retirement: their plans, from the blast radius."""

@@ -84,6 +84,20 @@ def new_deployment() -> dict[str, Param]:
             "unsets one. Only settings that the fleet entry declares as settable.",
         ),
         **named_unchanged(),
+        **recreated_state(),
+    }
+
+
+def recreated_state() -> dict[str, Param]:
+    """The field of the reason to go on although the state of a recreated changelog is lost."""
+    return {
+        "acknowledge_recreated": Param(
+            None,
+            type=["null", "string"],
+            title="Acknowledge recreated",
+            description="Only if a changelog was recreated and this run loses the state of its store: why that is "
+            "acceptable. The approval shows it. Without it such a run is refused.",
+        )
     }
 
 

@@ -35,8 +35,10 @@ from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.cleared import lost_stores, require_gone_state
 from kstreams_runbooks.steps.stages.offsets import delete_groups, delete_offsets, set_offsets
+from kstreams_runbooks.steps.stages.outputs import clean_outputs
 from kstreams_runbooks.steps.stages.person import ask_person
 from kstreams_runbooks.steps.stages.rest import save_group
+from kstreams_runbooks.steps.stages.retired import delete_retired_topics
 from kstreams_runbooks.steps.stages.topics import create_topics, delete_records, delete_topics, grow_topics
 
 
@@ -68,7 +70,10 @@ def _change_topics(run: Run, stage: TopicStage, undone: Mapping[int, Card]) -> N
     elif isinstance(stage, GrowTopics):
         grow_topics(run, stage)
     elif isinstance(stage, DeleteTopics):
-        delete_topics(run, stage, _ids(run, stage, undone))
+        delete = delete_retired_topics if stage.retired else delete_topics
+        delete(run, stage, _ids(run, stage, undone))
+    elif stage.shown:
+        clean_outputs(run, stage)
     else:
         delete_records(run, stage)
 

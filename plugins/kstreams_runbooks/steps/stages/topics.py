@@ -141,7 +141,7 @@ def delete_records(run: Run, stage: DeleteRecords) -> None:
     }
     before |= {place: end for place, (_, end) in certain(ends).items()}
     ids = {name: kept[name].topic_id if name in kept else one.topic_id for name, one in now.items()}
-    _delete(run, stage, before, ids)
+    delete_up_to(run, stage, before, ids)
 
 
 def certified_topics(run: Run, topics: Iterable[str]) -> CertifiedTopics | None:
@@ -174,11 +174,11 @@ def delete_certified_records(run: Run, stage: DeleteRecords, certificate: Certif
     seen = read_emptying(run.application, run.kafka, certificate, run.read().instances)
     run.demand(run.decide(may_be_emptied, certified=certificate, seen=seen, group=run.application.application_id))
     before = {(name, part): end for name in stage.topics for part, end in certificate.of(name).items()}
-    _delete(run, stage, before, dict(certificate.ids))
+    delete_up_to(run, stage, before, dict(certificate.ids))
 
 
-def _delete(run: Run, stage: DeleteRecords, before: Mapping[Place, int], ids: Mapping[str, str]) -> None:
-    """Check, announce, and delete the records before these offsets."""
+def delete_up_to(run: Run, stage: DeleteRecords, before: Mapping[Place, int], ids: Mapping[str, str]) -> None:
+    """Check, announce, and delete the records before these offsets; `ids` is the expected id of each topic."""
     announced = Announced(run, stage, no_way_back=True)
     checked = TopicWriter(run.kafka)
     checked.delete_records(before, ids)

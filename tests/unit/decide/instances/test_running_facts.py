@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.decide.instances.running import RunningRelease
-from kstreams_runbooks.decide.instances.running_facts import differences, of_a_release, with_facts
+from kstreams_runbooks.decide.instances.running_facts import differences, of_a_release, with_declared, with_facts
 from kstreams_runbooks.model.readings.readings import Missing, Taken
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.declaration import (
@@ -134,3 +134,12 @@ def test_settings_that_differ_between_instances_are_not_read() -> None:
     assert found.unread == (
         "settings: num.stream.threads differs between orders-1, orders-2; give all of them the same",
     )
+
+
+def test_declared_settings_of_an_instance_stay_next_to_what_was_read() -> None:
+    """The settings of the release are those that were read, and a difference is a contradiction."""
+    known = Declaration(config={"state.dir": "/data", "application.id": "orders", "num.stream.threads": "1"})
+    both = with_declared(read(config={"num.stream.threads": "2"}), known)
+    assert both.config == {"state.dir": "/data", "num.stream.threads": "2"}
+    assert [(one.declared, one.read) for one in both.contradictions if "threads" in one.where] == [("1", "2")]
+    assert with_declared(read(), known).config == known.config

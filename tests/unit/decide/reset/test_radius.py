@@ -290,6 +290,17 @@ def test_a_table_that_begins_later_lacks_keys() -> None:
     assert may_reset(unknown).outcome is Outcome.INCONCLUSIVE
 
 
+def test_records_that_cannot_be_counted_are_not_known() -> None:
+    """Each partition is named; a count of 0 is one."""
+    found = radius()
+    lost = replace(found.counts[0], moved=Missing("this login may not read clicks"))
+    verdict = may_reset(replace(found, counts=(lost, *found.counts[1:])))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.reasons == (
+        "clicks-0: how many records are read again or skipped is not known: this login may not read clicks",
+    )
+
+
 def test_who_sees_results_again() -> None:
     """Entries of the fleet behind the outputs, and groups that read them; its own group is none of them."""
     users = (

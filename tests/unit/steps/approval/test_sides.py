@@ -16,7 +16,7 @@ from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Taken
 from kstreams_runbooks.model.runs.ledger import Approval
-from kstreams_runbooks.model.runs.object_stages import CreateTopics, GrowTopics, SetOffsets
+from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteRecords, GrowTopics, SetOffsets
 from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan, SidePart
 from kstreams_runbooks.model.runs.stages import StartAll, StopAll
 from kstreams_runbooks.model.writes import TopicShape
@@ -236,3 +236,26 @@ def test_each_owner_is_notified_once(run: Run, config: Path, tmp_path: Path, mon
     owners["green"] = "team-orders"
     notify_all(replace(run, try_number=2), needs_you, asks="approve it", lines=("Now",))
     assert len(file.read_text(encoding="utf-8").splitlines()) == 3
+
+
+def test_the_readers_of_outputs_that_are_cleaned_are_asked_too(
+    run: Run, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An approver of each, once; an automatic approval of the application alone is not theirs."""
+    automatic = {"orders": True, "green": True, "billing": False}
+
+    def entry(run: Run) -> Any:
+        name = run.record.application
+        return declared(name=name, automatic_approval=automatic[name])
+
+    monkeypatch.setattr(Run, "declared", property(entry))
+    both = two_sides(plan)
+    cleaned = DeleteRecords(6, ("results",), shown=True, readers=("green", "billing"))
+    made = replace(both, stages=(*both.stages, cleaned))
+    assert made.digest != both.digest
+    run.ledger.store_plan(run.key, made.digest, encode(made))
+    asks = approve("approve_plan")
+    assert [one.name for one in asks.others(run)] == ["green", "billing"]
+    assert not asks.is_automatic(run)
+    automatic["billing"] = True
+    assert asks.is_automatic(run)

@@ -1,0 +1,46 @@
+"""Demands at `plan` that no run loses the state of a changelog that was recreated."""
+
+from kstreams_runbooks.decide.plans.recreated import ACKNOWLEDGE, may_keep_state
+from kstreams_runbooks.errors import BadInput, Inconclusive
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.watch.recreated import read_recreated
+from kstreams_runbooks.wording import why_no_reason
+
+
+def require_state_kept(run: Run, made: Plan) -> tuple[Finding, ...]:
+    """Findings about the recreated changelogs of every side, for the approver.
+
+    Refused if the plan loses the state of one and the form has no reason; BadInput for a reason without words;
+    Inconclusive if the present topics cannot be compared with the expected ones.
+    """
+    reason = _reason(run)
+    findings: tuple[Finding, ...] = ()
+    for part in made.parts:
+        side = run.on(part.application)
+        if side.declared.copies:
+            continue
+        seen = read_recreated(run.ledger, side.about, side.declared.application_id, run.kafka, now_ms())
+        if isinstance(seen, Missing):
+            raise Inconclusive(f"whether a topic of {part.application} was recreated is not known: {seen.missing}")
+        if not seen:
+            continue
+        plan = made.of_application(part.application)
+        verdict = run.decide(may_keep_state, plan=plan, recreated=seen, declared=side.declared, reason=reason)
+        for finding in verdict.findings:
+            run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+        run.demand(verdict)
+        findings += verdict.findings
+    return findings
+
+
+def _reason(run: Run) -> str:
+    """The reason of the form, empty without one."""
+    given = run.record.params.get(ACKNOWLEDGE)
+    if given is None or given == "":
+        return ""
+    if wrong := why_no_reason(given):
+        raise BadInput(f"{ACKNOWLEDGE}: {wrong}")
+    return str(given).strip()
