@@ -35,6 +35,7 @@ class Dag(_Shape):
     """A DAG in a list."""
 
     dag_id: str = ""
+    is_paused: bool = False
 
 
 class _Schema(_Shape):
@@ -64,6 +65,7 @@ class AirflowRun(_Shape):
     conf: dict[str, Any] | None = None
     triggering_user_name: str | None = None
     start_date: _Time | None = None
+    end_date: _Time | None = None
     queued_at: _Time | None = None
 
 

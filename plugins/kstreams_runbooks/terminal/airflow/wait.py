@@ -45,7 +45,7 @@ def wait(
         try:
             state = str(api.run(dag_id, run_id)["state"])
             if state in _ENDED:
-                return _outcome(api, dag_id, run_id, state)
+                return outcome_of(api, dag_id, run_id, state)
             waits_for = ""
             for question in (question_of(one, api) for one in api.pending(dag_id, run_id)):
                 waits_for = question.sentence
@@ -64,7 +64,7 @@ def wait(
         time.sleep(poll_s)
 
 
-def _outcome(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
+def outcome_of(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
     """The end from the answer of `conclude`; Airflow's state of a run alone proves nothing."""
     left = api.xcom(dag_id, run_id, "conclude", "return_value")
     if left is not None:
