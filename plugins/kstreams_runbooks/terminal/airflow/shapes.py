@@ -98,6 +98,7 @@ class Left(_Shape):
     exit_code: Annotated[int, Field(ge=min(EXIT_CODES), le=max(EXIT_CODES))]
     outcome: str | None = None
     sentence: str = ""
+    plan: list[str] = Field(default_factory=list)
 
 
 def require(shape: Any, value: Any, url: str) -> None:
