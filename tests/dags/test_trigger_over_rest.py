@@ -304,6 +304,30 @@ def test_the_json_of_a_wait_has_outcome_and_exit_code(monkeypatch: pytest.Monkey
     )
 
 
+@pytest.mark.parametrize("width", ["80", "100", "120"])
+def test_a_dry_run_prints_its_plan(width: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a look at Airflow or the ledger; the outcome comes last."""
+    plan = [
+        "orders-1, orders-2: 3.4.1 → 4.3.1 with upgrade.from=3.4 → 4.3.1; undo sets back 3.4.1",
+        "worst case: " * 20,
+    ]
+    trigger = AirflowApi.trigger
+
+    def and_end(self: AirflowApi, *arguments: Any) -> str:
+        run_id = trigger(self, *arguments)
+        in_airflow(ends("success", outcome="dry run", sentence="as planned", exit_code=0, plan=plan))
+        return run_id
+
+    monkeypatch.setattr(AirflowApi, "trigger", and_end)
+    monkeypatch.setenv("COLUMNS", width)
+    lines = command("trigger", DAG, *TARGET, "--wait").stdout.splitlines()
+    assert max(map(len, lines)) <= int(width)
+    assert " ".join(" ".join(lines).split()).startswith(plan[0])
+    assert lines[-1] == "dry run: as planned"
+    document = json.loads(command("trigger", DAG, *TARGET, "--run-id", "again", "--wait", "--format", "json").stdout)
+    assert document["plan"] == plan
+
+
 def test_open_runs_are_listed_with_what_they_wait_for() -> None:
     """Where each stands, who may answer, where; a run that has ended only without --open."""
     command("trigger", DAG, *TARGET, "--run-id", "orders.library_bump.r")

@@ -82,13 +82,17 @@ def _print_pieces(ledger: "Ledger", record: "RunRecord", document: dict[str, Any
 def _print_page(ledger: "Ledger", record: "RunRecord", document: dict[str, Any], form: str) -> None:
     from kstreams_runbooks.present.evidence.html import as_html
     from kstreams_runbooks.present.evidence.page import as_markdown
-    from kstreams_runbooks.watch.evidence import Readings, parts, pieces, plan_of
+    from kstreams_runbooks.watch.evidence import Readings, parts, pieces, plan_of, topologies_of
 
     if "chain" not in document:
         click.echo((as_html if form == "html" else as_markdown)(document))
         return
     whole = document | {part: list(pieces(ledger, record, part, Readings.NONE)) for part in parts()}
-    click.echo((as_html if form == "html" else as_markdown)(whole, plan_of(ledger, record)))
+    plan = plan_of(ledger, record)
+    if form == "html":
+        click.echo(as_html(whole, plan, topologies_of(ledger, record)))
+    else:
+        click.echo(as_markdown(whole, plan))
 
 
 def _head(given: str) -> str:

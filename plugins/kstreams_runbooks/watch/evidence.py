@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 from kstreams_runbooks.decide.registry import DECISIONS
 from kstreams_runbooks.decide.runs.chain import ChainVerdict, chain_holds, clock_steps
 from kstreams_runbooks.decide.runs.chain_record import Kept
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import call_again, decode, encode, result_of
 from kstreams_runbooks.model.runs.journal import READING
 from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.topology.topology import Topology
 
 _T = TypeVar("_T")
 
@@ -77,6 +79,20 @@ def plan_of(ledger: Ledger, record: RunRecord) -> Plan | None:
         return None if stored is None else decode(Plan, stored)
     except ValueError:
         return None
+
+
+def topologies_of(ledger: Ledger, record: RunRecord) -> tuple[Topology, ...]:
+    """The first and the last topology that an instance reported in this run, one if they are equal, none if unknown."""
+    found: list[str] = []
+    for piece in ledger.pieces(record.run_key, "reading"):
+        instances = piece.payload.get("instances", ()) if isinstance(piece.payload, dict) else ()
+        streams = (one.get("streams") for one in instances if isinstance(one, dict))
+        texts = [one["topology"] for one in streams if one and isinstance(one.get("topology"), str)]
+        found = [*found[:1], texts[-1]] if texts else found
+    try:
+        return tuple(parse_topology(text) for text in dict.fromkeys(found))
+    except RunbookError:
+        return ()
 
 
 def _restarts(ledger: Ledger, record: RunRecord) -> list[dict[str, Any]]:

@@ -150,3 +150,32 @@ def test_pieces_are_the_json_of_the_whole(lists: dict[str, Any]) -> None:
     document = {"c": {"z": None, "a": []}, "a": 1}
     whole = json.dumps({**document, **lists}, indent=2, sort_keys=True) + "\n"
     assert "".join(json_pieces(document, {name: iter(values) for name, values in lists.items()})) == whole
+
+
+def test_the_topologies_of_a_run_are_drawn(ledger: Ledger) -> None:
+    """Before and after, each node with its topics and stores, and an edge for each arrow; names are text."""
+    text = """Topologies:
+   Sub-topology: 0
+    Source: KSTREAM-SOURCE-0000000000 (topics: [orders])
+      --> {name}
+    Processor: {name} (stores: [totals])
+      --> KSTREAM-SINK-0000000002
+      <-- KSTREAM-SOURCE-0000000000
+    Sink: KSTREAM-SINK-0000000002 (topic: out<b>)
+      <-- {name}
+
+"""
+    for name in ("KSTREAM-AGGREGATE-0000000001", "sums"):
+        streams = {"topology": text.format(name=name)}
+        payload = {"instances": [{"streams": streams}, {"streams": {"missing": "no answer"}}]}
+        ledger.record(KEY, "verify", 1, "reading", "application", payload, BEGAN)
+    page = show("--format", "html").stdout
+    before, _, after = page.partition("Topology after")
+    assert "Topology before" in before
+    for part, name in ((before.partition("Topology before")[2], "KSTREAM-AGGREGATE-0000000001"), (after, "sums")):
+        drawn = part.partition("</svg>")[0]
+        assert f">{name}<" in drawn
+        assert ">totals<" in drawn
+        assert "out&lt;b&gt;" in drawn or "out‹b&gt;" in drawn
+        assert drawn.count('stroke="#1d2430"') == 2
+        assert drawn.count("<rect ") == 3

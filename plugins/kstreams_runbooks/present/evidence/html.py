@@ -6,7 +6,9 @@ from typing import Any
 
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.times import utc_second
+from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.present.evidence.drawn import drawn_run
+from kstreams_runbooks.present.evidence.drawn_topology import drawn_topology
 from kstreams_runbooks.present.evidence.page import RESTART_HEADS, asked_lines, attempt_line, restart_rows
 from kstreams_runbooks.present.evidence.timeline import Event, divided, events
 from kstreams_runbooks.present.plan_lines import plan_lines
@@ -23,11 +25,14 @@ details{margin:.4rem 0}summary{cursor:pointer}svg{max-width:100%;height:auto}svg
 """
 
 
-def as_html(document: Mapping[str, Any], plan: Plan | None = None) -> str:
-    """The evidence as HTML, with the same parts as the Markdown, a drawing of the tries, and folded old ones."""
+def as_html(document: Mapping[str, Any], plan: Plan | None = None, topologies: Sequence[Topology] = ()) -> str:
+    """The evidence as HTML, with the same parts as the Markdown, a drawing of the tries, and folded old ones.
+
+    `topologies` are those before and after the run, one if it is the same.
+    """
     run = document["run"]
     title = f"{run['dag_id']} of {run['application']} @ {run['cluster']}"
-    body = _verified(document) if "chain" not in document else _body(document, plan)
+    body = _verified(document) if "chain" not in document else _body(document, plan, topologies)
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -41,7 +46,7 @@ def as_html(document: Mapping[str, Any], plan: Plan | None = None) -> str:
     )
 
 
-def _body(document: Mapping[str, Any], plan: Plan | None) -> Iterator[str]:
+def _body(document: Mapping[str, Any], plan: Plan | None, topologies: Sequence[Topology]) -> Iterator[str]:
     run, every = document["run"], events(document)
     counts, old = divided(every)
     outcome = f"{run['outcome'] or 'not concluded yet'}: {run['outcome_sentence'] or ''}"
@@ -56,6 +61,9 @@ def _body(document: Mapping[str, Any], plan: Plan | None) -> Iterator[str]:
     if every:
         yield "<h2>Course</h2>"
         yield drawn_run(every)
+    names = ("Topology",) if len(topologies) == 1 else ("Topology before", "Topology after")
+    for name, topology in zip(names, topologies, strict=False):
+        yield f"<details><summary>{name}</summary>{drawn_topology(topology)}</details>"
     if restarts := list(restart_rows(document)):
         yield "<h2>Measured restarts</h2>"
         yield from _table(RESTART_HEADS, restarts)
