@@ -76,7 +76,9 @@ class GateTrigger(WatchTrigger):
             await self.aside(_guard, run, plan, expected, [*samples][-_CERTAIN:])
             verdict = await self.aside(gate, tuple(samples), expected)
             self.saw = f"{expected.instance}: {verdict.sentence}"
-            await self.aside(self._log, run, samples[-1], ceiling.waited, new=thinned.keeps(verdict.sentence))
+            await self.aside(
+                self._kept_and_logged, run, samples[-1], ceiling.waited, new=thinned.keeps(verdict.sentence)
+            )
             if verdict.outcome is Outcome.REFUSE:
                 return await self.aside(run.decide, gate, samples=tuple(samples), expected=expected)
             if bake.begins(verdict):
@@ -100,7 +102,7 @@ class GateTrigger(WatchTrigger):
         name = self.arguments["expected"]["instance"]
         return bool(self.arguments["last"]) and not others_unwell(reading_of(run), name)
 
-    def _log(self, run: Run, reading: ApplicationReading, waited: str, *, new: bool) -> None:
+    def _kept_and_logged(self, run: Run, reading: ApplicationReading, waited: str, *, new: bool) -> None:
         """Keep and log what is new; a line that the wait goes on if it is not."""
         if new:
             run.keep("reading", "application", reading)
