@@ -7,6 +7,7 @@ returns one line without characters that control a terminal or are invisible.
 
 import re
 import shlex
+import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -55,6 +56,24 @@ def outside(text: object, limit: int = LONGEST) -> str:
 def sentence(text: object, limit: int = LONGEST_SENTENCE) -> str:
     """One of our own sentences as one line, with everything it quotes; blanks and addresses of commands stay."""
     return _cut(str(text), limit, lambda begin: _BREAKS.sub(" ", begin))
+
+
+def fitted(line: str, columns: int | None) -> str:
+    """A line broken at blanks to at most `columns` characters, the rest two further to the right; None leaves it whole.
+
+    A name that is longer stays whole.
+    """
+    if columns is None or len(line) <= columns:
+        return line
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.fill(
+        line.strip(),
+        columns,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def markdown(text: object, limit: int = LONGEST) -> str:

@@ -19,10 +19,11 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.ledger.journal import append, locked
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.present.evidence.page import as_markdown
 from kstreams_runbooks.steps.conclude import facts_of, has_drifted
 from kstreams_runbooks.steps.instances.watch_trigger import SAW
 from kstreams_runbooks.steps.run.run import Run
-from kstreams_runbooks.watch.evidence import as_document, as_markdown, rechecked
+from kstreams_runbooks.watch.evidence import as_document, rechecked
 from sqlalchemy.orm import Session
 from world.samples import BOUNCE_1, NEW, expectation, instance, partition, reading
 
@@ -81,7 +82,7 @@ def measure(file: Path, what: str) -> None:
     elif what == "recheck":
         rechecked(ledger, run.record)
     else:
-        document = as_document(ledger, run.record, raw=False)
+        document = as_document(ledger, run.record)
         as_markdown(document)
     seconds, peak = time.process_time() - began, _peak_kib()
     print(f"{what:10} {seconds:8.2f} s of processor time {(peak - idle) / 1024:8.0f} MiB")

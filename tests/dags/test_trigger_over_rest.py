@@ -304,6 +304,39 @@ def test_the_json_of_a_wait_has_outcome_and_exit_code(monkeypatch: pytest.Monkey
     )
 
 
+PLAN = ["orders-1, orders-2: 3.4.1 → 4.3.1 with upgrade.from=3.4 → 4.3.1; undo sets back 3.4.1", "worst case: " * 20]
+
+
+@pytest.fixture
+def _a_dry_run_with_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run ends as it begins, and `conclude` has left its plan."""
+    trigger = AirflowApi.trigger
+
+    def and_end(self: AirflowApi, *arguments: Any) -> str:
+        run_id = trigger(self, *arguments)
+        in_airflow(ends("success", outcome="dry run", sentence="as planned", exit_code=0, plan=PLAN))
+        return run_id
+
+    monkeypatch.setattr(AirflowApi, "trigger", and_end)
+
+
+@pytest.mark.usefixtures("_a_dry_run_with_a_plan")
+@pytest.mark.parametrize("width", ["80", "100", "120"])
+def test_a_dry_run_prints_its_plan(width: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a look at Airflow or the ledger; the outcome comes last."""
+    monkeypatch.setenv("COLUMNS", width)
+    lines = command("trigger", DAG, *TARGET, "--wait").stdout.splitlines()
+    assert max(map(len, lines)) <= int(width)
+    assert " ".join(" ".join(lines).split()).startswith(PLAN[0])
+    assert lines[-1] == "dry run: as planned"
+
+
+@pytest.mark.usefixtures("_a_dry_run_with_a_plan")
+def test_the_json_of_a_dry_run_has_its_plan() -> None:
+    """The same lines, for a CI."""
+    assert json.loads(command("trigger", DAG, *TARGET, "--wait", "--format", "json").stdout)["plan"] == PLAN
+
+
 def test_open_runs_are_listed_with_what_they_wait_for() -> None:
     """Where each stands, who may answer, where; a run that has ended only without --open."""
     command("trigger", DAG, *TARGET, "--run-id", "orders.library_bump.r")
@@ -313,15 +346,44 @@ def test_open_runs_are_listed_with_what_they_wait_for() -> None:
     assert (question["task"], question["may_answer"]) == ("approve_plan", "approver, admin")
     assert (run["at"], run["dry_run"], run["asked_by"]) == (["approve_plan"], True, "oncall")
     text = command("runs", "--open").stdout.splitlines()
-    assert text[0].startswith(
-        "orders.library_bump.r: DRY RUN library_bump of orders, running at approve_plan, asked by oncall, since 20"
-    )
-    assert text[1].startswith("  waits for approve_plan: approve it; may answer: approver, admin")
-    assert text[2] == f"  {URL}/dags/library_bump/runs/orders.library_bump.r"
+    assert text[0] == "orders.library_bump.r: running at approve_plan"
+    assert text[1].startswith("  DRY RUN library_bump of orders, asked by oncall, since 20")
+    assert re.match(r"  for \d+ s: waits for approve_plan: approve it; may answer: approver, admin", text[2])
+    assert text[3] == f"  {URL}/dags/library_bump/runs/orders.library_bump.r"
     in_airflow(ends("success"))
     nothing = command("runs", "--open")
     assert (nothing.exit_code, nothing.stdout, nothing.stderr) == (0, "", "no run is queued, running or waiting\n")
     assert json.loads(command("runs", "--format", "json").stdout)["runs"][0]["state"] == "success"
+
+
+@pytest.mark.parametrize("width", ["80", "100", "120"])
+def test_an_ended_run_shows_its_outcome(width: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Never Airflow's "failed"; who asked, when, for how long, and why, within the terminal's width."""
+    monkeypatch.setenv("COLUMNS", width)
+    command("trigger", DAG, *TARGET, "--run-id", "orders.library_bump.r", "--execute", "--reason", "OPS-7")
+    why = "gate of orders-1: [orders-1] state is REBALANCING (expected RUNNING) for 300 of 300 s; changed so far: " * 2
+    in_airflow(ends("failed", outcome="stopped, changed", sentence=why, exit_code=1))
+    text = command("runs").stdout.splitlines()
+    assert text[0] == "orders.library_bump.r: STOPPED, CHANGED"
+    assert text[1].startswith("  library_bump of orders, asked by oncall, 20")
+    assert max(map(len, text)) <= int(width)
+    assert " ".join(why.split()) in " ".join(" ".join(text).split())
+    assert "failed" not in "".join(text)
+
+
+def test_a_run_of_a_paused_runbook_shows_why_it_waits() -> None:
+    """It would stay in the queue for ever, and look as if it were about to begin."""
+    command("trigger", DAG, *TARGET, "--run-id", "orders.library_bump.r")
+    pause(yes=True)
+    text = command("runs", "--open").stdout
+    assert "orders.library_bump.r: queued\n" in text
+    assert "library_bump is paused in Airflow: the run stays queued; airflow dags unpause library_bump\n" in text
+
+
+def test_the_scheduled_check_is_not_among_the_runs() -> None:
+    """It runs every few minutes, and would hide the runbooks."""
+    api("oncall").trigger("fleet_check", {}, "scheduled-like")
+    assert json.loads(command("runs", "--format", "json").stdout)["runs"] == []
 
 
 def test_more_runs_than_a_page_are_all_there(monkeypatch: pytest.MonkeyPatch) -> None:

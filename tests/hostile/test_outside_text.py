@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from html.parser import HTMLParser
 from types import SimpleNamespace
 from typing import Any
 
@@ -32,13 +33,14 @@ from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.present.change.text import as_markdown as plan_markdown
 from kstreams_runbooks.present.change.text import as_text as plan_text
 from kstreams_runbooks.present.diagram import mermaid
+from kstreams_runbooks.present.evidence.html import as_html as evidence_html
+from kstreams_runbooks.present.evidence.page import as_markdown as evidence_markdown
 from kstreams_runbooks.present.skeleton import skeleton
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.run.conf import check_conf
 from kstreams_runbooks.steps.run.run import log
 from kstreams_runbooks.terminal.airflow.question import question_of
 from kstreams_runbooks.terminal.airflow.trigger import _note
-from kstreams_runbooks.watch.evidence import as_markdown as evidence_markdown
 from kstreams_runbooks.wording import cell, code, markdown, outside, pasted, sentence, why_no_reason
 from markdown_it import MarkdownIt
 from world.samples import NEW, card, declared, reading
@@ -115,13 +117,23 @@ def body(text: str) -> str:
 def document(text: str) -> dict[str, Any]:
     """A run's evidence where every text is `text`."""
     about = {"dag_id": "library_bump", "application": text, "cluster": text, "run_id": text, "dry_run": False}
+    about |= {"reason": text, "started_at_ms": 1, "ended_at_ms": 9}
+    piece = {"task": text, "name": text, "at_ms": 1, "try": 2}
+    waits = {"outcome": "wait", "reasons": [text]}
+    times = {"stop_requested_ms": 1, "started_ms": 2, "gate_passed_at_ms": None, "forecast_s": [4, 11]}
     return {
         "run": {**about, "requested_by": text, "outcome": text, "outcome_sentence": text, "plan_digest": text},
         "plan": {"sides": [{"application": text, "cluster": text, "role": text}]},
         "approvals": [{"task_id": text, "by": text, "digest": text, "emergency_reason": text}],
-        "verdicts": [{"task": text, "name": text, "payload": {"result": {"outcome": "wait", "reasons": [text]}}}],
+        "verdicts": [{**piece, "id": 3, "payload": {"result": waits}, "about": text}],
+        "notes": [
+            {**piece, "id": 1, "try": 1, "name": "begun", "payload": {"what": text}},
+            {**piece, "id": 2, "payload": {"sentence": text}},
+        ],
+        "writes": [{**piece, "id": 4, "payload": {"instance": text}}],
+        "restarts": [{"bounce": 1, "instance": text, **times}],
         "cards": [{"seq": 1, "done": False, "what": text, "undo": text, "cost": text}],
-        "failures": [{"payload": {"sentence": text}}],
+        "failures": [{**piece, "id": 5, "payload": {"sentence": text}}],
         "notifications": [
             {"channel": text, "sent_at_ms": None, "error": text, "notification": {"subject": text}},
         ],
@@ -218,7 +230,8 @@ def test_evidence_and_plans(text: str) -> None:
     """Every row has its cells, every item its line."""
     made = evidence_markdown(document(text))
     assert not made_of(made)
-    assert (count(made)["tr_open"], count(made)["td_open"], count(made)["heading_open"]) == (4, 8, 1)
+    # Restarts, timeline and way back, each with its heads; one heading for each and for the superseded try.
+    assert (count(made)["tr_open"], count(made)["td_open"], count(made)["heading_open"]) == (11, 28, 5)
     made = plan_markdown(plan(text))
     assert not made_of(made)
     assert (count(made)["tr_open"], count(made)["td_open"], count(made)["heading_open"]) == (2, 5, 7)
@@ -226,6 +239,27 @@ def test_evidence_and_plans(text: str) -> None:
     note = _note({"application": text, "dry_run": True}, text)
     assert not made_of(note)
     assert len(note) < 2_000
+
+
+class _Tags(HTMLParser):
+    """Every tag of a page, with its attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [tag, *(name for name, _ in attrs if name not in {"content", "aria-label"})]
+
+
+@corpus
+def test_a_page_of_evidence(text: str) -> None:
+    """It has the tags of a page of harmless texts, and nothing in it is fetched or runs."""
+    found, harmless = _Tags(), _Tags()
+    found.feed(evidence_html(document(text)))
+    harmless.feed(evidence_html(document("x")))
+    assert found.found == harmless.found
+    assert not {"script", "img", "link", "a", "iframe", "href", "src"} & {*found.found}
 
 
 @corpus

@@ -4,7 +4,7 @@ import json
 import os
 import secrets
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.login import PASSWORD, URL, USER, Login
 
 from lab.settings import Lab
-from lab.supervise import Program, Supervisor, log_tail, until
+from lab.supervise import Program, Supervisor, Waiting, log_tail, until
 
 COMPONENTS = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer")
 
@@ -154,11 +154,13 @@ def heard_end(lab: Lab, task_id: str, run_id: str) -> bool:
     return 0 < started <= ended
 
 
-def wait_healthy(lab: Lab, supervisor: Supervisor) -> float:
-    """Return when all four components report healthy; returns seconds."""
+def wait_healthy(lab: Lab, supervisor: Supervisor, say: Callable[[str], None] = lambda _: None) -> float:
+    """Return when all four components report healthy; returns seconds. `say` counts them every five seconds."""
     said: dict[str, str] = {}
+    waiting = Waiting(_HEALTHY_S, say)
 
     def healthy() -> bool:
+        waiting.count(lambda: still_starting(lab.airflow_url, said))
         supervisor.require_running(*COMPONENTS)
         try:
             answer = httpx.get(f"{lab.airflow_url}/api/v2/monitor/health", timeout=_CALL_S, trust_env=False).json()
@@ -174,6 +176,14 @@ def wait_healthy(lab: Lab, supervisor: Supervisor) -> float:
         return until(healthy, _HEALTHY_S, "Airflow is healthy", poll_s=0.5)
     except Unreachable as error:
         raise Unreachable(f"{error} ({said or 'its API does not answer'}); read {lab.logs}/airflow-*.log") from None
+
+
+def still_starting(url: str, said: Mapping[str, str]) -> str:
+    """What Airflow still waits for, by what its health page reports; the address comes last."""
+    if not said:
+        return f"Airflow's API does not answer yet: {url}"
+    late = ", ".join(f"{part.replace('_', ' ')} {word}" for part, word in said.items() if word != "healthy")
+    return f"Airflow starts ({late or 'its API for tasks does not answer yet'}): {url}"
 
 
 class Airflow(AirflowApi):

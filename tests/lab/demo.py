@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
+from kstreams_runbooks.terminal.airflow.wait import wait
 
 from lab import kafka, leftovers, report
 from lab.airflow import APPROVER, REQUESTER, passwords
@@ -90,7 +91,9 @@ def _run(stack: Stack, runbook: Shown, display: Display, *, by_hand: bool) -> re
         each_time=lambda: stack.supervisor.require_running(TRAFFIC),
     )
     stack.seconds["run"] = round(time.monotonic() - began, 1)
-    display.say(f"the run ended: {state}")
+    # Printed at once: what follows may fail too, and would hide why the run ended.
+    ended = wait(stack.api(), dag_id, run_id, say=display.say, timeout_s=0)
+    display.say(f"the run ended {state}: {ended.outcome or 'no outcome'}: {ended.sentence}")
     return _judged(stack, runbook, display, run_id, state)
 
 

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +22,13 @@ _WORDS = {
 }
 _LINE_EVERY_S = 10
 _LINE_LENGTH = 240
+# Of a pipe, which has no width.
+_COLUMNS = 120
+# States in which a person reads the whole verdict; of the others one line is enough.
+_OPEN = frozenset({"running", "deferred", "awaiting_input", "failed"})
+_FAULTS = ("missing", "extra", "duplicate", "out_of_order")
+_NUMBERS = ("inputs_seen", "expected", "seen")
+_NO_OUTCOME = "`conclude` left none; read its log in Airflow"
 
 
 class Display:
@@ -39,7 +46,7 @@ class Display:
         if self._console.is_terminal:
             (self._live.console if self._live else self._console).print(Text(line), soft_wrap=True)
         else:
-            print(line[:_LINE_LENGTH], file=sys.stderr, flush=True)
+            print(line, file=sys.stderr, flush=True)
 
     def steps(self, tasks: Mapping[str, Mapping[str, Any]], lines: Mapping[str, str]) -> None:
         """Show the steps; `lines` has the last line of each one's log."""
@@ -66,19 +73,26 @@ class Display:
             before, said, at = self._said.get(name, ("", "", 0.0))
             if word != before or (line != said and now - at >= _LINE_EVERY_S):
                 self._said[name] = (word, line, now)
-                self.say(f"{name}: {word}" + (f": {line}" if line else ""))
+                self.say(_short(f"{name}: {word}" + (f": {line}" if line else "")))
 
 
 def _steps_table(tasks: Mapping[str, Mapping[str, Any]], lines: Mapping[str, str]) -> Table:
+    """The steps; on a narrow terminal only the verdict gives way. Every cell is text: logs have brackets."""
     table = Table(box=None, pad_edge=False)
     table.add_column("step", no_wrap=True)
     table.add_column("", no_wrap=True)
-    table.add_column("s", justify="right")
-    table.add_column("verdict", overflow="ellipsis", no_wrap=True)
+    table.add_column("s", justify="right", no_wrap=True)
+    table.add_column("verdict", overflow="fold")
     for name, task in tasks.items():
         style = _STYLES.get(str(task["state"]), "yellow" if task["state"] == "awaiting_input" else "dim")
-        table.add_row(name, Text(_word(task["state"]), style), elapsed(task), lines.get(name, ""))
+        is_open = task["state"] in _OPEN
+        verdict = Text(lines.get(name, ""), no_wrap=not is_open, overflow="fold" if is_open else "ellipsis")
+        table.add_row(Text(name), Text(_word(task["state"]), style), Text(elapsed(task)), verdict)
     return table
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= _LINE_LENGTH else f"{line[: _LINE_LENGTH - 1]}…"
 
 
 def _word(state: str | None) -> str:
@@ -94,60 +108,78 @@ def elapsed(task: Mapping[str, Any]) -> str:
     return f"{(end - start).total_seconds():.0f}"
 
 
-def show(document: Mapping[str, Any]) -> None:
-    """The result as tables on stdout."""
-    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120)
+def show(document: Mapping[str, Any], console: Console | None = None) -> None:
+    """The result as tables on stdout, at most as wide as the terminal; a failed run with its outcome."""
+    console = console or Console(file=sys.stdout, width=None if sys.stdout.isatty() else _COLUMNS)
     restarts = (_restarts(document),) if document["bounces"] else ()
     for table in (_outputs(document), *restarts, _instances(document)):
         console.print(table)
         console.print()
+    run = document["run"]
     held = f", inputs held for {_seconds(document['held_seconds'])}" if document["held_seconds"] is not None else ""
     faults = ", ".join(f"{document[name]} {name.replace('_', ' ')}" for name in ("missing", "extra", "duplicate"))
-    console.print(
-        f"{document['run']['dag_id']}: run {document['run']['state']}, {document['bounces']} bounces{held},"
+    lines = [
+        f"{run['dag_id']}: run {run['state']}, {document['bounces']} bounces{held},"
         f" longest silence {_seconds(document['silence_seconds'])}, {document['inputs_seen']:,} inputs: {faults}"
-        f" — the judge's verdict: {document['verdict']}",
-        soft_wrap=True,
-    )
+        f" — the judge's verdict: {document['verdict']}"
+    ]
+    if run["state"] != "success":
+        lines.append(f"{str(run.get('outcome') or 'no outcome').upper()}: {run.get('sentence') or _NO_OUTCOME}")
+    for line in lines:
+        # Words stay whole where a terminal would cut them; a pipe gets the line as it is.
+        console.print(Text(line), soft_wrap=not console.is_terminal)
 
 
-def _outputs(document: Mapping[str, Any]) -> Table:
-    table = Table(title="Outputs, judged from the topics alone", title_justify="left")
-    names = ("topic", "verdict", "inputs_seen", "expected", "seen", "missing", "extra", "duplicate", "out_of_order")
-    for name in names:
-        table.add_column(name.replace("_", " "), justify="left" if name in {"topic", "verdict"} else "right")
-    for output in document["judge"]["outputs"]:
-        table.add_row(*(f"{output[name]:,}" if isinstance(output[name], int) else str(output[name]) for name in names))
+def _table(title: str, heads: Sequence[str], numbers: Sequence[str] = (), last: Sequence[str] = ()) -> Table:
+    """A table without a frame, which costs three characters a column; only `last` gives way."""
+    table = Table(title=Text(title, "bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in heads:
+        table.add_column(Text(name, "underline"), no_wrap=True)
+    for name in numbers:
+        table.add_column(Text(name, "underline"), justify="right")
+    for name in last:
+        table.add_column(Text(name, "underline"), overflow="fold")
     return table
 
 
+def _outputs(document: Mapping[str, Any]) -> Table:
+    table = _table(
+        "Outputs, judged from the topics alone", ("topic", "verdict"), ("inputs", "expected", "seen"), ("faults",)
+    )
+    for output in document["judge"]["outputs"]:
+        found = [f"{output[name]:,} {name.replace('_', ' ')}" for name in _FAULTS if output[name]]
+        cells = (output["topic"], output["verdict"], *(_number(output[name]) for name in _NUMBERS))
+        table.add_row(*map(Text, cells), Text("\n".join(found) or "none"))
+    return table
+
+
+def _number(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
 def _restarts(document: Mapping[str, Any]) -> Table:
-    table = Table(title="Each restart", title_justify="left")
-    for name in ("bounce", "instance"):
-        table.add_column(name)
-    for name in ("gap in processing", "stop to gate", "slowest second of the bounce"):
-        table.add_column(name, justify="right")
+    right = ("gap in processing", "stop to gate", "slowest second of the bounce")
+    table = _table("Each restart", ("bounce", "instance"), right)
     gaps = {(one["bounce"], one["instance"]): one["seconds"] for one in document["gaps"]}
     for bounce in document["per_bounce"]:
         for name, times in bounce["instances"].items():
             passed = times["gate_passed_at_ms"]
-            table.add_row(
+            cells = (
                 str(bounce["number"]),
                 name,
                 _seconds(gaps.get((bounce["number"], name))),
                 _seconds(None if passed is None else (passed - times["stopped_at_ms"]) / 1000),
                 f"{bounce['records_per_second_min']} inputs",
             )
+            table.add_row(*map(Text, cells))
     return table
 
 
 def _instances(document: Mapping[str, Any]) -> Table:
-    table = Table(title="Each start, as its log prints it", title_justify="left")
-    for name in ("instance", "Kafka Streams", "upgrade.from"):
-        table.add_column(name)
+    table = _table("Each start, as its log prints it", ("instance", "Kafka Streams", "upgrade.from"))
     for name, seen in document["instances"].items():
         for start in seen["starts"]:
-            table.add_row(name, start["version"], start["upgrade_from"] or "none")
+            table.add_row(*map(Text, (name, start["version"], start["upgrade_from"] or "none")))
     return table
 
 

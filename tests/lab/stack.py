@@ -150,16 +150,16 @@ class Stack:
                 self.supervisor.start(*parts.deployed.names)
                 application.wait_running(lab, self.supervisor, parts.deployed.names)
         if parts.airflow:
-            with self._timed("wait for Airflow"):
-                airflow.wait_healthy(lab, self.supervisor)
+            with self._timed("wait for Airflow", f" at {lab.airflow_url}"):
+                airflow.wait_healthy(lab, self.supervisor, self._say)
             self.seconds["Airflow, from its start"] = round(time.monotonic() - began, 1)
         if parts.spark:
             with self._timed("wait for Spark Connect"):
                 spark.wait_connect(lab.ports.connect, self.supervisor)
 
     @contextmanager
-    def _timed(self, what: str) -> Iterator[None]:
-        self._say(what)
+    def _timed(self, what: str, where: str = "") -> Iterator[None]:
+        self._say(f"{what}{where}")
         began = time.monotonic()
         yield
         self.seconds[what] = round(time.monotonic() - began, 1)

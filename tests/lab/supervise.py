@@ -21,6 +21,7 @@ from lab.settings import Lab
 
 _POLL_S = 0.1
 _UP_WITHIN_S = 60
+_COUNT_EVERY_S = 5
 
 
 @dataclass(frozen=True)
@@ -187,6 +188,21 @@ def until(done: Callable[[], bool], limit_s: float, what: str, poll_s: float = _
             raise Unreachable(f"not within {limit_s:.0f} s: {what}")
         time.sleep(poll_s)
     return time.monotonic() - began
+
+
+class Waiting:
+    """Counts the seconds of a wait: a line every five seconds, `25 of 300 s: …`."""
+
+    def __init__(self, limit_s: float, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._limit_s, self._say, self._clock = limit_s, say, clock
+        self._began = self._said = clock()
+
+    def count(self, what: Callable[[], str]) -> None:
+        """Say what is waited for, if the last line is five seconds old."""
+        now = self._clock()
+        if now - self._said >= _COUNT_EVERY_S:
+            self._said = now
+            self._say(f"{now - self._began:.0f} of {self._limit_s:.0f} s: {what()}")
 
 
 def inherited(environ: Mapping[str, str] = os.environ) -> dict[str, str]:

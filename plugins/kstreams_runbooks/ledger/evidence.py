@@ -61,8 +61,10 @@ class Records:
         while page := self._read(
             _wanted(run_key, kind).where(JournalRow.seq > last).order_by(JournalRow.seq).limit(_PAGE)
         ):
-            yield from page
             last = page[-1].id
+            # Empty before the next one is read: two pages would be twice the memory.
+            while page:
+                yield page.pop(0)
 
     def piece(self, run_key: str, entry: int) -> Evidence:
         """One piece of evidence by its id; BadInput if the run does not have it."""

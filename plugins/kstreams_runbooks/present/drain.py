@@ -1,6 +1,7 @@
 """The answer of `drain` as JSON and as text."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -10,9 +11,11 @@ from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.drain import DrainAnswer, RunningInstance
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.verdicts import Outcome
-from kstreams_runbooks.wording import sentence
+from kstreams_runbooks.wording import first_of, sentence
 
 SCHEMA_VERSION: Final = 1
+# Digits with separators, and the numbers inside names.
+_NUMBER = re.compile(r"\d[\d,.]*")
 _WORDS = {Outcome.PROCEED: "drained", Outcome.WAIT: "not yet"}
 
 
@@ -62,12 +65,43 @@ def as_text(entry: DeclaredApplication, answer: DrainAnswer) -> str:
 
 def _lines(entry: DeclaredApplication, answer: DrainAnswer) -> Iterator[str]:
     yield f"[{entry.name} @ {entry.cluster}] {word(answer).upper()}"
-    for reason in answer.verdict.reasons:
+    for reason in grouped(answer.verdict.reasons):
         yield f"  {reason}"
     for held in (
         answer.readings[-1].held_back if answer.readings and answer.verdict.outcome is not Outcome.PROCEED else ()
     ):
         yield f"  also, in no topic: {held.what}"
+
+
+def grouped(reasons: Sequence[str]) -> list[str]:
+    """The reasons with those that differ in their object and numbers alone in one line, in the order of the first.
+
+    Under traffic each partition has an open transaction, and a line of its own for it.
+    """
+    same: dict[tuple[str, str], list[str]] = {}
+    for reason in reasons:
+        name, colon, rest = reason.partition(": ")
+        is_object = bool(colon) and " " not in name
+        same.setdefault(("", _NUMBER.sub("0", rest)) if is_object else (reason, ""), []).append(reason)
+    return [_together(of) for of in same.values()]
+
+
+def shape(reasons: Sequence[str]) -> tuple[str, ...]:
+    """What stays the same of reasons while their objects and numbers move: two readings of one shape are one line."""
+    return tuple(dict.fromkeys(_NUMBER.sub("0", one.partition(": ")[_is_about(one)]) for one in grouped(reasons)))
+
+
+def _is_about(reason: str) -> int:
+    """The part of a reason that counts: 2, after an object, or 0, before the objects."""
+    return 0 if " " in reason.partition(": ")[0] else 2
+
+
+def _together(reasons: Sequence[str]) -> str:
+    first, *others = reasons
+    if not others:
+        return first
+    names = [one.partition(": ")[0] for one in reasons]
+    return f"{first_of(names)}: {first.partition(': ')[2]}"
 
 
 def _partition(one: PartitionLag) -> dict[str, Any]:

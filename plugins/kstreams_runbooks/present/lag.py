@@ -7,7 +7,7 @@ from typing import Any, Final
 from kstreams_runbooks.decide.status.status import LagAnswer
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
 from kstreams_runbooks.model.times import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, utc_second
-from kstreams_runbooks.wording import sentence
+from kstreams_runbooks.wording import fitted, sentence
 
 SCHEMA_VERSION: Final = 1
 
@@ -75,13 +75,17 @@ _UNITS = ((DAY_MS, "d"), (HOUR_MS, "h"), (MINUTE_MS, "min"), (SECOND_MS, "s"))
 _TOLD = frozenset({"expiring", "failed", "filling", "recreated", "rewound", "stalled", "stopped"})
 _HEADS = ("topic", "role", "unread", "", "partitions", "oldest unread", "not committed for")
 
-
-def as_text(answers: Sequence[LagAnswer]) -> str:
-    """The whole answer as text."""
-    return "\n\n".join("\n".join(map(sentence, _application(one))) for one in answers)
+_NARROW = {"oldest unread": "oldest", "not committed for": "no commit for"}
 
 
-def _application(answer: LagAnswer) -> Iterator[str]:
+def as_text(answers: Sequence[LagAnswer], columns: int | None = None) -> str:
+    """The whole answer as text; no line is longer than `columns` unless one name is, None for lines of any length."""
+    return "\n\n".join(
+        "\n".join(fitted(sentence(line), columns) for line in _application(one, columns)) for one in answers
+    )
+
+
+def _application(answer: LagAnswer, columns: int | None) -> Iterator[str]:
     lag, at_ms, found = answer.lag, answer.at_ms, answer.status
     yield f"{lag.application_id} @ {answer.cluster}: {_total(lag)}; {found.word.upper()}"
     group = f"{lag.group_type} group, {lag.group_state}" if lag.group_type else "its group was not seen"
@@ -90,7 +94,7 @@ def _application(answer: LagAnswer) -> Iterator[str]:
     topics.sort(key=lambda rows: (rows[0].role == "orphaned", -(_unread(rows) or 0), rows[0].topic))
     if topics:
         yield ""
-        yield from _table([_HEADS, *(_topic(rows, at_ms) for rows in topics)])
+        yield from _table([_HEADS, *(_topic(rows, at_ms) for rows in topics)], columns)
     told = (found.sentence,) if found.word in _TOLD else ()
     remarks = [*told, *lag.problems, *lag.unseen, *(line for rows in topics for line in _remarks(rows, lag.problems))]
     if remarks:
@@ -134,9 +138,25 @@ def _topic(rows: Sequence[PartitionLag], at_ms: int) -> tuple[str, ...]:
     )
 
 
-def _table(lines: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Columns as wide as their widest cell; numbers aligned right, empty columns left out."""
+def _table(lines: Sequence[tuple[str, ...]], most: int | None) -> Iterator[str]:
+    """Columns as wide as their widest cell; numbers aligned right, empty columns left out.
+
+    A table that is wider than `most` has each topic in a line of its own, above its numbers.
+    """
     columns = [column for column in zip(*lines, strict=True) if any(column[1:])]
+    if most is None or sum(max(map(len, column)) + 2 for column in columns) <= most:
+        yield from _aligned(columns)
+        return
+    names, *numbers = ((_NARROW.get(column[0], column[0]), *column[1:]) for column in columns)
+    heads, *rows = _aligned(numbers)
+    yield f"  {names[0]}"
+    yield f"  {heads}"
+    for name, row in zip(names[1:], rows, strict=True):
+        yield f"  {name}"
+        yield f"  {row}"
+
+
+def _aligned(columns: Sequence[tuple[str, ...]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in columns]
     for line in zip(*columns, strict=True):
         cells = [

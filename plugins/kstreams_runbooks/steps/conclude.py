@@ -18,11 +18,13 @@ from kstreams_runbooks.model.runs.journal import Entry
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence
 from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.present.plan_lines import plan_lines
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.instances.watch_trigger import SAW
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run.notify import emergencies, notify_all
 from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.watch.evidence import plan_of
 from kstreams_runbooks.watch.held_inputs import held_inputs
 from kstreams_runbooks.wording import pasted
 
@@ -38,11 +40,8 @@ def conclude() -> None:
         head = _report_chain(run)
         run.say(f"{outcome.outcome.upper()}: {outcome.sentence}")
         code, back = exit_code(outcome.outcome), way_back(run)
-        leave(
-            context,
-            "return_value",
-            {"outcome": str(outcome.outcome), "sentence": outcome.sentence, "exit_code": code, "head": head},
-        )
+        left = {"outcome": str(outcome.outcome), "sentence": outcome.sentence, "exit_code": code, "head": head}
+        leave(context, "return_value", left | ({"plan": shown_plan(run)} if run.dry_run else {}))
         for line in () if outcome.outcome.succeeded else back:
             run.say(line)
         tell(run, outcome, back, head)
@@ -70,6 +69,12 @@ def tell(run: Run, outcome: Conclusion, back: Sequence[str], head: str) -> None:
     drifted = has_drifted(run) and voided(run) is None
     told = {"way_back": back, "emergencies": tuple(emergencies(run)), "head": head}
     notify_all(run, ended, conclusion=outcome, drifted=drifted, **told)
+
+
+def shown_plan(run: Run) -> list[str]:
+    """The plan of a run as lines; empty without one, and if it does not have the format of this release."""
+    plan = plan_of(run.ledger, run.record)
+    return plan_lines(plan) if plan else []
 
 
 def _report_chain(run: Run) -> str:

@@ -1,4 +1,4 @@
-"""Shows the progress of a drain: a live display on a terminal, elsewhere a line for each change."""
+"""Shows the progress of a drain: a live display on a terminal, elsewhere a line for each change of state."""
 
 import sys
 import time
@@ -14,10 +14,12 @@ from rich.text import Text
 from kstreams_runbooks.decide.drain.pace import eta_ms
 from kstreams_runbooks.model.readings.drain import DrainAnswer, DrainReading
 from kstreams_runbooks.model.verdicts import Outcome
-from kstreams_runbooks.wording import outside
+from kstreams_runbooks.present.drain import grouped, shape
+from kstreams_runbooks.wording import outside, sentence
 
 _STYLES = {Outcome.PROCEED: "bold green", Outcome.WAIT: "yellow", Outcome.INCONCLUSIVE: "bold red"}
-_BAR = 30
+_BAR = 20
+_LINE_EVERY_S = 10
 
 
 class Display:
@@ -30,7 +32,9 @@ class Display:
         self._live = Live(console=self._console, auto_refresh=False)
         self._began = time.monotonic()
         self._most: dict[str, int] = {}
-        self._said = ""
+        self._said: tuple[str, ...] | None = None
+        self._said_at = 0.0
+        self._skipped = 0
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -44,27 +48,38 @@ class Display:
         """Show one more reading."""
         if self._console.is_terminal:
             self._live.update(Group(*self._picture(answer)), refresh=True)
-        elif answer.verdict.sentence != self._said:
-            self._said = answer.verdict.sentence
-            print(f"{self._elapsed():6.1f} s  {self._said}", file=sys.stderr, flush=True)
+            return
+        # Under traffic the numbers of each reading differ: a line for another state, and one each ten seconds.
+        now, seen = time.monotonic(), (str(answer.verdict.outcome), *shape(answer.verdict.reasons))
+        if seen == self._said and now - self._said_at < _LINE_EVERY_S:
+            self._skipped += 1
+            return
+        more = f", {self._skipped} alike before" if self._skipped else ""
+        self._said, self._said_at, self._skipped = seen, now, 0
+        line = f"{self._waited()}, reading {answer.taken}{more}: {'; '.join(grouped(answer.verdict.reasons))}"
+        print(sentence(line), file=sys.stderr, flush=True)
+
+    def _waited(self) -> str:
+        """`12 of 300 s`."""
+        limit = "" if self._ceiling_s is None else f" of {self._ceiling_s:.0f}"
+        return f"{self._elapsed():.0f}{limit} s"
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._began
 
     def _picture(self, answer: DrainAnswer) -> Iterator[Text | Table]:
         last = answer.readings[-1]
-        limit = "" if self._ceiling_s is None else f" of at most {self._ceiling_s:.0f} s"
         left = eta_ms(answer.readings)
         rest = "" if left is None else f", about {left / 1000:.0f} s more"
-        yield Text(f"{self._subject}: reading {answer.taken}, {self._elapsed():.0f} s{limit}{rest}", "bold")
+        yield Text(f"{self._subject}: reading {answer.taken}, {self._waited()}{rest}", "bold")
         yield self._topics(last)
-        for reason in answer.verdict.reasons:
+        for reason in grouped(answer.verdict.reasons):
             yield Text(reason, _STYLES.get(answer.verdict.outcome, ""))
 
     def _topics(self, last: DrainReading) -> Table:
         table = Table(box=None, pad_edge=False)
         for title in ("topic", "role", "", "left"):
-            table.add_column(title, justify="right" if title == "left" else "left")
+            table.add_column(title, justify="right" if title == "left" else "left", overflow="fold")
         for topic in dict.fromkeys(one.topic for one in last.partitions):
             rows = [one for one in last.partitions if one.topic == topic]
             # Text, not a string: rich reads [red] and [link=…] in a string as markup.

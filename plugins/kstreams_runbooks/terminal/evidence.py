@@ -25,7 +25,14 @@ _NUMBERED = re.compile(r"#\d+$")
 
 @click.command("evidence")
 @click.argument("run")
-@click.option("--format", "form", type=click.Choice(["json", "markdown"]), default="markdown", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["json", "markdown", "html"]), default="markdown", show_default=True
+)
+@click.option(
+    "--readings",
+    type=click.Choice(["none", "verdicts", "all"]),
+    help="With --format json: no raw readings, those inside decisions, or all [default: all].",
+)
 @click.option(
     "--recheck", is_flag=True, help="Decide again from the raw readings; exit 0 only if every answer is equal."
 )
@@ -33,11 +40,15 @@ _NUMBERED = re.compile(r"#\d+$")
     "--verify", is_flag=True, help="Show whether every entry is as it was written: exit 0 yes, 1 no, 3 unknown."
 )
 @click.option("--head", help="With --verify: the head from conclude's log or the notification.")
-def evidence_command(run: str, form: str, recheck: bool, verify: bool, head: str | None) -> None:
-    """Plan, approvals, raw readings and verdicts of RUN (a run id, or dag_id/run_id; `#1` for its first use)."""
-    from kstreams_runbooks.ledger import Ledger
-    from kstreams_runbooks.watch.evidence import as_markdown
+def evidence_command(run: str, form: str, readings: str | None, recheck: bool, verify: bool, head: str | None) -> None:
+    """Plan, approvals, timeline and verdicts of RUN (a run id, or dag_id/run_id; `#1` for its first use).
 
+    --format html is one file that needs no network; --format json has everything, and is written in pieces.
+    """
+    from kstreams_runbooks.ledger import Ledger
+
+    if readings is not None and form != "json":
+        raise BadInput("--readings: only --format json has readings; give both")
     if head is not None and not verify:
         raise BadInput("--head: only --verify compares it; give both")
     head = None if head is None else _head(head)
@@ -48,12 +59,40 @@ def evidence_command(run: str, form: str, recheck: bool, verify: bool, head: str
     if others := [one.run_key for one in ledger.same_id(record) if one.run_key != record.run_key]:
         said = f"run {run} is {record.run_key}; its run id was also used for {', '.join(others)}"
         click.echo(outside(said, LONGEST_SENTENCE), err=True)
-    document = _document(ledger, record, recheck=recheck, verify=verify, head=head, raw=form == "json")
+    document = _document(ledger, record, recheck=recheck, verify=verify, head=head)
     if form == "json":
-        _print(document)
+        _print_pieces(ledger, record, document, readings or "all")
     else:
-        click.echo(as_markdown(document))
+        _print_page(ledger, record, document, form)
     _end(record, document)
+
+
+def _print_pieces(ledger: "Ledger", record: "RunRecord", document: dict[str, Any], readings: str) -> None:
+    """The document as JSON; of its long parts only one page is in memory."""
+    from kstreams_runbooks.terminal.json_pieces import json_pieces
+    from kstreams_runbooks.watch.evidence import Readings, parts, pieces
+
+    long = (
+        {} if "chain" not in document else {part: pieces(ledger, record, part, Readings(readings)) for part in parts()}
+    )
+    for text in json_pieces({"schema_version": SCHEMA_VERSION, **document}, long):
+        click.echo(text, nl=False)
+
+
+def _print_page(ledger: "Ledger", record: "RunRecord", document: dict[str, Any], form: str) -> None:
+    from kstreams_runbooks.present.evidence.html import as_html
+    from kstreams_runbooks.present.evidence.page import as_markdown
+    from kstreams_runbooks.watch.evidence import Readings, parts, pieces, plan_of, topologies_of
+
+    if "chain" not in document:
+        click.echo((as_html if form == "html" else as_markdown)(document))
+        return
+    whole = document | {part: list(pieces(ledger, record, part, Readings.NONE)) for part in parts()}
+    plan = plan_of(ledger, record)
+    if form == "html":
+        click.echo(as_html(whole, plan, topologies_of(ledger, record)))
+    else:
+        click.echo(as_markdown(whole, plan))
 
 
 def _head(given: str) -> str:
@@ -76,16 +115,17 @@ def _of_head(ledger: "Ledger", newest: "RunRecord", head: str) -> "RunRecord":
 
 
 def _document(
-    ledger: "Ledger", record: "RunRecord", *, recheck: bool, verify: bool, head: str | None, raw: bool
+    ledger: "Ledger", record: "RunRecord", *, recheck: bool, verify: bool, head: str | None
 ) -> dict[str, Any]:
-    """The requested document; for a run with a damaged entry only the result of `--verify`."""
+    """The short parts of the requested document; for a run with a damaged entry only the result of `--verify`."""
     from kstreams_runbooks.ledger.codec import encode
-    from kstreams_runbooks.watch.evidence import as_document, rechecked, verified
+    from kstreams_runbooks.watch.evidence import rechecked, require_readable, summary, verified
 
     shown = {"verify": encode(verified(ledger, record, head))} if verify else {}
     try:
+        require_readable(ledger, record)
         again = {"recheck": rechecked(ledger, record)} if recheck else {}
-        return {**as_document(ledger, record, raw=raw), **again, **shown}
+        return {**summary(ledger, record), **again, **shown}
     except Inconclusive as error:
         if not verify:
             raise

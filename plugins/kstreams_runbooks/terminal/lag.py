@@ -39,6 +39,7 @@ def lag_command(
     behind an open transaction), 4 unreachable. Everything that could be read is printed in any case.
     """
     from kstreams_runbooks.present.lag import as_text, document, exit_code
+    from kstreams_runbooks.terminal.columns import columns
     from kstreams_runbooks.terminal.lag_answers import of_fleet, of_undeclared
     from kstreams_runbooks.terminal.logs import log_to_stderr
 
@@ -50,7 +51,7 @@ def lag_command(
     if form == "json":
         click.echo(json.dumps(document(found.every), indent=2))
     elif found.every:
-        click.echo(as_text(found.every))
+        click.echo(as_text(found.every, columns()))
     if found.errors:
         worst = max(found.errors, key=lambda error: error.exit_code)
         raise type(worst)(*found.errors)

@@ -1,34 +1,46 @@
-"""The evidence of a run as one document: its plan, approvals, readings and decisions."""
+"""The evidence of a run as one document: its plan, approvals, readings and decisions; in pieces if it is long."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from enum import StrEnum
 from typing import Any, TypeVar
 
 from kstreams_runbooks.decide.registry import DECISIONS
 from kstreams_runbooks.decide.runs.chain import ChainVerdict, chain_holds, clock_steps
 from kstreams_runbooks.decide.runs.chain_record import Kept
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.ledger.codec import call_again, encode, result_of
+from kstreams_runbooks.ledger.codec import call_again, decode, encode, result_of
 from kstreams_runbooks.model.runs.journal import READING
 from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
-from kstreams_runbooks.model.times import utc_second
-from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.topology.topology import Topology
 
 _T = TypeVar("_T")
 
 # Part of the document: kind of evidence.
-_SHOWN = {"readings": "reading", "verdicts": "verdict", "writes": "write", "failures": "failure"}
+_SHOWN = {"readings": "reading", "verdicts": "verdict", "writes": "write", "failures": "failure", "notes": "note"}
+_GATE, _RESTART, _PASSED = "gate", "restart", "proceed"
 
 
-def as_document(ledger: Ledger, record: RunRecord, *, raw: bool = True) -> dict[str, Any]:
-    """Everything in the ledger about one run; times are Unix milliseconds.
+class Readings(StrEnum):
+    """How much of the raw readings a document has: none, those inside decisions (their inputs), or all."""
 
-    Without `raw` the readings and the inputs of decisions are left out: a long run has megabytes of them.
+    NONE = "none"
+    VERDICTS = "verdicts"
+    ALL = "all"
+
+
+def as_document(ledger: Ledger, record: RunRecord, readings: Readings = Readings.NONE) -> dict[str, Any]:
+    """Everything in the ledger about one run; times are Unix milliseconds. Inconclusive for a damaged entry.
+
+    A long run has megabytes of readings: `summary` and `pieces` are the same in parts.
     """
-    kept: dict[str, list[dict[str, Any]]] = {kind: [] for kind in _SHOWN.values()}
-    for kind in _SHOWN.values() if raw else {*_SHOWN.values()} - {"reading"}:
-        for piece in ledger.pieces(record.run_key, kind):
-            kept[kind].append(_piece(piece, raw=raw))
+    return {**summary(ledger, record), **{name: list(pieces(ledger, record, name, readings)) for name in _SHOWN}}
+
+
+def summary(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
+    """The parts of the document that are short for any run."""
     return {
         "run": encode(record),
         "plan": ledger.plan(record.run_key),
@@ -37,8 +49,92 @@ def as_document(ledger: Ledger, record: RunRecord, *, raw: bool = True) -> dict[
         "holds": [encode(hold) for hold in ledger.holds() if hold.run_key == record.run_key],
         "notifications": [encode(delivery) for delivery in ledger.notifications(record.run_key)],
         "chain": _chain(ledger, record),
-        **{name: kept[kind] for name, kind in _SHOWN.items()},
+        "restarts": _restarts(ledger, record),
     }
+
+
+def parts() -> tuple[str, ...]:
+    """The names of the parts of the document that `pieces` has."""
+    return tuple(_SHOWN)
+
+
+def pieces(ledger: Ledger, record: RunRecord, part: str, readings: Readings) -> Iterator[dict[str, Any]]:
+    """One of the long parts, read page by page."""
+    if part == "readings" and readings is not Readings.ALL:
+        return
+    for piece in ledger.pieces(record.run_key, _SHOWN[part]):
+        yield _piece(piece, inputs=readings is not Readings.NONE)
+
+
+def require_readable(ledger: Ledger, record: RunRecord) -> None:
+    """Inconclusive if an entry of the run cannot be read: before the first part is printed, not in the middle."""
+    for _ in ledger.pieces(record.run_key):
+        pass
+
+
+def plan_of(ledger: Ledger, record: RunRecord) -> Plan | None:
+    """The stored plan as a value; None without one, and if it does not have the format of this release."""
+    stored = ledger.plan(record.run_key)
+    try:
+        return None if stored is None else decode(Plan, stored)
+    except ValueError:
+        return None
+
+
+def topologies_of(ledger: Ledger, record: RunRecord) -> tuple[Topology, ...]:
+    """The first and the last topology that an instance reported in this run, one if they are equal, none if unknown."""
+    found: list[str] = []
+    for piece in ledger.pieces(record.run_key, "reading"):
+        instances = piece.payload.get("instances", ()) if isinstance(piece.payload, dict) else ()
+        streams = (one.get("streams") for one in instances if isinstance(one, dict))
+        texts = [one["topology"] for one in streams if one and isinstance(one.get("topology"), str)]
+        found = [*found[:1], texts[-1]] if texts else found
+    try:
+        return tuple(parse_topology(text) for text in dict.fromkeys(found))
+    except RunbookError:
+        return ()
+
+
+def _restarts(ledger: Ledger, record: RunRecord) -> list[dict[str, Any]]:
+    """Each restart as measured: bounce, instance, stop, start, the first gate that it passed, and its forecast."""
+    passed = [
+        (_about(piece), piece.at_ms)
+        for piece in ledger.pieces(record.run_key, "verdict")
+        if piece.name == _GATE and piece.payload.get("result", {}).get("outcome") == _PASSED
+    ]
+    stored = ledger.plan(record.run_key) or {}
+    costs = [cost for part in (stored, *stored.get("sides", ())) for cost in part.get("costs", ())]
+    forecast = {cost["instance"]: cost["gap_s"] for cost in costs}
+    found: list[dict[str, Any]] = []
+    for write in ledger.pieces(record.run_key, "write"):
+        if write.name != _RESTART or "times" not in write.payload:
+            continue
+        instance, times = write.payload["instance"], write.payload["times"]
+        found.append(
+            {
+                "instance": instance,
+                "bounce": write.payload["bounce"],
+                "stop_requested_ms": times["stop_requested_ms"],
+                "started_ms": times["started_ms"],
+                "gate_passed_at_ms": None,
+                "forecast_s": forecast.get(instance),
+            }
+        )
+    for about, at_ms in passed:
+        # A gate that a start never passed is not that of the next start.
+        before = [one for one in found if (one["instance"], one["bounce"]) == about and one["started_ms"] <= at_ms]
+        if before and before[-1]["gate_passed_at_ms"] is None:
+            before[-1]["gate_passed_at_ms"] = at_ms
+    return found
+
+
+def _about(piece: Evidence) -> tuple[str, int] | None:
+    """Instance and bounce of a gate's verdict; None of another."""
+    try:
+        expected = piece.payload["inputs"]["expected"]
+        return expected["instance"], expected["bounce"]["number"]
+    except (KeyError, TypeError):
+        return None
 
 
 def _chain(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
@@ -68,11 +164,11 @@ def _readable(read: Callable[[], _T], otherwise: _T) -> _T:
         return otherwise
 
 
-def _piece(piece: Evidence, *, raw: bool) -> dict[str, Any]:
+def _piece(piece: Evidence, *, inputs: bool) -> dict[str, Any]:
     payload = piece.payload
-    if not raw and isinstance(payload, dict):
+    if not inputs and isinstance(payload, dict):
         payload = {name: value for name, value in payload.items() if name != "inputs"}
-    return {
+    made = {
         "id": piece.id,
         "task": piece.task_id,
         "try": piece.try_number,
@@ -80,6 +176,8 @@ def _piece(piece: Evidence, *, raw: bool) -> dict[str, Any]:
         "at_ms": piece.at_ms,
         "payload": payload,
     }
+    about = _about(piece)
+    return made | ({"about": f"{about[0]}, bounce {about[1]}"} if about else {})
 
 
 def rechecked(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
@@ -113,92 +211,3 @@ def _today(name: str, payload: dict[str, Any]) -> Any:
         return call_again(DECISIONS[name], payload)
     except (RunbookError, ValueError, KeyError, TypeError) as error:
         return f"cannot be made again: {type(error).__name__}: {error}"
-
-
-def as_markdown(document: dict[str, Any]) -> str:
-    """The evidence as Markdown: a timeline without the raw readings, which are in the JSON."""
-    run = document["run"]
-    if "chain" not in document:
-        return "\n".join(
-            [
-                f"# {markdown(run['dag_id'])} of {markdown(run['application'])} @ {markdown(run['cluster'])}",
-                *_verify_lines(document),
-            ]
-        )
-    lines = [
-        f"# {markdown(run['dag_id'])} of {markdown(run['application'])} @ {markdown(run['cluster'])}",
-        "",
-        f"- run: {code(run['run_id'])}{' (dry run)' * run['dry_run']}, asked by {markdown(run['requested_by'])}",
-        f"- outcome: **{markdown(run['outcome'] or 'not concluded yet')}** {_whole(run['outcome_sentence'] or '')}",
-        f"- plan: {code(run['plan_digest'] or 'none')}",
-    ]
-    lines += _changes_too(document["plan"] or {})
-    lines += [
-        f"- {markdown(approval['task_id'])}: approved by {markdown(approval['by'])} for plan {code(approval['digest'])}"
-        + (f", in an emergency: {markdown(approval['emergency_reason'])}" if approval["emergency_reason"] else "")
-        for approval in document["approvals"]
-    ]
-    lines += [
-        f"- holds {markdown(hold['resource'].replace(':', ' '))} since {utc_second(hold['taken_at_ms'])}, and "
-        + ("changes something" if hold["changing"] else "waits: it does not count for the cluster's limit of runs")
-        for hold in document["holds"]
-    ]
-    lines += ["", "| task | decision | outcome | why |", "|---|---|---|---|"]
-    for verdict in document["verdicts"]:
-        result = verdict["payload"].get("result", {})
-        why = "; ".join(result.get("reasons", ())) or result.get("sentence", "")
-        lines.append(_row(verdict["task"], verdict["name"], result.get("outcome", ""), why))
-    if document["cards"]:
-        lines += ["", "| undo | what was done | way back | cost |", "|---|---|---|---|"]
-        lines += [
-            _row(f"{card['seq']}{' (done)' if card['done'] else ''}", card["what"], card["undo"], card["cost"])
-            for card in document["cards"]
-        ]
-    lines += ["", *(f"- failed: {_whole(failure['payload']['sentence'])}" for failure in document["failures"])]
-    lines += [
-        f"- {markdown(unsent['channel'])} was not notified: {markdown(unsent['notification']['subject'])} "
-        f"({markdown(unsent['error'] or 'not tried')})"
-        for unsent in document["notifications"]
-        if unsent["sent_at_ms"] is None
-    ]
-    if "recheck" in document:
-        again = document["recheck"]
-        lines += ["", f"Decided again: {again['equal']} equal, {len(again['different'])} different."]
-    lines += _verify_lines(document)
-    chain = document["chain"]
-    if back := chain["clock_went_back"]:
-        worst = max(step["back_ms"] for step in back) / 1000
-        lines += [
-            "",
-            f"Clocks: {len(back)} of the entries have an earlier time than the one before them, by up to {worst:,.3f} "
-            "s. The order is that of the journal.",
-        ]
-    lines += ["", f"Journal: {chain['rows']} entries, head {code(chain['head'])}."]
-    lines += ["", f"{chain['readings']} raw readings: `--format json`."]
-    return "\n".join(lines)
-
-
-def _changes_too(plan: dict[str, Any]) -> list[str]:
-    """A line for each other application that the plan changes, with its role."""
-    return [
-        f"- changes too: {markdown(side['application'])} @ {markdown(side['cluster'])}, its {markdown(side['role'])}"
-        for side in plan.get("sides", ())
-    ]
-
-
-def _whole(sentence: object) -> str:
-    return markdown(sentence, LONGEST_SENTENCE)
-
-
-def _row(*cells: object) -> str:
-    return f"| {' | '.join(cell(one, LONGEST_SENTENCE) for one in cells)} |"
-
-
-def _verify_lines(document: dict[str, Any]) -> list[str]:
-    """The result of `--verify`, empty without it."""
-    if "verify" not in document:
-        return []
-    verify = document["verify"]
-    gaps = [f"- entries {gap['first']} to {gap['last']} were pruned (entry {gap['said_at']})" for gap in verify["gaps"]]
-    breaks = [f"- {_whole(one['sentence'])}" for one in verify["breaks"]]
-    return ["", f"Chain: {_whole(verify['sentence'])}.", *breaks, *gaps]

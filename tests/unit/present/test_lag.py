@@ -137,3 +137,28 @@ def test_a_value_that_is_not_known_is_null() -> None:
     assert orders["open_transaction"] is False
     # Where there is no offset to read, there is no record either, whether or not somebody counted.
     assert [(one["readable_records"], one["unread_offsets"]) for one in others] == [(None, 9), (0, 0)]
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120])
+def test_lag_fits_the_terminal(columns: int) -> None:
+    """Long names get a line of their own, above their numbers; every other line is broken at a blank."""
+    name = "orders-customers-by-region-and-day-KSTREAM-AGGREGATE-STATE-STORE-0000000012-changelog"
+    long = {"oldest_unread_ms": AT_MS - 840_000, "committed_since_ms": AT_MS - 180_000}
+    rows = (
+        behind("orders", 0, 12_345_678, at_least=True, **long),
+        behind(name[:76], 0, 7, role="repartition", **long),
+        row("customers", 0, state="unknown", records=None, why=" ".join(["the broker did not answer"] * 8)),
+    )
+    lines = as_text([answer(*rows, problems=("group orders: " + "its offsets are not known " * 5,))], columns).split(
+        "\n"
+    )
+    assert max(map(len, lines)) <= columns
+    assert as_text([answer(*rows)]) == as_text([answer(*rows)], 1000)
+    text = " ".join(" ".join(lines).split())
+    assert text.count("no commit for") + text.count("not committed for") == 1
+    for whole in (
+        "≥ 12,345,678 offsets 1 of 1 14 min ago ≥ 3 min",
+        name[:76],
+        "did not answer the broker did not answer",
+    ):
+        assert whole in text

@@ -5,7 +5,8 @@ from pathlib import Path
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.plan import Plan, PlanFacts, SidePart
-from kstreams_runbooks.watch.evidence import as_document, as_markdown
+from kstreams_runbooks.present.evidence.page import as_markdown
+from kstreams_runbooks.watch.evidence import as_document
 from world.new_ledger import new_ledger
 
 

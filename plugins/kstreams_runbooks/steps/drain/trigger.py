@@ -73,8 +73,10 @@ class _Watch(DrainWatch):
             self._first = self._run.ledger.remember(self._run.key, self._topics, dict(self.question.topic_ids))
         self._trigger.saw = verdict.sentence
         if self._thinned.keeps(verdict.sentence):
-            self._trigger.tell(self._run, verdict.sentence)
+            self._trigger.tell(self._run, verdict.sentence, self._until.waited)
             self._run.keep("reading", PROGRESS, self.readings[-1])
+        elif self._trigger.is_quiet:
+            self._trigger.count(self._run, verdict.sentence, self._until.waited)
         return verdict
 
     def is_over(self, _: RetryCallState) -> bool:

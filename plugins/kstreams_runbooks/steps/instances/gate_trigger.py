@@ -76,9 +76,9 @@ class GateTrigger(WatchTrigger):
             await self.aside(_guard, run, plan, expected, [*samples][-_CERTAIN:])
             verdict = await self.aside(gate, tuple(samples), expected)
             self.saw = f"{expected.instance}: {verdict.sentence}"
-            if thinned.keeps(verdict.sentence):
-                await self.aside(run.keep, "reading", "application", samples[-1])
-                await self.aside(self.tell, run, self.saw)
+            await self.aside(
+                self._kept_and_logged, run, samples[-1], ceiling.waited, new=thinned.keeps(verdict.sentence)
+            )
             if verdict.outcome is Outcome.REFUSE:
                 return await self.aside(run.decide, gate, samples=tuple(samples), expected=expected)
             if bake.begins(verdict):
@@ -101,6 +101,14 @@ class GateTrigger(WatchTrigger):
         """Unless another instance went down meanwhile: then the task reads again."""
         name = self.arguments["expected"]["instance"]
         return bool(self.arguments["last"]) and not others_unwell(reading_of(run), name)
+
+    def _kept_and_logged(self, run: Run, reading: ApplicationReading, waited: str, *, new: bool) -> None:
+        """Keep and log what is new; a line that the wait goes on if it is not."""
+        if new:
+            run.keep("reading", "application", reading)
+            self.tell(run, self.saw, waited)
+        elif self.is_quiet:
+            self.count(run, self.saw, waited)
 
     def _ceiling(self, run: Run, expected: Expectation, patience: Patience) -> Until:
         """When this gate gives up: written once, then read, for one wait for one start.

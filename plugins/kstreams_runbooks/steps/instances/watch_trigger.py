@@ -1,6 +1,7 @@
 """What all waits in the triggerer share: each holds no worker, survives a restart, and ends with a sentence."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -17,6 +18,8 @@ from kstreams_runbooks.steps.run.run import Run, log
 
 # What a wait saw last, each time that it changed.
 SAW = "a wait saw"
+# A person who reads the log wants to see that it goes on.
+_LINE_EVERY_S = 10
 
 
 _T = TypeVar("_T")
@@ -39,6 +42,7 @@ class WatchTrigger(BaseTrigger):
         self.try_number = try_number
         self.arguments = arguments
         self.saw = ""
+        self.said_at = 0.0
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Class path and arguments; no secret among them."""
@@ -54,11 +58,21 @@ class WatchTrigger(BaseTrigger):
         call = partial(copy_context().run, function, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self._thread, call)
 
-    def tell(self, run: Run, sentence: str) -> None:
-        """Log what was seen, and keep it: a wait that breaks or is killed must not lose it. Blocks."""
+    def tell(self, run: Run, sentence: str, waited: str = "") -> None:
+        """Log what was seen and how long it took, and keep it: a wait that is killed must not lose it. Blocks."""
         self.saw = sentence
-        run.say(sentence)
+        self.count(run, sentence, waited)
         run.keep("note", SAW, {"sentence": sentence})
+
+    def count(self, run: Run, sentence: str, waited: str) -> None:
+        """Log that a wait goes on, with its time (`12 of 300 s`); keeps nothing."""
+        self.said_at = time.monotonic()
+        run.say(f"{sentence} ({waited})" if waited else sentence)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the log has had no line of this wait for ten seconds."""
+        return time.monotonic() - self.said_at >= _LINE_EVERY_S
 
     def _broken(self, error: str) -> tuple[str, ...]:
         return (error, f"the last that was seen before: {self.saw}") if self.saw else (error,)

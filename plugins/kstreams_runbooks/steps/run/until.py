@@ -39,7 +39,13 @@ class Until:
                     f"; journal entry {seen.seq} of {seen.task_id} is {ahead_ms / 1000:,.0f} s ahead of this process's "
                     "clock: set the clock that is wrong"
                 )
-        self._ends = time.monotonic() + min(left_ms, length_ms) / 1000
+        self._length_s, self._ends = length_s, time.monotonic() + min(left_ms, length_ms) / 1000
+
+    @property
+    def waited(self) -> str:
+        """How long the wait has taken of its limit: `12 of 300 s`."""
+        left_s = max(0.0, self._ends - time.monotonic())
+        return f"{max(0.0, self._length_s - left_s):.0f} of {self._length_s:.0f} s"
 
     def is_over(self) -> bool:
         """Whether the wait is over."""

@@ -50,7 +50,12 @@ class AirflowApi:
 
     def dag_ids(self, tag: str) -> list[str]:
         """Every DAG that has the tag."""
-        return [dag["dag_id"] for dag in self._pages("/dags", "dags", {"tags": tag, "order_by": "dag_id"}, Dag)]
+        return list(self.dags(tag))
+
+    def dags(self, tag: str) -> dict[str, bool]:
+        """Every DAG that has the tag, and whether it is paused: a run of a paused DAG stays queued."""
+        found = self._pages("/dags", "dags", {"tags": tag, "order_by": "dag_id"}, Dag)
+        return {dag["dag_id"]: dag.get("is_paused") is True for dag in found}
 
     def dag(self, dag_id: str) -> dict[str, Any]:
         """Everything about a DAG, including its form (`params`); BadInput if there is no such DAG."""

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
-from kstreams_runbooks.wording import sentence
+from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG
+from kstreams_runbooks.terminal.columns import columns
+from kstreams_runbooks.wording import fitted, sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.terminal.airflow.client import AirflowApi
 
 SCHEMA_VERSION = 1
-TAG = "kafka-streams"
 _NEWEST = 20
 _OPEN = ("queued", "running")
 _IDLE = {None, "none", "success", "failed", "skipped", "upstream_failed", "removed"}
@@ -27,57 +28,95 @@ _MINUTE_S = 60
 @click.option("--format", "form", type=click.Choice(["json", "text"]), default="text", show_default=True)
 @airflow_options
 def runs(open_only: bool, form: str, airflow_url: str, airflow_user: str) -> None:
-    """List the newest runs of every runbook (or all open ones), oldest first, with current step and who may answer."""
+    """List the newest runs of every runbook (or all open ones), oldest first, with their outcome or current step.
+
+    An open run shows since when and for whom it waits, and a run in the queue of a paused DAG what to do.
+    """
     api = airflow_at(airflow_url, airflow_user)
-    dag_ids = api.dag_ids(TAG)
+    paused = api.dags(RUNBOOK_TAG)
+    dag_ids = list(paused)
     found = (api.open_runs(dag_ids) if open_only else api.newest_runs(dag_ids, _NEWEST)) if dag_ids else []
-    lines = [_described(api, run) for run in found]
+    lines = [_described(api, run, is_paused=paused.get(run["dag_id"], False)) for run in found]
     if form == "json":
         click.echo(json.dumps({"schema_version": SCHEMA_VERSION, "runs": lines}, indent=2, sort_keys=True))
         return
+    now, width = datetime.now(UTC), columns()
     for line in lines:
-        click.echo(_text(line))
+        click.echo(as_text(line, now, width))
     if not lines:
         click.echo("no run is queued, running or waiting" if open_only else "no runs", err=True)
 
 
-def _described(api: "AirflowApi", run: Mapping[str, Any]) -> dict[str, Any]:
+def _described(api: "AirflowApi", run: Mapping[str, Any], *, is_paused: bool) -> dict[str, Any]:
     from kstreams_runbooks.terminal.airflow.question import question_of
+    from kstreams_runbooks.terminal.airflow.wait import outcome_of
 
     dag_id, run_id, conf = run["dag_id"], run["dag_run_id"], run["conf"] or {}
     is_open = run["state"] in _OPEN
     tasks = api.tasks(dag_id, run_id) if is_open else {}
     questions = [asdict(question_of(one, api)) for one in api.pending(dag_id, run_id)] if is_open else []
+    ended = None if is_open else outcome_of(api, dag_id, run_id, run["state"])
     return {
         "dag_id": dag_id,
         "run_id": run_id,
         "application": conf.get("application"),
         "dry_run": conf.get("dry_run", True),
         "state": run["state"],
+        "outcome": ended and ended.outcome,
+        "sentence": ended and ended.sentence,
         "asked_by": run["triggering_user_name"],
         "since": run["start_date"] or run["queued_at"],
+        "ended": None if is_open else run.get("end_date"),
+        "dag_paused": is_paused,
         "at": [name for name, task in tasks.items() if task["state"] not in _IDLE],
         "waits_for": questions,
         "link": api.page_of(dag_id, run_id),
     }
 
 
-def _since(text: str | None) -> str:
-    if text is None:
-        return ", not queued yet"
-    since = datetime.fromisoformat(text).astimezone(UTC)
-    minutes = (datetime.now(UTC) - since).total_seconds() / _MINUTE_S
-    return f", since {since:%Y-%m-%d %H:%M} UTC ({minutes:.0f} min)"
-
-
-def _text(run: Mapping[str, Any]) -> str:
+def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None) -> str:
+    """One run of the JSON document as text, at most `width` columns wide: what it is, how it is, where it is."""
     from kstreams_runbooks.terminal.airflow.question import Question
 
-    dry = "DRY RUN " if run["dry_run"] else ""
-    since = _since(run["since"])
-    at = f" at {', '.join(run['at'])}" if run["at"] else ""
-    first = (
-        f"{run['run_id']}: {dry}{run['dag_id']} of {run['application']}, {run['state']}{at}, asked by "
-        f"{run['asked_by']}{since}"
-    )
-    return "\n  ".join(map(sentence, [first, *(Question(**one).sentence for one in run["waits_for"]), run["link"]]))
+    lines = [f"{run['run_id']}: {_state(run)}", f"  {_what(run)}, asked by {run['asked_by']}, {_times(run, now)}"]
+    if run["state"] == "queued" and run["dag_paused"]:
+        lines.append(
+            f"  {run['dag_id']} is paused in Airflow: the run stays queued; airflow dags unpause {run['dag_id']}"
+        )
+    if run["sentence"]:
+        lines.append(f"  {run['sentence']}")
+    for one in run["waits_for"]:
+        waited = _span((now - datetime.fromisoformat(one["since"])).total_seconds())
+        lines.append(f"  for {waited}: {Question(**one).sentence}")
+    return "\n".join(fitted(sentence(line), width) for line in (*lines, f"  {run['link']}"))
+
+
+def _state(run: Mapping[str, Any]) -> str:
+    """The outcome in capitals, or the state of an open run with the steps that it is at."""
+    if run["state"] in _OPEN:
+        return " at ".join(part for part in (run["state"], ", ".join(run["at"])) if part)
+    return str(run["outcome"] or f"no outcome ({run['state']})").upper()
+
+
+def _what(run: Mapping[str, Any]) -> str:
+    return f"{'DRY RUN ' if run['dry_run'] else ''}{run['dag_id']} of {run['application'] or 'no application'}"
+
+
+def _times(run: Mapping[str, Any], now: datetime) -> str:
+    """Since when, and for how long."""
+    if run["since"] is None:
+        return "not queued yet"
+    since = datetime.fromisoformat(run["since"]).astimezone(UTC)
+    if run["ended"] is None:
+        return f"since {since:%Y-%m-%d %H:%M} UTC ({_span((now - since).total_seconds())})"
+    took = _span((datetime.fromisoformat(run["ended"]) - since).total_seconds())
+    return f"{since:%Y-%m-%d %H:%M} UTC, took {took}"
+
+
+def _span(seconds: float) -> str:
+    """`12 s`, `14 min` or `3 h 5 min`."""
+    whole = max(0, int(seconds))
+    if whole < 2 * _MINUTE_S:
+        return f"{whole} s"
+    hours, minutes = divmod(whole // _MINUTE_S, _MINUTE_S)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -35,6 +35,7 @@ class Dag(_Shape):
     """A DAG in a list."""
 
     dag_id: str = ""
+    is_paused: bool = False
 
 
 class _Schema(_Shape):
@@ -64,6 +65,7 @@ class AirflowRun(_Shape):
     conf: dict[str, Any] | None = None
     triggering_user_name: str | None = None
     start_date: _Time | None = None
+    end_date: _Time | None = None
     queued_at: _Time | None = None
 
 
@@ -96,6 +98,7 @@ class Left(_Shape):
     exit_code: Annotated[int, Field(ge=min(EXIT_CODES), le=max(EXIT_CODES))]
     outcome: str | None = None
     sentence: str = ""
+    plan: list[str] = Field(default_factory=list)
 
 
 def require(shape: Any, value: Any, url: str) -> None:

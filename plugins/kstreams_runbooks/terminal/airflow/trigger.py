@@ -11,7 +11,8 @@ import click
 from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.finite import FiniteRange
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
-from kstreams_runbooks.wording import markdown, sentence
+from kstreams_runbooks.terminal.columns import columns
+from kstreams_runbooks.wording import fitted, markdown, sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.terminal.airflow.client import AirflowApi
@@ -49,7 +50,9 @@ def trigger(
     """Trigger RUNBOOK over Airflow's API; a dry run unless --execute is given.
 
     With --wait: 0 completed (or dry run), 1 refused, rejected, stopped or a person is needed, 2 bad input, 3
-    inconclusive, 4 Airflow is unreachable. While an approval waits, stderr shows who may approve and the link.
+    inconclusive, 4 Airflow is unreachable.
+
+    A dry run prints its plan. While an approval waits, stderr shows who may approve and the link.
     """
     from kstreams_runbooks.terminal.airflow.form import filled, pairs_of
     from kstreams_runbooks.terminal.airflow.wait import wait
@@ -72,7 +75,9 @@ def trigger(
         return
     ended = wait(api, runbook, run_id, say=lambda line: click.echo(sentence(line), err=True), timeout_s=timeout)
     document |= {"state": ended.state, "outcome": ended.outcome, "sentence": ended.sentence}
-    _print(document | {"exit_code": ended.exit_code}, form, f"{ended.outcome or ended.state}: {ended.sentence}")
+    document |= {"plan": list(ended.plan)} if ended.plan else {}
+    end = f"{ended.outcome or ended.state}: {ended.sentence}"
+    _print(document | {"exit_code": ended.exit_code}, form, *ended.plan, end)
     sys.exit(ended.exit_code)
 
 
@@ -105,5 +110,11 @@ def _note(conf: Mapping[str, Any], reason: str | None) -> str:
     return markdown("".join(("dry run: " if conf.get("dry_run") else "", rest, f" ({reason})" if reason else "")))
 
 
-def _print(document: Mapping[str, Any], form: str, text: str) -> None:
-    click.echo(json.dumps(document, indent=2, sort_keys=True) if form == "json" else sentence(text))
+def _print(document: Mapping[str, Any], form: str, *lines: str) -> None:
+    """The document, or its lines: the outcome is the last, where a person looks after a wait."""
+    if form == "json":
+        click.echo(json.dumps(document, indent=2, sort_keys=True))
+        return
+    width = columns()
+    for line in lines:
+        click.echo(fitted(sentence(line), width))

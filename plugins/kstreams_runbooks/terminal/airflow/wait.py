@@ -17,12 +17,16 @@ _ENDED = frozenset({"success", "failed"})
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of a run; `outcome` is None if it did not end in time; the exit code is that of errors.py."""
+    """The end of a run; `outcome` is None if it did not end in time; the exit code is that of errors.py.
+
+    `plan` are the lines of a dry run's plan, empty for another run.
+    """
 
     state: str
     outcome: str | None
     sentence: str
     exit_code: int
+    plan: tuple[str, ...] = ()
 
 
 def wait(
@@ -45,7 +49,7 @@ def wait(
         try:
             state = str(api.run(dag_id, run_id)["state"])
             if state in _ENDED:
-                return _outcome(api, dag_id, run_id, state)
+                return outcome_of(api, dag_id, run_id, state)
             waits_for = ""
             for question in (question_of(one, api) for one in api.pending(dag_id, run_id)):
                 waits_for = question.sentence
@@ -64,14 +68,14 @@ def wait(
         time.sleep(poll_s)
 
 
-def _outcome(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
+def outcome_of(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
     """The end from the answer of `conclude`; Airflow's state of a run alone proves nothing."""
     left = api.xcom(dag_id, run_id, "conclude", "return_value")
     if left is not None:
         require(Left, left, api.url)
         green = left["exit_code"] == 0
         if green == (state == "success"):
-            return Ended(state, left["outcome"], left["sentence"], left["exit_code"])
+            return Ended(state, left["outcome"], left["sentence"], left["exit_code"], tuple(left.get("plan", ())))
         sentence = f"Airflow shows {state}, the run itself {left['outcome']}: it was marked manually; look at the run"
         return Ended(state, None, sentence, Inconclusive.exit_code)
     failed = api.xcom(dag_id, run_id, "conclude", "error")

@@ -1,0 +1,1 @@
+"""The evidence of a run as a document to read: Markdown and HTML."""

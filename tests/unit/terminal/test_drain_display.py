@@ -1,0 +1,82 @@
+"""The progress of `drain`: it fits the terminal, and a pipe gets a line for another state. Covers present/drain."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from kstreams_runbooks.model.readings.drain import DrainAnswer, DrainQuestion, DrainReading
+from kstreams_runbooks.model.readings.lag import PartitionLag
+from kstreams_runbooks.model.readings.readings import Taken
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.present.drain import grouped, shape
+from kstreams_runbooks.terminal.drain_display import Display
+
+READ: dict[str, Any] = {
+    "log_start_offset": 0,
+    "committed": 0,
+    "last_stable_offset": 12_345_678,
+    "log_end_offset": 12_345_678,
+    "records": 12_345_678,
+}
+
+
+def transactions(seconds: int) -> tuple[str, ...]:
+    return tuple(
+        f"orders-{number}: a transaction of app-{number} (producer id {number}), open for {seconds} s; records "
+        "behind it cannot be read"
+        for number in range(8)
+    )
+
+
+def waiting(left: int, taken: int) -> DrainAnswer:
+    counted = f"{left:,} records left to read on source topics (limit 0): orders-{taken % 8} ({left:,})"
+    verdict = Verdict(Outcome.WAIT, (counted, *transactions(taken)))
+    return DrainAnswer(DrainQuestion(3, None, ()), (), taken, verdict, unreachable=False)
+
+
+def test_reasons_that_differ_in_numbers_are_one_line() -> None:
+    """Eight open transactions are one fact; another sentence stays."""
+    lines = grouped(("12 records left to read on source topics (limit 0): orders-0 (12)", *transactions(3), "group: x"))
+    assert lines == [
+        "12 records left to read on source topics (limit 0): orders-0 (12)",
+        "orders-0, orders-1, orders-2 and 5 more: a transaction of app-0 (producer id 0), open for 3 s; records "
+        "behind it cannot be read",
+        "group: x",
+    ]
+    assert shape(lines) == shape(grouped(("9 records left to read on source topics (limit 0): x-1 (9)", *lines[1:])))
+    assert shape(lines) != shape(lines[1:])
+
+
+def test_a_pipe_gets_a_line_for_another_state(capsys: pytest.CaptureFixture[str]) -> None:
+    """Under traffic forty readings were forty lines of nine sentences."""
+    with Display("orders @ demo", 300) as display:
+        for taken in range(1, 41):
+            display.show(waiting(1_000 - taken, taken))
+        calm = Verdict(Outcome.WAIT, ("reading 1 of 3 in a row with nothing left",))
+        display.show(DrainAnswer(DrainQuestion(3, None, ()), (), 41, calm, unreachable=False))
+    first, last = capsys.readouterr().err.splitlines()
+    assert first.startswith(
+        "0 of 300 s, reading 1: 999 records left to read on source topics (limit 0): orders-1 (999); "
+    )
+    assert "orders-2 and 5 more: a transaction of app-0" in first
+    assert last == "0 of 300 s, reading 41, 39 alike before: reading 1 of 3 in a row with nothing left"
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_the_display_fits(width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Long names are broken, counts stay whole, brackets are text."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    name = "orders-customers-[/red]-KSTREAM-AGGREGATE-STATE-STORE-0000000012-repartition"
+    rows = (PartitionLag(name, 0, "repartition", "ok", **READ), PartitionLag("orders", 0, "source", "ok", **READ))
+    last = DrainReading(Taken(1, "demo"), rows, {}, {}, {})
+    with Display("orders @ demo", 300) as display:
+        display.show(replace(waiting(12_345_678, 1), readings=(last,)))
+    lines = [re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", line) for line in capsys.readouterr().err.splitlines()]
+    assert max(map(len, lines)) <= width
+    head = next(line for line in lines if line.startswith("topic"))
+    # A long name is broken within its column.
+    assert name in "".join(line[: head.index("role")].strip() for line in lines)
+    assert sum(line.rstrip().endswith(" 12,345,678") for line in lines) >= len(rows)
+    assert lines[0].startswith("orders @ demo: reading 1, 0 of 300 s")

@@ -1,0 +1,181 @@
+"""`evidence`: a document to read, one file of HTML, and JSON in pieces. Covers present/evidence and json_pieces."""
+
+import json
+import re
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from kstreams_runbooks.cli import cli
+from kstreams_runbooks.decide.plans.bump import bump_plan
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.runs.ledger import Approval, Card, RunRecord
+from kstreams_runbooks.rules import upgrade_path_rules
+from kstreams_runbooks.terminal.json_pieces import json_pieces
+from kstreams_runbooks.watch.evidence import Readings, pieces
+from world.new_ledger import new_ledger
+from world.samples import NEW, declared, reading
+
+KEY, BEGAN = "library_bump/r", 1_763_770_811_000
+FAILED = "gate of orders-1: state is REBALANCING (expected RUNNING); clear bounce_1_first"
+
+
+def gate(instance: str, outcome: str, number: int) -> dict[str, Any]:
+    inputs = {"expected": {"instance": instance, "bounce": {"number": 1}}, "samples": ["s" * 1_000]}
+    return {"decision": "gate", "inputs": inputs, "result": {"outcome": outcome, "reasons": [f"lag {number:,}"]}}
+
+
+def restart(instance: str, at_ms: int) -> dict[str, Any]:
+    times = {"stop_requested_ms": at_ms, "started_ms": at_ms + 2_100}
+    return {"instance": instance, "bounce": 1, "times": times}
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
+    """A run whose first bounce failed, was cleared, and went through."""
+    file = tmp_path / "ledger.db"
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", f"sqlite:///{file}")
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path))
+    ledger, at = new_ledger(file), BEGAN
+    ledger.start_run(RunRecord(KEY, "library_bump", "r", "orders", "demo", "oncall", False, "OPS-7", {}, at))
+    plan = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), (), (), "code")
+    ledger.record(KEY, "observe", 1, "reading", "application", {"lag": 7}, at + 100)
+    ledger.store_plan(KEY, plan.digest, encode(plan))
+    ledger.approve(Approval(KEY, "approve_plan", plan.digest, "ada", at + 5_000, at + 9_000_000))
+    ledger.approve(Approval(KEY, "approve_plan", plan.digest, "approver", at + 6_000, at + 9_000_000, "disk is full"))
+    card = Card(KEY, 1, "bounce_1_first", "bounce 1", "orders-1", "orders-1 to 4.3.1", "back to 3.4.1", "one restart",
+                False, False, {}, at + 10_000)  # fmt: skip
+    ledger.write_card(card)
+    for attempt, start in ((1, at + 10_000), (2, at + 400_000)):
+        ledger.record(KEY, "bounce_1_first", attempt, "note", "begun", {"what": "one instance first"}, start)
+        ledger.record(KEY, "bounce_1_first", attempt, "write", "restart", restart("orders-1", start + 1_000), start + 9)
+        for number in range(9, 0, -1):
+            waits = gate("orders-1", "wait", number * 1_000)
+            ledger.record(KEY, "bounce_1_first", attempt, "verdict", "gate", waits, start + 20_000 - number * 1_000)
+        if attempt == 1:
+            failure = {"sentence": FAILED, "exit_code": 1}
+            ledger.record(KEY, "bounce_1_first", 1, "failure", "Refused", failure, start + 300_000)
+    passed = gate("orders-1", "proceed", 0)
+    ledger.record(KEY, "bounce_1_first", 2, "verdict", "gate", passed, at + 400_000 + 13_500)
+    ledger.conclude(KEY, "completed", "every instance runs 4.3.1", at + 420_000)
+    return ledger
+
+
+def show(*words: str) -> Result:
+    result = CliRunner().invoke(cli, ["evidence", "r", *words])
+    assert result.exit_code == 0, (result.output, result.exception)
+    return result
+
+
+@pytest.mark.usefixtures("ledger")
+def test_the_page_reads_as_a_document() -> None:
+    """Who, when and why; the plan with before → after; measured gaps next to the forecast; one line for many."""
+    page = show().stdout
+    assert "- asked by oncall: OPS-7\n" in page
+    assert "- time: 2025-11-22 00:20:11 UTC to 2025-11-22 00:27:11 UTC (420 s)\n" in page
+    assert "approved by ada at 2025-11-22 00:20:16 UTC" in page
+    assert "; superseded by a later approval\n" in page
+    assert ", in an emergency: disk is full\n" in page
+    assert re.search(r"\n- orders-1, orders-2: 3\.4\.1 → .*4\.3\.1.*; undo sets back 3\.4\.1\n", page)
+    assert re.search(r"\| 1 \| orders-1 \| 2025-11-22 00:26:52 UTC \| 2\.1 s \| 12\.5 s \| \d+–\d+ s \|", page)
+    assert "| 2025-11-22 00:20:22 UTC | 2.1 s | not reached |" in page
+    assert "gate of orders-1, bounce 1: wait: lag 1,000 (9 times in 8 s)" in page
+    assert page.count("gate of orders-1, bounce 1: wait") == 1
+    assert "| 1 | orders-1 to 4.3.1 | back to 3.4.1 | one restart |" in page
+
+
+@pytest.mark.usefixtures("ledger")
+def test_what_was_superseded_is_one_line() -> None:
+    """The first try is named with its end, and is not in the timeline."""
+    timeline, _, old = show().stdout.partition("## Superseded tries")
+    assert FAILED.partition(";")[0] not in timeline
+    assert "- bounce_1_first, try 1: 2025-11-22 00:20:21 UTC to 2025-11-22 00:25:21 UTC, 4 entries" in old
+    assert "FAILED: gate of orders-1: state is REBALANCING" in old
+
+
+@pytest.mark.usefixtures("ledger")
+def test_the_html_is_one_file_without_a_network() -> None:
+    """Old tries are folded, the course is drawn, and nothing is fetched."""
+    page = show("--format", "html").stdout
+    assert page.startswith("<!DOCTYPE html>")
+    assert "default-src 'none'" in page
+    assert not re.search(r"<(script|img|link|iframe|a) |(src|href)=|url\(", page)
+    assert page.replace(' xmlns="http://www.w3.org/2000/svg"', "").count("http") == page.count("http-equiv")
+    assert page.count("<details>") == 1
+    assert page.count("<rect ") == 2
+    assert "#b8bfcc" in page
+    assert "<svg " in page
+    assert "orders-1, orders-2: 3.4.1 → " in page
+
+
+@pytest.mark.usefixtures("ledger")
+@pytest.mark.parametrize(("mode", "readings", "inputs"), [("none", 0, 0), ("verdicts", 0, 19), ("all", 1, 19)])
+def test_readings_are_as_many_as_wanted(mode: str, readings: int, inputs: int) -> None:
+    """JSON has all without the option; the rest is equal."""
+    made = json.loads(show("--format", "json", "--readings", mode).stdout)
+    assert len(made["readings"]) == readings
+    assert sum("inputs" in one["payload"] for one in made["verdicts"]) == inputs
+    whole = json.loads(show("--format", "json").stdout)
+    assert {**made, "readings": 0, "verdicts": 0} == {**whole, "readings": 0, "verdicts": 0}
+    assert (len(whole["readings"]), len(whole["verdicts"])) == (1, 19)
+
+
+@pytest.mark.usefixtures("ledger")
+def test_readings_of_a_page_are_refused() -> None:
+    """A page has none: the option would silently do nothing."""
+    result = CliRunner().invoke(cli, ["evidence", "r", "--readings", "all"])
+    assert str(result.exception) == "--readings: only --format json has readings; give both"
+
+
+def test_the_json_of_a_long_run_is_never_in_memory_as_a_whole(ledger: Ledger) -> None:
+    """40 MB of readings in at most half of it: a page at a time."""
+    for number in range(400):
+        ledger.record(KEY, "verify", 1, "reading", "application", {"topology": f"{number}" + "x" * 100_000}, BEGAN)
+    tracemalloc.start()
+    written = 0
+    for text in json_pieces({}, {"readings": pieces(ledger, ledger.run(KEY), "readings", Readings.ALL)}):
+        written += len(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert written > 40_000_000
+    assert peak < 20_000_000
+
+
+@pytest.mark.parametrize("lists", [{}, {"b": []}, {"b": [{"y": [1, 2], "x": "a\nb"}, 7]}])
+def test_pieces_are_the_json_of_the_whole(lists: dict[str, Any]) -> None:
+    """Byte for byte what json.dumps writes."""
+    document = {"c": {"z": None, "a": []}, "a": 1}
+    whole = json.dumps({**document, **lists}, indent=2, sort_keys=True) + "\n"
+    assert "".join(json_pieces(document, {name: iter(values) for name, values in lists.items()})) == whole
+
+
+def test_the_topologies_of_a_run_are_drawn(ledger: Ledger) -> None:
+    """Before and after, each node with its topics and stores, and an edge for each arrow; names are text."""
+    text = """Topologies:
+   Sub-topology: 0
+    Source: KSTREAM-SOURCE-0000000000 (topics: [orders])
+      --> {name}
+    Processor: {name} (stores: [totals])
+      --> KSTREAM-SINK-0000000002
+      <-- KSTREAM-SOURCE-0000000000
+    Sink: KSTREAM-SINK-0000000002 (topic: out<b>)
+      <-- {name}
+
+"""
+    for name in ("KSTREAM-AGGREGATE-0000000001", "sums"):
+        streams = {"topology": text.format(name=name)}
+        payload = {"instances": [{"streams": streams}, {"streams": {"missing": "no answer"}}]}
+        ledger.record(KEY, "verify", 1, "reading", "application", payload, BEGAN)
+    page = show("--format", "html").stdout
+    before, _, after = page.partition("Topology after")
+    assert "Topology before" in before
+    for part, name in ((before.partition("Topology before")[2], "KSTREAM-AGGREGATE-0000000001"), (after, "sums")):
+        drawn = part.partition("</svg>")[0]
+        assert f">{name}<" in drawn
+        assert ">totals<" in drawn
+        assert "out&lt;b&gt;" in drawn or "out‹b&gt;" in drawn
+        assert drawn.count('stroke="#1d2430"') == 2
+        assert drawn.count("<rect ") == 3
