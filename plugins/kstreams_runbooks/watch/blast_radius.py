@@ -83,14 +83,15 @@ def read_blast_radius(application: str, question: ResetQuestion, say: Callable[[
 
 @dataclass(frozen=True, slots=True)
 class ReadReset:
-    """The blast radius of a reset, and the target of each input whose offsets it sets, defaults included."""
+    """The blast radius of a reset, the target of each input whose offsets it sets (defaults included), the outputs."""
 
     radius: BlastRadius
     targets: Mapping[str, OffsetTarget]
+    outputs: frozenset[str]
 
 
 def read_reset(application: str, question: ResetQuestion, say: Callable[[str], None]) -> ReadReset:
-    """The same with the targets."""
+    """The same with the targets and the outputs."""
     fleet = load_fleet()
     entry = fleet.application(application)
     _require_fitting(question)
@@ -110,7 +111,7 @@ def read_reset(application: str, question: ResetQuestion, say: Callable[[str], N
         tuple(_missing_keys(config, entry, question.mode, read, rows)),
         question.emptied,
     )
-    return ReadReset(blast_radius(asked, read.sides, read.facts, graph), read.targets)
+    return ReadReset(blast_radius(asked, read.sides, read.facts, graph), read.targets, read.outputs)
 
 
 def _require_fitting(question: ResetQuestion) -> None:

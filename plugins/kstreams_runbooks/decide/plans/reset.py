@@ -12,7 +12,13 @@ from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import BrokerReading, Missing
 from kstreams_runbooks.model.readings.reset import DELETES_TOPICS, BlastRadius
-from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteTopics, SaveOffsets, SetOffsets
+from kstreams_runbooks.model.runs.object_stages import (
+    CreateTopics,
+    DeleteRecords,
+    DeleteTopics,
+    SaveOffsets,
+    SetOffsets,
+)
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, ClearState, Stage, StartAll, StopAll
 from kstreams_runbooks.model.writes import TopicShape
@@ -29,7 +35,8 @@ class ResetParts:
     `created` are the internal topics to create before the start, Missing if a fact about them is, None if the
     application creates them itself. `targets` has a topic with its target as a text (decide/reset/targets.py).
     `directories` are the only local state that goes, without one all of it. `needed` are the full names of all internal
-    topics of the wanted version. `follows_latest`: its group begins at the end of a topic without offsets.
+    topics of the wanted version. `follows_latest`: its group begins at the end of a topic without offsets. `cleaned`
+    are the outputs whose records go, None if none do.
     """
 
     created: tuple[TopicShape, ...] | Missing | None
@@ -38,6 +45,7 @@ class ResetParts:
     directories: TaskDirectories = NO_DIRECTORIES
     needed: tuple[str, ...] = ()
     follows_latest: bool = False
+    cleaned: DeleteRecords | None = None
 
 
 def reset_plan(restart: Plan, radius: BlastRadius, parts: ResetParts, broker: BrokerReading | Missing) -> Plan:
@@ -86,7 +94,9 @@ def _stages(bounce: Bounce, radius: BlastRadius, parts: ResetParts) -> Iterator[
     if parts.targets:
         topics = tuple(topic for topic, _ in parts.targets)
         yield SetOffsets(0, group, topics, "target", targets=parts.targets, most_lost=parts.most_lost)
-    # Outputs are emptied here, last before the start: a reader then sees them empty for the shortest time.
+    if parts.cleaned:
+        # Last before the start: a reader then sees them empty for the shortest time.
+        yield parts.cleaned
     yield StartAll(0, bounce.release, bounce.settings, bounce.library, must_clear=True)
 
 

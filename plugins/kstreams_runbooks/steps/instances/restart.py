@@ -45,7 +45,7 @@ from kstreams_runbooks.steps.stages.order import (
 from kstreams_runbooks.steps.stages.perform import guard_stage
 
 _APPROVAL = "approve_plan"
-_NOT_NEEDED = "not needed: this plan takes one instance after another"
+_NOT_NEEDED = "not needed: the plan does not stop and start all instances"
 
 
 @step("waits until what is in the repartition topics has been read; changes nothing")

@@ -144,8 +144,13 @@ def verify(run: Run) -> None:
     if run.dry_run:
         rehearsed(run)
     else:
-        for side in run.sides:
-            _prove(side)
+        prove_sides(run)
+
+
+def prove_sides(run: Run) -> None:
+    """Prove the plan of every side; Refused or Inconclusive if it is not what runs."""
+    for side in run.sides:
+        _prove(side)
 
 
 def _prove(run: Run) -> None:

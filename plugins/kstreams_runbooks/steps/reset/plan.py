@@ -25,13 +25,15 @@ from kstreams_runbooks.present.blast_radius import as_text
 from kstreams_runbooks.steps.plan.fitting import require_topics, wanted_versions
 from kstreams_runbooks.steps.plan.plan import at_once_plan, with_undescribed
 from kstreams_runbooks.steps.plan.releases import before_a_roll, deployable, known_of
+from kstreams_runbooks.steps.reset.retire import RETIRE, retire
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.stages.outputs import judged_outputs
 from kstreams_runbooks.watch.blast_radius import ReadReset, ResetQuestion, read_reset
 from kstreams_runbooks.wording import outside
 
 Mode = Literal["reset", "offsets", "state"]
 _MODES: dict[str, Mode] = {word: word for word in get_args(Mode)}
-_LATEST = "latest"
+_LATEST, _CLEANED = "latest", "clean_outputs"
 
 
 def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
@@ -40,8 +42,11 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
     The release and its settings may change with it: what the old ones left is gone, so their topologies need not fit.
     """
     params = run.record.params
+    if params.get("mode") == RETIRE:
+        return retire(run, reading, findings)
     mode = _mode(params)
-    read = read_reset(run.record.application, ResetQuestion(mode, _targets(run)), run.say)
+    outputs = _outputs(params)
+    read = read_reset(run.record.application, ResetQuestion(mode, _targets(run), outputs), run.say)
     verdict = run.decide(may_reset, radius=read.radius)
     # The first line names the application and the verdict, which the log has anyway.
     for line in as_text(read.radius, verdict).splitlines()[1:]:
@@ -52,13 +57,15 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
     fitting = require_topics(run, reading, restart.bounces, going)
     restart = with_undescribed(run, replace(restart, findings=(*restart.findings, *fitting)))
     [bounce] = restart.bounces
+    cleaned, shown = judged_outputs(run, outputs, read.outputs) if outputs else (None, ())
     made = run.decide(
         reset_plan,
         restart=restart,
         radius=read.radius,
-        parts=_parts(run, reading, read, bounce),
+        parts=replace(_parts(run, reading, read, bounce), cleaned=cleaned),
         broker=reading.broker,
     )
+    made = replace(made, findings=(*made.findings, *shown))
     _check_clearing(run, made)
     return made
 
@@ -66,9 +73,11 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
 def _mode(params: Mapping[str, Any]) -> Mode:
     word = str(params.get("mode") or "")
     if word not in _MODES:
-        raise BadInput(f"mode: {outside(word or 'nothing', 30)} (expected {', '.join(_MODES)}); choose one")
+        raise BadInput(f"mode: {outside(word or 'nothing', 30)} (expected {', '.join(_MODES)}, {RETIRE}); choose one")
     if params.get("directories") and word != "state":
         raise BadInput(f"directories: given with mode {word} (expected: mode state, the others keep or clear all)")
+    if params.get(_CLEANED) and word == "state":
+        raise BadInput(f"{_CLEANED}: given with mode state (expected: a mode that reads records again)")
     return _MODES[word]
 
 
@@ -81,6 +90,14 @@ def _targets(run: Run) -> dict[str, str]:
         raise BadInput(f"targets: {outside(repr(given), 60)} is not an object; give " + '{"input": "earliest"}')
     began = run.record.started_at_ms
     return {str(topic): target_text(parse_target(str(topic), value, began)) for topic, value in given.items()}
+
+
+def _outputs(params: Mapping[str, Any]) -> tuple[str, ...]:
+    """The outputs whose records the run deletes."""
+    given: Any = params.get(_CLEANED) or []
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        raise BadInput(f'{_CLEANED}: {outside(repr(given), 60)} is not a list of topics; give ["totals"]')
+    return tuple(given)
 
 
 def _parts(run: Run, reading: ApplicationReading, read: ReadReset, bounce: Bounce) -> ResetParts:

@@ -180,11 +180,11 @@ def reset_targets() -> dict[str, Param]:
     return {
         "mode": Param(
             "reset",
-            enum=["reset", "offsets", "state"],
+            enum=["reset", "offsets", "state", "retire"],
             title="Mode",
             description="reset: internal topics and local state go, the inputs are read from their targets. offsets: "
             "only the offsets of the named inputs change, state stays. state: local state goes and is restored from "
-            "the changelogs.",
+            "the changelogs. retire: internal topics that nothing needs any more go for good, nothing is stopped.",
         ),
         "targets": Param(
             None,
@@ -216,6 +216,22 @@ def reset_targets() -> dict[str, Param]:
             type=["null", "string"],
             title="Task directories",
             description="Mode state: only these task directories go, such as 1_*, 2_3, global. Empty: all local state.",
+        ),
+        "clean_outputs": Param(
+            None,
+            type=["null", "array"],
+            items={"type": "string"},
+            title="Clean outputs",
+            description="Outputs whose records the run deletes, last before the start, up to the ends that the plan "
+            "shows. Every group that reads one has to have read up to there.",
+        ),
+        "retire": Param(
+            "orphans",
+            enum=["orphans", "application"],
+            title="Retire",
+            description="Mode retire. orphans: the topics that `kstreams-runbooks orphans` lists, once they have been "
+            "kept for orphan_quarantine_days. application: all internal topics and the group of an application out of "
+            "use.",
         ),
     }
 
