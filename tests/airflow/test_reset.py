@@ -5,13 +5,17 @@ would be duplicates. All outputs are judged: they do not depend on the order of 
 grace is longer than the history here.
 """
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 import yaml
+from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.readings.orphans import KeptOrphan
 from kstreams_runbooks.model.readings.readings import TopicReading
+from kstreams_runbooks.model.times import DAY_MS
 from kstreams_runbooks.model.writes import CommittedOffset
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
@@ -42,7 +46,7 @@ def declared(stack: Stack) -> Iterator[None]:
     classes, base = f"{jar()}:{{directory}}/*", str(lab.instances / "orders-1" / "base.properties")
     command = ["java", "-cp", classes, COMMAND, "--factory", "orders.OrdersApplication::topology", "--properties", base]
     deployer: dict[str, Any] = entry["deployer"]
-    settable = [*deployer["settable"], *_outputs("")]
+    settable = [*dict.fromkeys([*deployer["settable"], *_outputs("")])]
     with declared_as(stack, limits=_SHORT, deployer=deployer | {"topology": command, "settable": settable}):
         yield
 
@@ -185,6 +189,20 @@ def test_offsets_alone_and_back_with_their_metadata(busy: Stack) -> None:
     assert {(one["offset"], one["metadata"]) for one in facts["after"]} == {(0, "")}
     undone(busy, run_id)
     assert committed(busy, "customers") == before
+
+
+@pytest.mark.long
+def test_a_changelog_that_a_run_left_behind_is_retired(busy: Stack) -> None:
+    """By name and id, watched for five minutes; the topics that the application uses stay, and nothing is stopped."""
+    left = "orders-left-behind-changelog"
+    kafka.create_topics(busy.lab.bootstrap, [left])
+    until(lambda: left in internal(busy), 20, f"{left} is there")
+    before = internal(busy)
+    week_ago = time.time_ns() // 1_000_000 - 8 * DAY_MS
+    ledger = Ledger.open(busy.environment()["KSTREAMS_RUNBOOKS_LEDGER"])
+    ledger.keep_orphans([KeptOrphan("a run", left, before[left].topic_id, "demo", "orders", week_ago)])
+    done(busy, mode="retire")
+    assert internal(busy) == {name: topic for name, topic in before.items() if name != left}
 
 
 @pytest.mark.long

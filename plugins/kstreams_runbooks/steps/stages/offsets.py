@@ -79,7 +79,7 @@ def _wanted(
         begin = {place: CommittedOffset(*place, _begin(run, stage, place, ends[place])) for place in ends.keys() - own}
         return tuple(one for _, one in sorted({**own, **begin}.items()))
     if run.plan().certify:
-        _require_empty(ends)
+        _require_empty(run, ends)
     at = 0 if stage.to == "start" else 1
     return tuple(CommittedOffset(*place, offsets[at]) for place, offsets in sorted(ends.items()))
 
@@ -134,16 +134,17 @@ def require_empty(run: Run, topics: Sequence[str]) -> None:
     """Refused if a topic that is read in place of an input has a record; one that does not exist yet has none."""
     with ClusterReader(run.kafka) as reader:
         ends = _ends(reader, topics)
-    _require_empty(ends)
+    _require_empty(run, ends)
 
 
-def _require_empty(ends: Mapping[Place, tuple[int, int]]) -> None:
+def _require_empty(run: Run, ends: Mapping[Place, tuple[int, int]]) -> None:
     """Refused if a topic that is read in place of an input has a record."""
+    then = "undo this run" if run.record.wrote_at_ms else "trigger a new run"
     for place, (start, end) in sorted(ends.items()):
         if start != end:
             raise Refused(
                 f"{place_text(place)}: {end - start:,} offsets in the log of an empty topic (expected 0): the "
-                "application would process its records; find their producer, then undo this run"
+                f"application would process its records; find their producer, then {then}"
             )
 
 
