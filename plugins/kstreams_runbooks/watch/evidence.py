@@ -104,7 +104,8 @@ def _restarts(ledger: Ledger, record: RunRecord) -> list[dict[str, Any]]:
     ]
     stored = ledger.plan(record.run_key) or {}
     costs = [cost for part in (stored, *stored.get("sides", ())) for cost in part.get("costs", ())]
-    forecast = {cost["instance"]: cost["gap_s"] for cost in costs}
+    # The plan of plan_change has the costs of runbooks, as sentences.
+    forecast = {cost["instance"]: cost["gap_s"] for cost in costs if isinstance(cost, dict)}
     found: list[dict[str, Any]] = []
     for write in ledger.pieces(record.run_key, "write"):
         if write.name != _RESTART or "times" not in write.payload:
