@@ -200,7 +200,11 @@ def test_a_changelog_that_a_run_left_behind_is_retired(busy: Stack) -> None:
     before = internal(busy)
     week_ago = time.time_ns() // 1_000_000 - 8 * DAY_MS
     ledger = Ledger.open(busy.environment()["KSTREAMS_RUNBOOKS_LEDGER"])
-    ledger.keep_orphans([KeptOrphan("a run", left, before[left].topic_id, "demo", "orders", week_ago)])
+    earlier = begun_other(busy, DAG, dry_run=True)
+    ended(earlier, state="success", outcome=DRY_RUN)
+    ledger.keep_orphans(
+        [KeptOrphan(f"{DAG}/{earlier.run_id}", left, before[left].topic_id, "demo", "orders", week_ago)]
+    )
     done(busy, mode="retire")
     assert internal(busy) == {name: topic for name, topic in before.items() if name != left}
 
