@@ -52,9 +52,10 @@ from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.instances.restart import start_application, stop_application, wait_caught_up
 from kstreams_runbooks.steps.plan.looking import check, observe
 from kstreams_runbooks.steps.plan.plan import planned
+from kstreams_runbooks.steps.reset.form import reset_targets
 from kstreams_runbooks.steps.reset.plan import reset_and_cleanup
 from kstreams_runbooks.steps.reset.verify import verify
-from kstreams_runbooks.steps.run.form import new_deployment, reset_targets, runbook
+from kstreams_runbooks.steps.run.form import new_deployment, runbook
 from kstreams_runbooks.steps.stages.task import (
     clear_state,
     create_topics,

@@ -117,7 +117,7 @@ def test_nothing_is_deleted_without_noted_ends(run: Run, name: str) -> None:
 
 
 def test_a_topic_that_is_written_stays(run: Run, name: str) -> None:
-    """By whatever producer, without idempotence and with any record time."""
+    """Any producer, also one without idempotence, and any record time."""
     save, delete, *_ = stages(name)
     perform(run, save, {})
     producer = Producer({**run.kafka, "enable.idempotence": False})

@@ -102,10 +102,8 @@ def _restarts(ledger: Ledger, record: RunRecord) -> list[dict[str, Any]]:
         for piece in ledger.pieces(record.run_key, "verdict")
         if piece.name == _GATE and piece.payload.get("result", {}).get("outcome") == _PASSED
     ]
-    stored = ledger.plan(record.run_key) or {}
-    costs = [cost for part in (stored, *stored.get("sides", ())) for cost in part.get("costs", ())]
-    # The plan of plan_change has the costs of runbooks, as sentences.
-    forecast = {cost["instance"]: cost["gap_s"] for cost in costs if isinstance(cost, dict)}
+    plan = plan_of(ledger, record)
+    forecast = {cost.instance: cost.gap_s for part in (plan.parts if plan else ()) for cost in part.costs}
     found: list[dict[str, Any]] = []
     for write in ledger.pieces(record.run_key, "write"):
         if write.name != _RESTART or "times" not in write.payload:

@@ -33,8 +33,7 @@ def _topics(radius: BlastRadius, created: tuple[TopicShape, ...] | Missing | Non
     names = [one.name for one in radius.deleted]
     topics = "internal topic is" if len(names) == 1 else "internal topics are"
     message = (
-        f"{len(names):,} {topics} deleted with the records ({size}): {first_of(names)}; from then on there is no way "
-        "back to that state"
+        f"{len(names):,} {topics} deleted with the records ({size}): {first_of(names)}; nothing brings that state back"
     )
     yield Finding("reset-deletes-topics", "danger", radius.application, message, _SOURCE)
     if isinstance(created, tuple):

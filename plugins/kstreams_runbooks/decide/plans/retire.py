@@ -29,7 +29,7 @@ def retire_plan(
 ) -> Plan:
     """The plan that deletes the topics that go, and of an application out of use its group first.
 
-    The group comes first because its offsets can be set again; from the first topic on there is no way back. `findings`
+    The group comes first because its offsets can be set again; records of deleted topics do not come back. `findings`
     are those of `may_retire`. Refused if nothing goes, Inconclusive if a fact of the plan cannot be read.
     """
     goes = tuple(one.topic for one in topics if one.goes)

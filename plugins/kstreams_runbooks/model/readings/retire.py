@@ -14,7 +14,7 @@ RetireWhat = Literal["orphans", "application"]
 
 @dataclass(frozen=True, slots=True)
 class RetireFacts:
-    """What was read of an application of which topics are retired.
+    """What was read of an application before topics of it are retired.
 
     `internal` are the topics that are named as its internal ones, `sizes` their bytes. `made` are the full names of
     those that a topology may make which may have run last; Missing if one is not known. `orphans` are as the command of

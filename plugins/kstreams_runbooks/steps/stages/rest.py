@@ -1,6 +1,5 @@
 """Internal topics that a run deletes: their ends noted once the group is EMPTY, proven at rest, and gone afterwards."""
 
-import time
 from collections.abc import Collection, Sequence
 
 from kstreams_runbooks.act.saved_offsets import save_offsets
@@ -81,19 +80,21 @@ def require_at_rest(run: Run, topics: Collection[str]) -> None:
 
 def wait_until_gone(run: Run, topics: Collection[str]) -> None:
     """Return once no broker lists one of these topics and the group has no offset on one; Refused after 30 s."""
-    group, until = run.application.application_id, time.monotonic() + _GONE_S
-    while True:
+    group = run.application.application_id
+
+    def look() -> tuple[tuple[str, ...], Verdict]:
         with ClusterReader(run.kafka) as reader:
             left = read_left(reader, topics, group)
-        if not left:
-            run.say(f"{len(topics):,} topics are gone from every broker, and group {group} has no offset on them")
-            return
-        if time.monotonic() > until:
-            raise Refused(
-                f"{'; '.join(left[:3])} {_GONE_S} s after their deletion (expected none); find out what keeps them, "
-                f"then clear {run.task_id} and what follows it"
-            )
-        time.sleep(_GONE_LOOK_S)
+        waits = Verdict(Outcome.WAIT, ("waits until the deleted topics are gone from every broker",))
+        return left, waits if left else Verdict(Outcome.PROCEED, ("they are gone",))
+
+    left = poll(run, Pace(_GONE_LOOK_S, _GONE_S), look, lambda verdict: verdict.outcome is not Outcome.WAIT)
+    if left:
+        raise Refused(
+            f"{'; '.join(left[:3])} {_GONE_S} s after their deletion (expected none); find out what keeps them, then "
+            f"clear {run.task_id} and what follows it"
+        )
+    run.say(f"{len(topics):,} topics are gone from every broker, and group {group} has no offset on them")
 
 
 def require_gone(run: Run, stage: CreateTopics) -> None:

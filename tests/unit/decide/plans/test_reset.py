@@ -207,8 +207,8 @@ def test_the_approval_has_what_is_destroyed_and_who_sees_it() -> None:
     )
     said = [one.message for one in made.findings]
     assert said == [
-        f"2 internal topics are deleted with the records (2.0 MB): {CHANGELOG}, {REPARTITION}; from then on there is "
-        "no way back to that state",
+        f"2 internal topics are deleted with the records (2.0 MB): {CHANGELOG}, {REPARTITION}; nothing brings that "
+        "state back",
         "orders to earliest: 38 records are read again",
         "table customers: keys without a record after its target will be missing: 3",
         "store counts is not built again in full: 12 offsets of orders are gone",
