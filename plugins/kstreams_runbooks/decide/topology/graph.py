@@ -34,7 +34,7 @@ class Role:
     has_named_owners: bool = False
 
     def __hash__(self) -> int:
-        """Of what tells most roles apart: a role is looked up many times."""
+        """Of what differs between most roles: a role is looked up many times."""
         return hash((self.before.fingerprint, self.behind.fingerprint, self.owners))
 
 
