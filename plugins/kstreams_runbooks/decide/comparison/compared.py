@@ -70,8 +70,9 @@ class Side:
         """The sources of each topic by name, without those of a pattern."""
         found: dict[str, list[Source]] = {}
         for node in self.nodes.values():
-            for topic in node.topics if isinstance(node, Source) else ():
-                found.setdefault(topic, []).append(node)
+            if isinstance(node, Source):
+                for topic in node.topics:
+                    found.setdefault(topic, []).append(node)
         return found
 
     @cached_property

@@ -197,7 +197,7 @@ def test_the_settings_of_a_plan_are_over_those_of_the_release() -> None:
     latest = described(COUNTS, declares=Declaration(config={key: "latest"}))
     default = described(COUNTS, declares=Declaration(config={}))
     assert resets_of((latest,)) == LATEST
-    assert resets_of((latest,), [{key: "earliest"}]) == {"earliest"}
+    assert resets_of((latest,), [{key: "earliest"}]) == frozenset({"earliest"})
     assert resets_of((default,), [{key: "latest"}, {}]) == LATEST
     assert resets_of((default,)) == frozenset()
     assert resets_of((described(COUNTS), default)) is None
