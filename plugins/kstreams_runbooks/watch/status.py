@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kstreams_runbooks.decide.status.expected_topics import expected_ids
+from kstreams_runbooks.decide.status.expected_topics import accepted_topics, expected_ids
 from kstreams_runbooks.decide.status.status import LagSample, status
 from kstreams_runbooks.decide.status.whom_to_poll import Acquaintance, unheard_of, why_poll
 from kstreams_runbooks.decide.topology.names import internal_by_id
@@ -72,13 +72,13 @@ def read_cluster(
     entries: Sequence[Application],
     config: Mapping[str, Any],
     settings: CheckSettings,
-    acknowledged: Collection[str] = (),
+    acknowledged: Mapping[str, str] | None = None,
 ) -> ClusterRead:
     """Read every application of one cluster and keep one reading of each; Unreachable if no broker answers.
 
-    For `acknowledged` applications the present topics are the expected ones from now on.
+    For `acknowledged` applications the present topics are the expected ones from now on, for the reason next to each.
     """
-    began = time.monotonic()
+    began, reasons = time.monotonic(), acknowledged or {}
     ids = {entry.name: entry.application_id for entry in entries}
     earlier = earlier_readings(ledger, cluster, ids, time.time_ns() // 1_000_000, settings)
     last = {name: readings[-1] for name, readings in earlier.items() if readings}
@@ -101,7 +101,7 @@ def read_cluster(
     own = own_writes(ledger, cluster, lags.values(), at_ms)
     expected = {
         name: expected_ids({}, lag)
-        if name in acknowledged
+        if name in reasons
         else expected_ids(last[name].expected if name in last else {}, lag, own.topics)
         for name, lag in lags.items()
     }
@@ -126,6 +126,7 @@ def read_cluster(
                 topologies[name],
                 expected[name],
                 fills[name],
+                accepted_topics(last.get(name), lag, expected[name], reasons.get(name, "")),
             )
             for name, lag in lags.items()
         },
