@@ -1,4 +1,4 @@
-"""The blast radius of a stopped application whose topology command prints facts: on a real broker, with a fake fleet."""
+"""The blast radius of a stopped application whose topology command prints facts: a real broker, a fake fleet."""
 
 import json
 from collections.abc import Iterator
