@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
-from kstreams_runbooks.watch.blast_radius import ResetQuestion
 from lab.application import TO_RELEASE
 from lab.kafka_tools import application_reset
 from lab.trial import Begin, Instance, Trial
-from world.performed_reset import facts_of, fleet_of, performed, planned_reset
+from world.performed_reset import facts_of, fleet_of, perform_reset, planned_reset
 
 pytestmark = pytest.mark.long
 
@@ -122,8 +121,7 @@ def test_the_application_ends_alike_and_the_neighbour_does_not(copies: tuple[Cop
     with fleet_of(ours.one, facts, tmp_path), ours.neighbour.instance("before") as neighbour:
         # It goes on meanwhile.
         neighbour.wait_running()
-        run = planned_reset(ours.one, facts, tmp_path, ResetQuestion("reset", {}))
-        performed(run, lambda: ours.one.delete_directories(TASKS))
+        perform_reset(planned_reset(ours.one, facts, tmp_path), ours.one)
     ours.neighbour.empty_the_group()
     command = application_reset(
         stock.one.bootstrap, "--application-id", stock.one.application_id, "--input-topics", "payments", "--force"

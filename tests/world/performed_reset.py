@@ -1,7 +1,7 @@
 """A reset of a real small application by the stages of its plan, on a real broker, without Airflow."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +16,12 @@ from kstreams_runbooks.decide.reset.targets import target_text
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import BrokerReading, Missing, Taken
-from kstreams_runbooks.model.readings.reset import LocalSize
+from kstreams_runbooks.model.readings.reset import LocalSize, ResetMode
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import ClearState, Stage, StartAll, StopAll
+from kstreams_runbooks.model.runs.stages import Bounce, ClearState, StartAll, StopAll
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.perform import perform
@@ -74,7 +75,9 @@ def facts_of(trial: Trial, side: str) -> Path:
     return file
 
 
-def planned_reset(trial: Trial, facts: Path, folder: Path, question: ResetQuestion) -> Run:
+def planned_reset(
+    trial: Trial, facts: Path, folder: Path, mode: ResetMode = "reset", directories: TaskDirectories = NO_DIRECTORIES
+) -> Run:
     """A run with the plan of a reset, as its stages are chosen from the blast radius; Refused if that refuses.
 
     The application is down, and its fleet is that of `fleet_of`.
@@ -85,28 +88,24 @@ def planned_reset(trial: Trial, facts: Path, folder: Path, question: ResetQuesti
     record = RunRecord("", "reset_and_cleanup", "r", name, _CLUSTER, "oncall", False, "", params, now_ms())
     run = Run(ledger.start_run(record), "act", 1, ledger)
     vars(run).update(kafka={"bootstrap.servers": trial.bootstrap}, application=load_fleet().application(name))
-    read = read_reset(name, question, run.say)
+    read = read_reset(name, ResetQuestion(mode, {}), run.say)
     verdict = run.decide(may_reset, radius=read.radius)
     run.demand(verdict)
-    plan = _plan(trial, facts, read)
+    plan = _plan(trial, facts, read, directories)
     ledger.store_plan(run.key, plan.digest, encode(plan))
     return run
 
 
-def performed(run: Run, clear: Callable[[], None]) -> tuple[Sequence[Stage], StartAll]:
-    """Perform every stage of the plan but the stop and the start; `clear` deletes the local state."""
-    stages = run.whole_plan().stages
-    for stage in stages:
+def perform_reset(run: Run, trial: Trial) -> None:
+    """Perform every stage of the plan but the stop and the start, which are the test's, as is the local state."""
+    for stage in run.whole_plan().stages:
         if isinstance(stage, ClearState):
-            clear()
-        elif not isinstance(stage, StopAll | StartAll):
-            perform(run, stage, {})  # type: ignore[arg-type] # what instances do is left out
-    last = stages[-1]
-    assert isinstance(last, StartAll)
-    return stages, last
+            trial.delete_directories(stage.deletes.names or trial.directories())
+        elif not isinstance(stage, StopAll | StartAll | Bounce):
+            perform(run, stage, {})
 
 
-def _plan(trial: Trial, facts: Path, read: ReadReset) -> Plan:
+def _plan(trial: Trial, facts: Path, read: ReadReset, directories: TaskDirectories) -> Plan:
     side = read_side(SideFiles(facts))
     with ClusterReader({"bootstrap.servers": trial.bootstrap}) as reader:
         wanted, _ = read_internal_topics(reader, side, trial.application_id, [trial.application_id])
@@ -118,7 +117,8 @@ def _plan(trial: Trial, facts: Path, read: ReadReset) -> Plan:
     radius = replace(read.radius, local=(LocalSize("one", {}),))
     restart = restart_plan(reading(), declared(), None, {}, (), (), "code", at_once=True)
     targets = tuple((topic, target_text(one)) for topic, one in sorted(read.targets.items()))
-    parts = ResetParts(created, targets, needed=tuple(sorted(one.name for one in wanted.topics)))
+    needed = tuple(sorted(one.name for one in wanted.topics))
+    parts = ResetParts(created, targets, directories=directories, needed=needed)
     plan = reset_plan(
         restart, radius, parts, BrokerReading(Taken(0, "test"), "4.3", (), auto_create_topics=False, brokers=1)
     )
