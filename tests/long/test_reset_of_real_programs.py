@@ -11,7 +11,8 @@ from kstreams_runbooks.model.times import HOUR_MS, MINUTE_MS
 from kstreams_runbooks.watch.blast_radius import ResetQuestion, read_blast_radius
 from lab.application import TO_RELEASE
 from lab.trial import LONGS, Begin, Trial, long
-from world.performed_reset import facts_of, fleet_of, perform_reset, planned_reset
+from world.performed_reset import fleet_of, perform_reset, planned_reset
+from world.side_facts import side_facts
 
 pytestmark = pytest.mark.long
 
@@ -55,7 +56,7 @@ def test_a_history_within_the_grace_is_counted_in_full(
     pair = "select-key-computes-other-key-before-windowed-count"
     trial = begin(pair, {"visits": 2, "visit-counts": 1}, TO_RELEASE)
     expected = send_history(trial, span_ms)
-    with fleet_of(trial, facts_of(trial, "before"), tmp_path):
+    with fleet_of(trial, side_facts(trial, "before"), tmp_path):
         [late] = read_blast_radius(trial.application_id, ResetQuestion("reset", {}), print).late
     assert (late.store, late.grace_ms, late.disorder_ms, late.times) == ("visits-store", GRACE_MS, span_ms, ())
     assert late.comparable is comparable
@@ -75,7 +76,7 @@ def test_only_chosen_directories_are_restored(begin: Begin, tmp_path: Path) -> N
     trial = begin("global-table-added-between-counts", topics, TO_RELEASE, default_value_serde=LONGS)
     trial.run(sent, "before")
     before = trial.internal()
-    facts = facts_of(trial, "before")
+    facts = side_facts(trial, "before")
     with fleet_of(trial, facts, tmp_path):
         perform_reset(planned_reset(trial, facts, tmp_path, "state", TaskDirectories(("1_",))), trial)
     assert {name.partition("_")[0] for name in trial.directories()} == {"0"}

@@ -15,7 +15,8 @@ from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from lab.application import TO_RELEASE
 from lab.kafka_tools import application_reset
 from lab.trial import Begin, Instance, Trial
-from world.performed_reset import facts_of, fleet_of, perform_reset, planned_reset
+from world.performed_reset import fleet_of, perform_reset, planned_reset
+from world.side_facts import side_facts
 
 pytestmark = pytest.mark.long
 
@@ -117,7 +118,7 @@ def test_the_application_ends_alike_and_the_neighbour_does_not(copies: tuple[Cop
     assert [held_of(copy.neighbour) for copy in copies] == [held, held]
     before = ours.internal()
 
-    facts = facts_of(ours.one, "before")
+    facts = side_facts(ours.one, "before")
     with fleet_of(ours.one, facts, tmp_path), ours.neighbour.instance("before") as neighbour:
         # It goes on meanwhile.
         neighbour.wait_running()

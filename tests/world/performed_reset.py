@@ -29,15 +29,12 @@ from kstreams_runbooks.terminal.change.inputs import SideFiles, read_side
 from kstreams_runbooks.watch.blast_radius import ReadReset, ResetQuestion, read_reset
 from kstreams_runbooks.watch.internal_topics import read_internal_topics
 from lab.fake_streams import FakeStreams
-from lab.settings import CHECKOUT
-from lab.topology_facts import jar, java
 from lab.trial import Trial
 
 from world.new_ledger import new_ledger
 from world.samples import declared, reading
 
 _CLUSTER = "performed"
-_SIDE_FACTS = CHECKOUT / "tests" / "integration" / "java" / "SideFacts.java"
 
 
 @contextmanager
@@ -61,18 +58,6 @@ def fleet_of(trial: Trial, facts: Path, folder: Path) -> Iterator[FakeStreams]:
         patched.setenv("KSTREAMS_RUNBOOKS_SAVED_OFFSETS", str(folder / "saved"))
         patched.setenv(f"AIRFLOW_CONN_KAFKA_{_CLUSTER.upper()}", json.dumps(connection))
         yield made
-
-
-def facts_of(trial: Trial, side: str) -> Path:
-    """A file with the facts of one side of the pair of a trial, as its library has them."""
-    settings = trial.directory / "facts.properties"
-    given = {"bootstrap.servers": trial.bootstrap, "application.id": trial.application_id, **trial.settings}
-    settings.write_text("".join(f"{name}={value}\n" for name, value in given.items()), encoding="latin-1")
-    ran = java(f"{trial.classes}:{jar()}", str(_SIDE_FACTS), trial.pair, side, str(settings))
-    assert ran.returncode == 0, ran.stderr
-    file = trial.directory / "facts.yaml"
-    file.write_text(ran.stdout, "utf-8")
-    return file
 
 
 def planned_reset(
