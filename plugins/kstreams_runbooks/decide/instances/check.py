@@ -219,7 +219,7 @@ def _group(group: GroupReading, reading: ApplicationReading, declared: DeclaredA
     if _is_streams(group):
         yield (
             f"group {group.group_id} is a streams group (KIP-1071): upgrade.from and static membership do not apply; "
-            "this runbook does not cover it"
+            "this runbook does not cover it (expected a classic group); stop the application and change it manually"
         )
         return
     if unknown := strangers(reading):
