@@ -36,9 +36,8 @@ def judged(stack: Stack, group: str = "orders", *, topics: Sequence[str] = (), o
     """
     stack.stop_traffic()
     kafka.wait_drained(stack.lab.bootstrap, group, orphan=orphan)
-    others = [word for topic in topics for word in ("--topic", topic)]
     done = subprocess.run(
-        [str(stack.lab.command), *verify_traffic(stack.lab.bootstrap), *others],
+        [str(stack.lab.command), *verify_traffic(stack.lab.bootstrap, topics)],
         env=stack.environment(),
         capture_output=True,
         text=True,
@@ -49,8 +48,11 @@ def judged(stack: Stack, group: str = "orders", *, topics: Sequence[str] = (), o
     return Judgement(done.returncode, json.loads(done.stdout))
 
 
-def verify_traffic(bootstrap: str) -> tuple[str, ...]:
-    """The words of `verify-traffic` for the lab's application: a stack makes the topics that its release writes."""
-    counted = kafka.exists(bootstrap, kafka.COUNTED)
-    topic = ("--topic", f"{kafka.COUNTED}={kafka.COUNTED}") if counted else ()
-    return ("verify-traffic", "--bootstrap", bootstrap, "--format", "json", *topic)
+def verify_traffic(bootstrap: str, topics: Sequence[str] = ()) -> tuple[str, ...]:
+    """The words of `verify-traffic` for the lab's application: a stack makes the topics that its release writes.
+
+    `topics` are topics of other names, as `role=topic`.
+    """
+    counted = [f"{kafka.COUNTED}={kafka.COUNTED}"] if kafka.exists(bootstrap, kafka.COUNTED) else []
+    named = (word for topic in (*counted, *topics) for word in ("--topic", topic))
+    return ("verify-traffic", "--bootstrap", bootstrap, "--format", "json", *named)
