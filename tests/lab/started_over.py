@@ -4,6 +4,8 @@ A reset writes the results again. In the old outputs they would be duplicates, s
 them with the inputs.
 """
 
+import shutil
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -38,6 +40,16 @@ def fields(lab: Lab) -> dict[str, Any]:
     command = ["java", "-cp", classes, COMMAND, "--factory", "orders.OrdersApplication::topology", "--properties", base]
     settable = [*dict.fromkeys([*deployer["settable"], *outputs("")])]
     return {"deployer": deployer | {"topology": command, "settable": settable}}
+
+
+def with_own_fleet(lab: Lab) -> Lab:
+    """The same stack with a copy of the fleet in its run directory, in which these fields differ."""
+    own = replace(lab, config=lab.run_dir / "demo-fleet")
+    shutil.copytree(lab.config, own.config, dirs_exist_ok=True)
+    file = own.config / "applications" / f"{APPLICATION}.yaml"
+    entry = yaml.safe_load(file.read_text(encoding="utf-8")) | fields(own)
+    file.write_text(yaml.safe_dump(entry), encoding="utf-8")
+    return own
 
 
 def internal(bootstrap: str, application_id: str = APPLICATION) -> dict[str, TopicReading]:
