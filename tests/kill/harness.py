@@ -16,7 +16,7 @@ from lab import application, kafka, processes, started_over
 from lab.afresh import afresh
 from lab.airflow import APPROVER, OTHER_APPROVER, REQUESTER
 from lab.follow import follow
-from lab.judge import Judgement, judged
+from lab.judge import judged
 from lab.report import FAULTS
 from lab.second import INSTANCE, is_declared, second_application
 from lab.stack import Stack
@@ -261,7 +261,7 @@ def _row(target: Target, scenario: Scenario, struck: list[Struck], broke: list[s
     else:
         document = found.document
         judge, inputs = {fault: document[fault] for fault in FAULTS}, document["inputs_seen"]
-        if found.code and not (new and _only_late_windows(found)):
+        if found.code and not (new and found.only_late_windows):
             faults.append(f"judge: {document['verdict']} ({found.faults() or 'no faults'})")
     return Row(
         target.task,
@@ -273,12 +273,6 @@ def _row(target: Target, scenario: Scenario, struck: list[Struck], broke: list[s
         tuple(faults),
         round(time.monotonic() - began, 1),
     )
-
-
-def _only_late_windows(found: Judgement) -> bool:
-    """Whether nothing is wrong but that some windows may have had late records: a reset reads the history as it was."""
-    doubtful = {one["output"] for one in found.document["outputs"] if one["verdict"] != "ok"}
-    return not found.faults() and doubtful <= {"windowed"}
 
 
 def _unwell(stack: Stack, scenario: Scenario) -> Iterator[str]:

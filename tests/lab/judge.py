@@ -28,6 +28,15 @@ class Judgement:
         }
         return {name: kinds for name, kinds in found.items() if kinds}
 
+    @property
+    def only_late_windows(self) -> bool:
+        """Whether nothing is doubtful but windows that may have had late records.
+
+        A reset reads a history that may be longer than the grace; these windows are left out of all figures.
+        """
+        doubtful = {one["output"] for one in self.document["outputs"] if one["verdict"] != "ok"}
+        return not self.faults() and doubtful <= {"windowed"}
+
 
 def judged(stack: Stack, group: str = "orders", *, topics: Sequence[str] = (), orphan: str | None = None) -> Judgement:
     """Stop the traffic, let the application finish, judge; the fifth output too where its topic is there.
