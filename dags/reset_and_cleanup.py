@@ -55,6 +55,7 @@ from kstreams_runbooks.steps.plan.looking import check, observe
 from kstreams_runbooks.steps.plan.plan import planned
 from kstreams_runbooks.steps.reset.form import reset_targets
 from kstreams_runbooks.steps.reset.plan import reset_and_cleanup
+from kstreams_runbooks.steps.reset.retire import retires_application
 from kstreams_runbooks.steps.reset.verify import verify
 from kstreams_runbooks.steps.run.form import new_deployment, runbook
 from kstreams_runbooks.steps.stages.task import (
@@ -72,7 +73,7 @@ _FORM = {**reset_targets(), **new_deployment()}
 with runbook("reset_and_cleanup", doc=__doc__, params=_FORM, tags=("reset",)):
     (
         observe()
-        >> check(at_once=True)
+        >> check(at_once=True, out_of_use=retires_application)
         >> planned(reset_and_cleanup)
         >> approve("approve_plan")
         >> stop_application()

@@ -19,7 +19,8 @@ from kstreams_runbooks.wording import outside
 
 # The field of the form, and what it may choose.
 RETIRE = "retire"
-_CHOICES = ("orphans", "application")
+_APPLICATION = "application"
+_CHOICES = ("orphans", _APPLICATION)
 
 
 def retire(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
@@ -41,6 +42,11 @@ def retire(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...])
         code=code_digest(run.record.dag_id),
         runbook=run.record.dag_id,
     )
+
+
+def retires_application(run: Run) -> bool:
+    """Whether the form asks to retire a whole application."""
+    return run.record.params.get("mode") == RETIRE and run.record.params.get(RETIRE) == _APPLICATION
 
 
 def deleted_topics(run: Run) -> dict[str, str]:
