@@ -51,7 +51,8 @@ from kstreams_runbooks.steps.instances.restart import (
 )
 from kstreams_runbooks.steps.plan.looking import check, observe, prove_every_member, verify
 from kstreams_runbooks.steps.plan.plan import library_bump, planned
-from kstreams_runbooks.steps.run.form import named_unchanged, recreated_state, runbook, target_release
+from kstreams_runbooks.steps.run.fields import named_unchanged, recreated_state, target_release
+from kstreams_runbooks.steps.run.form import runbook
 
 _FORM = {"target": target_release(), **named_unchanged(), **recreated_state()}
 
