@@ -26,7 +26,7 @@ def _lines() -> Iterator[str]:
     os.environ.setdefault("AIRFLOW_HOME", tempfile.mkdtemp(prefix="airflow-home-"))
     os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
     os.environ["AIRFLOW__CORE__PLUGINS_FOLDER"] = str(CHECKOUT / "plugins")
-    from airflow.dag_processing.dagbag import DagBag  # noqa: PLC0415 - after its settings
+    from airflow.dag_processing.dagbag import DagBag
 
     bag = DagBag(dag_folder=str(CHECKOUT / "dags"), bundle_name="dags")
     yield _HEAD
