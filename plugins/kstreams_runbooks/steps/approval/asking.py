@@ -172,7 +172,7 @@ class AskingOperator(HITLOperator):
     def _again(self, run: Run, context: Context, why: str) -> Any:
         """Ask again; the log and the repeated message begin with the reason."""
         run.keep("note", UNCOUNTED, {"why": why})
-        run.say(f"asked again: {why}")
+        run.warn(f"asked again: {why}")
         return self.ask(run, context, why)
 
     def _given(self, run: Run) -> tuple[str, ...]:

@@ -84,9 +84,9 @@ def require_as_planned(run: Run, bounce: Bounce, reading: ApplicationReading, na
     of = {"name": name, "number": bounce.number, "own": own_changes(run)}
     guarded = run.decide(nothing_drifted, reading=reading, plan=run.plan(), **of)
     if guarded.outcome is Outcome.INCONCLUSIVE:
-        raise Inconclusive(f"{untouched}: {'; '.join(guarded.reasons)}")
+        raise Inconclusive(f"{untouched}: {guarded.text}")
     if guarded.outcome is not Outcome.PROCEED:
-        raise Drifted(f"{untouched}: {'; '.join(guarded.reasons)}")
+        raise Drifted(f"{untouched}: {guarded.text}")
 
 
 def let_it_start(run: Run, name: str) -> Start | None:
