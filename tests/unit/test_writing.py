@@ -24,6 +24,7 @@ PRINTED = {
     "change_rules.md",
     "drain_soak.md",
     "forms.md",
+    "kill_control_topic_flush.md",
     "kill_library_bump.md",
     "kill_planned_downgrade.md",
     "lag_scenarios.md",
