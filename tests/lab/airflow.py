@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from kstreams_runbooks.decide.runs.answers import meant
 from kstreams_runbooks.errors import BadInput, Refused, Unreachable
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.login import PASSWORD, URL, USER, Login
@@ -197,9 +198,13 @@ class Airflow(AirflowApi):
     def answer(
         self, dag_id: str, run_id: str, task_id: str, option: str = "Approve", params: Mapping[str, Any] | None = None
     ) -> None:
-        """Answer a question; Refused if this login may not, or the question has an answer."""
+        """Answer a question; Refused if this login may not, or the question has an answer.
+
+        Approve and Reject are the way on and the way to stop of a question with other names for them.
+        """
         path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/-1/hitlDetails"
-        self.call("PATCH", path, {"chosen_options": [option], "params_input": dict(params or {})})
+        options = tuple(self.call("GET", path)["options"])
+        self.call("PATCH", path, {"chosen_options": [meant(option, options)], "params_input": dict(params or {})})
 
     def clear(self, dag_id: str, run_id: str, *task_ids: str, downstream: bool = True) -> None:
         """Clear tasks, as a person does to run them again."""

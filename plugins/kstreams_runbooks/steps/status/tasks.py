@@ -19,6 +19,7 @@ from kstreams_runbooks.model.runs.message import Notification
 from kstreams_runbooks.steps.approval.authorize import is_over as over
 from kstreams_runbooks.steps.drain.progress import runs_in_a_drain
 from kstreams_runbooks.steps.run.ending import leave
+from kstreams_runbooks.steps.run.form import OWNER, in_one_line
 from kstreams_runbooks.steps.run.notify import deliver, page_of_run
 from kstreams_runbooks.steps.run.run import log, now_ms
 from kstreams_runbooks.steps.status.answers import (
@@ -55,6 +56,8 @@ def scheduled_check(dag_id: str, *, doc: str) -> DAG:
         minutes = CheckSettings().every_minutes
     return DAG(
         dag_id=dag_id,
+        description=in_one_line(doc),
+        default_args={"owner": OWNER},
         doc_md=doc,
         schedule=timedelta(minutes=minutes) if minutes else None,
         start_date=datetime(2026, 1, 1),  # noqa: DTZ001 - only a lower bound, Airflow adds UTC
