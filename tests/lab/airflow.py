@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import httpx
 from kstreams_runbooks.errors import BadInput, Refused, Unreachable
@@ -193,25 +192,6 @@ class Airflow(AirflowApi):
     def of(cls, lab: Lab, login: str = "admin") -> "Airflow":
         """The API of a stack."""
         return cls(lab.airflow_url, Login(login, passwords(lab)[login]))
-
-    def answer(
-        self, dag_id: str, run_id: str, task_id: str, option: str = "Approve", params: Mapping[str, Any] | None = None
-    ) -> None:
-        """Answer a question; Refused if this login may not, or the question has an answer."""
-        path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/-1/hitlDetails"
-        self.call("PATCH", path, {"chosen_options": [option], "params_input": dict(params or {})})
-
-    def clear(self, dag_id: str, run_id: str, *task_ids: str, downstream: bool = True) -> None:
-        """Clear tasks, as a person does to run them again."""
-        body = {
-            "dry_run": False,
-            "dag_run_id": run_id,
-            "task_ids": list(task_ids),
-            "include_downstream": downstream,
-            "only_failed": False,
-            "reset_dag_runs": True,
-        }
-        self.call("POST", f"/dags/{dag_id}/clearTaskInstances", body)
 
     def log(self, dag_id: str, run_id: str, task_id: str, try_number: int = 1) -> list[str]:
         """Lines of a task's log."""

@@ -11,6 +11,7 @@ from kstreams_runbooks.decide.instances.members import every_member_runs
 from kstreams_runbooks.decide.instances.verification import change_verified
 from kstreams_runbooks.decide.lag import rows_standing_still
 from kstreams_runbooks.decide.runs.approval import may_request
+from kstreams_runbooks.decide.runs.commands import undo_command
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
@@ -28,7 +29,6 @@ from kstreams_runbooks.steps.run.run import Run, described, now_ms
 from kstreams_runbooks.steps.run.step import step
 from kstreams_runbooks.watch.drain.unread import UnreadRecords, count_once
 from kstreams_runbooks.watch.held_inputs import held_inputs, may_hold_inputs
-from kstreams_runbooks.wording import pasted
 
 # Lag has been under its limit at the last gate; lag above it for longer than this is not a peak.
 _LAG_CEILING_S = 120
@@ -91,11 +91,9 @@ def _refuse_held(run: Run, sides: list[Run]) -> None:
             ) from None
         for held in found:
             if (held.cluster, held.application) in about:
-                words = ["kstreams-runbooks", "trigger", "undo", "--application", record.application]
                 raise Refused(
                     f"inputs {', '.join(held.inputs)} of {held.application} are held by run {record.run_key} "
-                    "(expected: by none); let it go on, or bring them back: "
-                    + pasted([*words, "--param", f"run={record.name}"])
+                    "(expected: by none); let it go on, or bring them back: " + undo_command(record)
                 )
 
 
