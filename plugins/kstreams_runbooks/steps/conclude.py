@@ -200,7 +200,7 @@ def _touched_sides(run: Run) -> list[Run]:
 def _last_look(run: Run) -> ApplicationReading | Missing:
     """The state of the application now; a failed reading must not cost the run its outcome and its way back."""
     try:
-        return run.read()
+        return replace(run, patient=False).read()
     except Exception as error:  # noqa: BLE001 - after any error the outcome is written
         return Missing(str(error))
 

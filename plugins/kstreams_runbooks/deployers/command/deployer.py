@@ -5,6 +5,7 @@ change was made.
 """
 
 import json
+import logging
 import time
 from collections.abc import Mapping
 
@@ -36,7 +37,10 @@ from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
 from kstreams_runbooks.model.readings.states import is_down, is_up
 from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.patience import read_again
 from kstreams_runbooks.wording import pasted, sentence
+
+log = logging.getLogger(__name__)
 
 # For a command that sets nothing.
 _NO_TARGET = Target("")
@@ -263,7 +267,8 @@ class CommandDeployer:
     def _now(self, instance: str) -> Deployment:
         """The instance now; Inconclusive if `instances` does not know it or its process."""
         self._one(instance)
-        found = next((one for one in self.instances() if one.instance == instance), None)
+        every = self.instances() if self._dry_run else read_again(self.instances, log.warning)
+        found = next((one for one in every if one.instance == instance), None)
         if found is None:
             raise Inconclusive(
                 f"{instance}: the instances command does not print it; correct the command, or the declaration"

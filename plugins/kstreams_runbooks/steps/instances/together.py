@@ -31,7 +31,6 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.instances.bring import known, require_as_planned
 from kstreams_runbooks.steps.plan.before import require_still_writable, stopped_for_good, stops
 from kstreams_runbooks.steps.plan.cards import last_card, members_in_group, write_card
@@ -286,7 +285,7 @@ def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
         run.say(f"group {group_id}: {len(removed)} members of the stopped instances removed")
 
     def look() -> tuple[GroupReading | Missing, Verdict]:
-        with ClusterReader(run.kafka) as reader:
+        with run.reader() as reader:
             found = reader.group(group_id)
         return found, group_is_empty(found, group_id)
 

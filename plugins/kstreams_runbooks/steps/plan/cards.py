@@ -28,7 +28,6 @@ from kstreams_runbooks.model.runs.ledger import INSTANCE, Card
 from kstreams_runbooks.model.runs.own_changes import OwnChanges, TopicChange
 from kstreams_runbooks.model.runs.plan import DeployedInstance
 from kstreams_runbooks.model.runs.stages import Bounce, StartAll
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
@@ -149,7 +148,7 @@ def bytes_of_topics(run: Run, reading: ApplicationReading, topics: tuple[str, ..
         return reading.topics
     if not topics:
         return 0
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         names = reader.names()
         if hidden := names.unseen(topics):
             return Missing("; ".join(hidden.values()))
@@ -170,7 +169,7 @@ def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
     names = [topic.name for topic in reading.topics if is_changelog(topic.name)]
     if not names:
         return 0
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         return reader.log_bytes(names)
 
 

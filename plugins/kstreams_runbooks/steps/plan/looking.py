@@ -16,7 +16,6 @@ from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import read_dropped
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.holds import resources
@@ -173,7 +172,7 @@ def left_unread(run: Run, before: ApplicationReading) -> Verdict:
     topics = dropped_topics(before, run.read(), group_id)
     if isinstance(topics, Missing):
         return run.decide(nothing_left, left=topics)
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         left = read_dropped(reader, group_id, topics)
     if not isinstance(left, Missing):
         left = count_once(run.application, run.kafka, left, say=run.say)

@@ -27,12 +27,12 @@ def poll(
 ) -> _T:
     """The value of the last `look`: the first whose verdict `is_over`, or the first after the ceiling.
 
-    `until` is a ceiling that outlives this process. It logs the reason to wait once for each new sentence. An error of
-    `look` ends the wait.
+    `until` is a ceiling that outlives this process. It logs the reason to wait once for each new sentence. A missed
+    reading is taken again for a while (patience.py); the error of the last one ends the wait.
     """
     ends, said = time.monotonic() + pace.ceiling_s, ""
     while True:
-        seen, verdict = look()
+        seen, verdict = run.patiently(look)
         if is_over(verdict) or time.monotonic() >= ends or (until is not None and until.is_over()):
             return seen
         if verdict.sentence != said:

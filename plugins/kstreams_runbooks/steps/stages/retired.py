@@ -8,7 +8,6 @@ from kstreams_runbooks.model.readings.readings import TopicReading
 from kstreams_runbooks.model.readings.retire import RetireFacts, RetireWhat
 from kstreams_runbooks.model.runs.object_stages import DeleteTopics
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.until import Until
@@ -56,7 +55,7 @@ def watch_deleted(run: Run, deleted: Mapping[str, str], length_s: float) -> None
     """Watch that deleted topics (ids by name) stay gone for `length_s` seconds; Refused if one comes back."""
 
     def look() -> tuple[tuple[TopicReading, ...], Verdict]:
-        with ClusterReader(run.kafka) as reader:
+        with run.reader() as reader:
             seen = reader.topics(sorted(deleted))
         if seen:
             return seen, stayed_gone(deleted, seen, 0)
