@@ -22,6 +22,7 @@ from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.cards import has_stopped, own_changes
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import planned_from
+from kstreams_runbooks.steps.run.contact import keep_contact
 from kstreams_runbooks.steps.run.form import given_unchanged
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described, now_ms
@@ -50,6 +51,7 @@ def observe(*roles: str) -> Any:
 def look(run: Run, also: tuple[str, ...] = ()) -> None:
     """Read the application of one side and `also` these topics; Refused if the requester may not request a runbook."""
     run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
+    keep_contact(run)
     reading = run.read(also)
     run.keep("reading", "application", reading)
     for line in described(reading):
