@@ -21,6 +21,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.present.plan_lines import plan_lines
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.instances.watch_trigger import SAW
+from kstreams_runbooks.steps.plan.cards import cards_that_count
 from kstreams_runbooks.steps.plan.next_action import next_of_run
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run.notify import emergencies, notify_all
@@ -120,7 +121,7 @@ def facts_of(run: Run) -> RunFacts:
     saw = [entry for entry in entries if _is_note(entry, SAW) and entry.seq > since]
     return RunFacts(
         dry_run=run.dry_run,
-        wrote=tuple(dict.fromkeys(card.what for card in cards)),
+        wrote=tuple(dict.fromkeys(card.what for card in cards_that_count(run))),
         verified=_proof(run, closing),
         last=_newest_verdict(run, verdicts),
         failures=tuple(piece.payload["sentence"] for piece in failures),

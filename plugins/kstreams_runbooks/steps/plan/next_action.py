@@ -8,13 +8,14 @@ from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence
 from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.steps.approval.void import voided
+from kstreams_runbooks.steps.plan.cards import cards_that_count
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.held_inputs import held_inputs
 
 
 def next_of_run(run: Run, outcome: RunOutcome, reached: str, failure: Evidence | None, *, is_void: bool) -> NextAction:
     """GO ON and GO BACK of a run; `reached` and `failure` are of the step that began last (None: it left none)."""
-    cards = tuple(run.ledger.cards(run.key))
+    cards = tuple(cards_that_count(run))
     return next_action(
         Ending(
             record=run.first.record,
