@@ -54,6 +54,7 @@ ROOMS: dict[str, list[set[str]]] = {
     "decide": [
         {"fleet_graph", "lag", "releases", "runbooks", "topology"},
         {"comparison", "fitting", "instances", "status"},
+        {"catch_up"},
         {"change", "drain", "discovery", "internal_topics", "reset"},
         {"plans", "runs"},
         {"registry"},

@@ -210,7 +210,7 @@ class Compared:
     @cached_property
     def kept_tables(self) -> frozenset[str]:
         """Stores that a table fills from the same external topics in both versions: no other one has their records."""
-        both = _filled_by_tables(self.before).items() & _filled_by_tables(self.after).items()
+        both = filled_by_tables(self.before).items() & filled_by_tables(self.after).items()
         return frozenset(store for store, _ in both)
 
     @cached_property
@@ -285,7 +285,7 @@ def source_tables(side: Side) -> dict[str, bool | None]:
     return found
 
 
-def _filled_by_tables(side: Side) -> dict[str, frozenset[str]]:
+def filled_by_tables(side: Side) -> dict[str, frozenset[str]]:
     """The stores of tables whose names show that, each with the external topics that its table reads."""
     found: dict[str, frozenset[str]] = {}
     for store, keepers in side.keepers.items():

@@ -213,17 +213,21 @@ class Run:
         """One limit of this run."""
         return dict(self.declared.limits)[name]
 
-    def read(self, also: tuple[str, ...] = ()) -> ApplicationReading:
+    def read(self, also: tuple[str, ...] = (), *, describes: bool = True) -> ApplicationReading:
         """Read everything about the application now, with the topics that the plan binds and `also` these.
 
-        A step reads again for a while if a part is missed, unless the run missed it from its beginning.
+        A guard or a gate does not need the partitions while no instance runs: it `describes` nothing, because a
+        description is a start of a JVM, in the middle of the time without processing. A step reads again for a while if
+        a part is missed, unless the run missed it from its beginning.
         """
         stored = self.ledger.plan(self.key)
         planned = self.plan().topics if stored and "facts" in stored else ()
 
         def read() -> ApplicationReading:
             with ClusterReader(self.kafka) as reader:
-                return read_application(self.application, reader, self.deployer, also=(*planned, *also))
+                return read_application(
+                    self.application, reader, self.deployer, also=(*planned, *also), describes=describes
+                )
 
         return self.patiently(read, self._newly_missed)
 
