@@ -10,6 +10,7 @@ from kstreams_runbooks.model.readings.readings import (
     InstanceReading,
     Missing,
     NoClient,
+    NotListening,
     ProcessState,
     Start,
 )
@@ -46,18 +47,27 @@ def test_an_agent_of_a_process_that_runs_owes_an_answer() -> None:
 
 
 def test_what_has_nothing_to_answer_owes_nothing() -> None:
-    """Down, just started, of a process that is not seen; and a JVM without its client has answered."""
-    now = reading().taken.at_ms
+    """Down, or of a process that is not seen; and a JVM without its client has answered."""
     first = own().instances[0]
     assert isinstance(first, InstanceReading)
     assert isinstance(first.deployment, Deployment)
     for deployment in (
         replace(first.deployment, process="stopped"),
         replace(first.deployment, process="unknown"),
-        replace(first.deployment, started_at_ms=now - CLIENT_DUE_MS + 1),
     ):
         assert missed(own(deployment=deployment, streams=SILENT)) == ()
     assert missed(own(streams=NoClient("no client in the JVM", Start(1, 7)))) == ()
+
+
+def test_a_process_that_was_just_started_owes_an_answer_once_it_listens() -> None:
+    """In a roll all of them are new, and a busy one misses an answer as any other."""
+    first = own().instances[0]
+    assert isinstance(first.deployment, Deployment)
+    new = replace(first.deployment, started_at_ms=reading().taken.at_ms - CLIENT_DUE_MS + 1)
+    refused = NotListening("http at 1: no process listens")
+    assert missed(own(deployment=new, streams=refused)) == ()
+    assert missed(own(deployment=new, streams=SILENT)) == (f"orders-1: {SILENT.missing}",)
+    assert missed(own(streams=refused)) == (f"orders-1: {refused.missing}",)
 
 
 def test_without_a_topology_no_partitions_are_owed() -> None:
