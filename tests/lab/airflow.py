@@ -198,25 +198,10 @@ class Airflow(AirflowApi):
     def answer(
         self, dag_id: str, run_id: str, task_id: str, option: str = "Approve", params: Mapping[str, Any] | None = None
     ) -> None:
-        """Answer a question; Refused if this login may not, or the question has an answer.
-
-        Approve and Reject are the way on and the way to stop of a question with other names for them.
-        """
+        """Answer a question; Approve and Reject are the way on and the way to stop if it has other names for them."""
         path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/-1/hitlDetails"
         options = tuple(self.call("GET", path)["options"])
-        self.call("PATCH", path, {"chosen_options": [meant(option, options)], "params_input": dict(params or {})})
-
-    def clear(self, dag_id: str, run_id: str, *task_ids: str, downstream: bool = True) -> None:
-        """Clear tasks, as a person does to run them again."""
-        body = {
-            "dry_run": False,
-            "dag_run_id": run_id,
-            "task_ids": list(task_ids),
-            "include_downstream": downstream,
-            "only_failed": False,
-            "reset_dag_runs": True,
-        }
-        self.call("POST", f"/dags/{dag_id}/clearTaskInstances", body)
+        super().answer(dag_id, run_id, task_id, meant(option, options), params)
 
     def log(self, dag_id: str, run_id: str, task_id: str, try_number: int = 1) -> list[str]:
         """Lines of a task's log."""

@@ -23,7 +23,6 @@ from kstreams_runbooks.model.topology.change import ChangeFigures
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.topology.topology import Source
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.change_figures import read_change_figures
 from kstreams_runbooks.present.change.document import document
 from kstreams_runbooks.present.change.headline import headline
@@ -277,7 +276,7 @@ def _figures(run: Run, sides: _Sides) -> ChangeFigures:
     read = {topic for one in topologies for _, node in one.nodes() if isinstance(node, Source) for topic in node.topics}
     others = read | set(run.application.outputs)
     try:
-        with ClusterReader(run.kafka) as reader:
+        with run.reader() as reader:
             own = {name for one in topologies for name in internal_topics(one)}
             hidden = reader.names().unseen({*run.application.inputs, *others} - own)
             # Tables may be restored from the topics that they read, and global stores are.

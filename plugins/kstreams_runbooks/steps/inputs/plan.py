@@ -22,7 +22,6 @@ from kstreams_runbooks.model.readings.partitioning import KeyPair
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.plan import Plan, SidePart
 from kstreams_runbooks.model.verdicts import Finding
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import read_ends
 from kstreams_runbooks.observe.lag.partition_rows import places_of
 from kstreams_runbooks.steps.approval.code import code_digest
@@ -123,7 +122,7 @@ def _copier(run: Run) -> CopierSwitch:
 def _emptied(run: Run, running: ParsedDescription, wanted: ParsedDescription) -> tuple[str, ...]:
     """Repartition topics without a record that exist, that the wanted version reads, and the running one does not."""
     now, later = (repartitions_read([one], run.declared.application_id).keys() for one in (running, wanted))
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         ends = read_ends(reader.librdkafka, places_of(reader.topics(later - now)))
     full = {topic for (topic, _), (start, end) in certain(ends).items() if start != end}
     return tuple(sorted({topic for topic, _ in ends} - full))

@@ -31,12 +31,13 @@ def poll(
     """The value of the last `look`: the first whose verdict `is_over`, or the first after the ceiling.
 
     `until` is a ceiling that outlives this process. It logs the reason to wait for each new sentence, and once in ten
-    seconds that it goes on (`12 of 300 s`). An error of `look` ends the wait.
+    seconds that it goes on (`12 of 300 s`). A missed reading is taken again for a while (patience.py); the error of the
+    last one ends the wait.
     """
     began = time.monotonic()
     ends, said, said_at = began + pace.ceiling_s, "", began
     while True:
-        seen, verdict = look()
+        seen, verdict = run.patiently(look)
         if is_over(verdict) or time.monotonic() >= ends or (until is not None and until.is_over()):
             return seen
         now = time.monotonic()

@@ -1,5 +1,6 @@
 """The tasks of the scheduled check: they read and notify; they never change a cluster or an application."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -8,6 +9,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from kstreams_runbooks.connections import kafka_config
 from kstreams_runbooks.decide.runs.status_message import status_changed
+from kstreams_runbooks.decide.status.declared import FLEET, declaration_statuses
 from kstreams_runbooks.decide.status.news import notified, to_notify, together
 from kstreams_runbooks.errors import BadInput, Inconclusive, Unreachable
 from kstreams_runbooks.fleet import Fleet, load_fleet
@@ -18,6 +20,7 @@ from kstreams_runbooks.model.readings.status import KeptStatus
 from kstreams_runbooks.model.runs.message import Notification
 from kstreams_runbooks.steps.approval.authorize import is_over as over
 from kstreams_runbooks.steps.drain.progress import runs_in_a_drain
+from kstreams_runbooks.steps.run.contact import Contact, last_contact
 from kstreams_runbooks.steps.run.ending import leave
 from kstreams_runbooks.steps.run.form import OWNER, in_one_line
 from kstreams_runbooks.steps.run.notify import deliver, page_of_run
@@ -123,14 +126,18 @@ def judge() -> None:
     """Judge every application by its last readings; one whose cluster could not be read is unknown."""
     with reported("judges every application by its last readings") as context:
         answers, settings = answers_of(context), check_settings()
+        ledger, fleet = Ledger.open(), load_fleet()
+        before = ledger.lag_statuses()
         found = judge_fleet(
-            Ledger.open(),
-            load_fleet().entries.values(),
+            ledger,
+            fleet.entries.values(),
             settings,
             read_at_ms={one["cluster"]: one["at_ms"] for one in answers if "at_ms" in one},
             problems=problems_of(answers),
             now_ms=now_ms(),
         )
+        for one in _keep_declared(ledger, fleet, before):
+            log.warning("[%s @ %s] %s: %s", one.application, one.cluster, one.word, one.sentence)
         for one in found.statuses:
             if one.word != "healthy" or one in found.changes:
                 log.info("[%s @ %s] %s: %s", one.application, one.cluster, one.word, one.sentence)
@@ -180,9 +187,9 @@ def notify_changes() -> None:
         ledger, fleet, settings = Ledger.open(), load_fleet(), notification_settings()
         link = page_of_run(context["ti"].dag_id, context["ti"].run_id)
         changes = [
-            (one, fleet.entries[one.application].owner)
+            (one, _contact(ledger, fleet, one.application).owner)
             for one in to_notify(ledger.lag_statuses(), at_work(ledger))
-            if one.application in fleet.entries
+            if one.application in {*fleet.entries, *fleet.disabled, FLEET}
         ]
         groups = together(changes)
         messages = [_message(fleet, group, ledger, link) for group in groups]
@@ -197,6 +204,21 @@ def notify_changes() -> None:
 
 def _message(fleet: Fleet, group: tuple[KeptStatus, ...], ledger: Ledger, link: str) -> Notification:
     """The message to the owner of these applications."""
-    cluster, entry = group[0].cluster, fleet.entries[group[0].application]
-    held_by = holders(ledger, cluster, (fleet.entries[one.application] for one in group))
-    return status_changed(group, now_ms(), owner=entry.owner, zone=entry.zone, link=link, held_by=held_by)
+    cluster, contact = group[0].cluster, _contact(ledger, fleet, group[0].application)
+    entries = (fleet.entries[one.application] for one in group if one.application in fleet.entries)
+    held_by = holders(ledger, cluster, entries)
+    return status_changed(group, now_ms(), owner=contact.owner, zone=contact.zone, link=link, held_by=held_by)
+
+
+def _contact(ledger: Ledger, fleet: Fleet, application: str) -> Contact:
+    """As declared or, if the declaration is broken, as the newest run about it kept it."""
+    entry = fleet.entries.get(application)
+    return Contact(entry.owner, entry.zone) if entry else last_contact(ledger, application)
+
+
+def _keep_declared(ledger: Ledger, fleet: Fleet, before: Collection[KeptStatus]) -> tuple[KeptStatus, ...]:
+    """Keep the status of each broken declaration, and of a fleet without any."""
+    broken = {name: str(problems[0]) for name, problems in fleet.disabled.items()}
+    found = declaration_statuses(broken, "" if fleet.entries or broken else str(fleet.empty), before, now_ms())
+    ledger.keep_lag_statuses(found)
+    return found
