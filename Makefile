@@ -103,7 +103,7 @@ build: setup facts ## The orders application in every release, the broker's jars
 facts: ## topology_facts/target/topology-facts.jar, which an application prints its topology's facts with
 	mvn -q -B -f topology_facts/pom.xml package
 
-demo: setup ## A real run under traffic, with its proof; RUNBOOK=library_bump or control_topic_flush, PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
+demo: setup ## A real run under traffic, with its proof; RUNBOOK=library_bump, control_topic_flush or reset_and_cleanup, PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
 	@$(LAB) lab.demo up
 
 demo-down: ## Stop what the demo started, and nothing else

@@ -17,12 +17,13 @@ built again, and who sees results again.
 5. **clear_state**: on every instance, and the deployer has to report it gone. Nothing is lost yet.
 6. **delete_groups**: in mode `retire`, the group of an application out of use. **delete_topics**: exactly the planned
    ones, by id, once their ends did not move in several readings and nothing else uses them. **This is the point of no
-   return.** They have to be gone from every broker; in mode `retire` they are watched for five minutes.
+   return.** They have to be gone from every broker.
 7. **create_topics**: at once, as Kafka Streams would create them.
 8. **set_offsets**: 0 on new repartition topics; the inputs to their targets, resolved as the log is then, read back.
    **delete_records**: of the outputs that the form names, up to the ends that the plan has shown.
 9. **start_application, wait_caught_up**: local state is seen gone once more, then all instances at once.
-10. **verify, conclude**: the planned release runs; one outcome, with the evidence.
+10. **verify, conclude**: the planned release runs, or in mode `retire`, what was deleted has stayed gone for five
+    minutes; one outcome, with the evidence.
 
 Tasks that a mode does not need succeed at once. Dry run is the default: it reads, checks, plans and reports what a real
 run would do.
@@ -54,6 +55,7 @@ from kstreams_runbooks.steps.plan.looking import check, observe
 from kstreams_runbooks.steps.plan.plan import planned
 from kstreams_runbooks.steps.reset.form import reset_targets
 from kstreams_runbooks.steps.reset.plan import reset_and_cleanup
+from kstreams_runbooks.steps.reset.retire import retires_application
 from kstreams_runbooks.steps.reset.verify import verify
 from kstreams_runbooks.steps.run.form import new_deployment, runbook
 from kstreams_runbooks.steps.stages.task import (
@@ -71,7 +73,7 @@ _FORM = {**reset_targets(), **new_deployment()}
 with runbook("reset_and_cleanup", doc=__doc__, params=_FORM, tags=("reset",)):
     (
         observe()
-        >> check(at_once=True)
+        >> check(at_once=True, out_of_use=retires_application)
         >> planned(reset_and_cleanup)
         >> approve("approve_plan")
         >> stop_application()

@@ -15,8 +15,8 @@ from lab.stack import DEFAULT_RATE, Parts, Stack
 from lab.stack import stack as a_stack
 from lab.trial import Begin, Trial, class_path
 from world.given import Kafka, Orders
+from world.own_stack import own_stack
 from world.ports import STACK, port
-from world.tested import tested
 
 _WITHOUT_AIRFLOW = "integration"
 
@@ -40,7 +40,7 @@ def stack(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         traffic_rate=int(os.environ.get("TEST_TRAFFIC_RATE") or DEFAULT_RATE),
         built=bool(os.environ.get("TEST_BUILT")),
     )
-    with tested(tmp_path_factory, parts, STACK) as made:
+    with own_stack(tmp_path_factory, parts, STACK) as made:
         yield made
 
 

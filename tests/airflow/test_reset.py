@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-import yaml
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.orphans import KeptOrphan
 from kstreams_runbooks.model.readings.readings import TopicReading
@@ -19,21 +18,19 @@ from kstreams_runbooks.model.times import DAY_MS
 from kstreams_runbooks.model.writes import CommittedOffset
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
-from lab import kafka
-from lab.afresh import afresh, forget_group
+from lab import kafka, started_over
+from lab.afresh import afresh, empty_group
 from lab.application import TO_RELEASE, Deployed
-from lab.beside import beside
 from lab.judge import judged
+from lab.neighbour import is_running, neighbour
 from lab.stack import Stack
+from lab.started_over import LONGER
 from lab.supervise import until
-from lab.topology_facts import COMMAND, jar
 from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun_other, ended, held_by
 from world.given import declared_as
 from world.runs import approve, evidence, finished, log_of, mark_run, reached
 
 DAG = "reset_and_cleanup"
-NEIGHBOUR = "orders-v2"
-_ROLES = ("running", "windowed", "enriched", "per-customer")
 _SHORT = {"gate_interval_s": 0.5, "gate_good_readings": 2}
 _WRITTEN = 500
 
@@ -41,13 +38,7 @@ _WRITTEN = 500
 @contextmanager
 def declared(stack: Stack) -> Iterator[None]:
     """The application declared with a release that prints its facts, and with settings that name its outputs."""
-    lab = stack.lab
-    entry = yaml.safe_load((lab.config / "applications" / "orders.yaml").read_text(encoding="utf-8"))
-    classes, base = f"{jar()}:{{directory}}/*", str(lab.instances / "orders-1" / "base.properties")
-    command = ["java", "-cp", classes, COMMAND, "--factory", "orders.OrdersApplication::topology", "--properties", base]
-    deployer: dict[str, Any] = entry["deployer"]
-    settable = [*dict.fromkeys([*deployer["settable"], *_outputs("")])]
-    with declared_as(stack, limits=_SHORT, deployer=deployer | {"topology": command, "settable": settable}):
+    with declared_as(stack, limits=_SHORT, **started_over.fields(stack.lab)):
         yield
 
 
@@ -66,11 +57,6 @@ def _write(stack: Stack) -> None:
     until(lambda: _records(stack, "orders-running") > _WRITTEN, 90, "the application has written results")
 
 
-def _outputs(prefix: str) -> dict[str, str]:
-    """Settings that name the outputs."""
-    return {f"topic.{role}": f"{prefix}{role}" for role in _ROLES}
-
-
 def _records(stack: Stack, topic: str) -> int:
     with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
         held = reader.held({topic: kafka.PARTITIONS})
@@ -78,17 +64,9 @@ def _records(stack: Stack, topic: str) -> int:
     return sum(one.end for one in held if isinstance(one.end, int))
 
 
-def internal(stack: Stack, group: str = "orders") -> dict[str, TopicReading]:
-    """The internal topics of an application, and none of a neighbour whose id begins like its own."""
-    with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
-        names = [
-            name
-            for name in reader.topic_names()
-            if name.startswith(f"{group}-")
-            and name.endswith(("-changelog", "-repartition", "-topic"))
-            and (group == NEIGHBOUR or not name.startswith(f"{NEIGHBOUR}-"))
-        ]
-        return {one.name: one for one in reader.topics(names, configs=True)}
+def internal(stack: Stack, group: str = started_over.APPLICATION) -> dict[str, TopicReading]:
+    """The internal topics of an application, by name."""
+    return started_over.internal(stack.lab.bootstrap, group)
 
 
 def committed(stack: Stack, topic: str) -> Mapping[tuple[str, int], CommittedOffset]:
@@ -210,18 +188,53 @@ def test_a_changelog_that_a_run_left_behind_is_retired(busy: Stack) -> None:
 
 
 @pytest.mark.long
+def test_an_application_out_of_use_is_retired(stack: Stack) -> None:
+    """Its instances are down: its group and its internal topics go, and stay gone; everything else is as before."""
+    afresh(stack, Deployed(release=TO_RELEASE))
+    with declared(stack), neighbour(stack):
+        _write(stack)
+        stack.stop_traffic()
+        stack.supervisor.stop(*Deployed().names)
+        empty_group(stack.lab.bootstrap, started_over.APPLICATION)
+        before, others = internal(stack), internal(stack, LONGER)
+        assert before
+        run_id = done(stack, mode="retire", retire="application")
+        assert "a client may create one again" in log_of(stack, run_id, "verify")
+        assert (internal(stack), internal(stack, LONGER)) == ({}, others)
+        assert is_running(stack)
+        assert all(kafka.exists(stack.lab.bootstrap, topic) for topic in (*kafka.INPUTS, *kafka.OUTPUTS))
+        assert committed(stack, "orders") == {}
+
+
+@pytest.mark.long
+def test_cleaned_outputs_have_each_result_once(stack: Stack) -> None:
+    """Nothing is sent meanwhile: what the plan has shown is all that the outputs had."""
+    afresh(stack, Deployed(release=TO_RELEASE))
+    with declared(stack):
+        _write(stack)
+        stack.stop_traffic()
+        kafka.wait_drained(stack.lab.bootstrap, started_over.APPLICATION)
+        run_id = done(stack, clean_outputs=[*kafka.OUTPUTS])
+        cards = [card["facts"] for card in evidence(stack, run_id)["cards"] if card["kind"] == "records_deleted"]
+        assert [facts["name"] for facts in cards] == [*kafka.OUTPUTS]
+        assert all(offset > 0 for _, offset in cards[0]["first_left"])
+        judgement = judged(stack)
+        assert judgement.faults() == {}
+        outputs = [one for one in judgement.document["outputs"] if one["output"] != "windowed"]
+        assert all(one["seen"] == one["expected"] > 0 for one in outputs)
+        # That is all that the judge doubts.
+        assert all("earlier records were deleted" in reason for one in outputs for reason in one["reasons"])
+
+
+@pytest.mark.long
 def test_a_reset_builds_everything_again(stack: Stack) -> None:
     """New topics, empty state, every record of the inputs once in new outputs; the neighbour is untouched."""
     afresh(stack, Deployed(release=TO_RELEASE))
-    lab = stack.lab
-    kafka.create_topics(lab.bootstrap, [*_outputs("again-").values(), *_outputs("v2-").values()])
-    theirs = {name.replace(".", "_"): topic for name, topic in _outputs("v2-").items()}
-    with declared(stack), beside(lab.bootstrap, lab.run_dir / NEIGHBOUR, NEIGHBOUR, TO_RELEASE, **theirs) as neighbour:
-        neighbour.wait_running()
+    kafka.create_topics(stack.lab.bootstrap, started_over.outputs("again-").values())
+    with declared(stack), neighbour(stack):
         _write(stack)
-        before, others = internal(stack), internal(stack, NEIGHBOUR)
-        assert others
-        run_id = done(stack, settings=_outputs("again-"))
+        before, others = internal(stack), internal(stack, LONGER)
+        run_id = done(stack, settings=started_over.outputs("again-"))
         now = internal(stack)
         assert now.keys() == before.keys()
         assert not {one.topic_id for one in now.values()} & {one.topic_id for one in before.values()}
@@ -231,14 +244,10 @@ def test_a_reset_builds_everything_again(stack: Stack) -> None:
         _began_at_zero(stack, run_id, [name for name in now if not name.endswith("-changelog")])
         for task in ("clear_state", "start_application"):
             assert "local state is gone on orders-1, orders-2" in log_of(stack, run_id, task)
-        assert internal(stack, NEIGHBOUR) == others
-        assert neighbour.wait_running().state == "RUNNING"
-        judgement = judged(stack, topics=[f"{role}=again-{role}" for role in _ROLES])
-        assert judgement.faults() == {}
-        # On a slow machine the history may be longer than the grace: late windows are left out then.
-        doubtful = {one["output"] for one in judgement.document["outputs"] if one["verdict"] != "ok"}
-        assert doubtful <= {"windowed"}
-    forget_group(lab.bootstrap, NEIGHBOUR)
+        assert internal(stack, LONGER) == others
+        assert is_running(stack)
+        judgement = judged(stack, topics=started_over.judged_outputs("again-"))
+        assert judgement.only_late_windows, judgement.faults()
 
 
 def _began_at_zero(stack: Stack, run_id: str, topics: list[str]) -> None:

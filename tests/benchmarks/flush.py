@@ -41,6 +41,9 @@ _PARAMS = {"release": WITHOUT_REPARTITION, "switch": "swap", "without_key_check"
 _WARM_UP_S = 10
 _SETTLE_S = 10
 _LOOK_EVERY_S = 5
+# As the runbook's gate reads: gate_good_readings and gate_interval_s of the fleet entry.
+_GOOD_READINGS = 3
+_READ_EVERY_S = 1
 
 
 @dataclass(frozen=True)
@@ -129,13 +132,13 @@ def _start(made: Stack, deployed: Deployed) -> None:
 
 
 def _wait_read(made: Stack) -> None:
-    """The repartition topics read to their ends, twice in a row."""
+    """The repartition topics read to their ends, in as many readings in a row as the runbook takes for its proof."""
     good = 0
-    while good < 2:
+    while good < _GOOD_READINGS:
         lag = kafka.lag(made.lab.bootstrap, _GROUP)
         left = {name for name in lag if name.rpartition("-")[0] not in _EMPTY}
         good = 0 if left else good + 1
-        time.sleep(0.5)
+        time.sleep(_READ_EVERY_S)
 
 
 def _committed(admin: AdminClient) -> list[TopicPartition]:

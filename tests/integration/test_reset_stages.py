@@ -115,6 +115,15 @@ def test_a_deletion_that_was_killed_goes_on(run: Run, name: str) -> None:
         assert name not in reader.topic_names()
 
 
+def test_a_place_that_is_committed_keeps_its_offset(run: Run, name: str) -> None:
+    """As an undo begins new repartition topics; twice, as after a kill."""
+    for _ in range(2):
+        perform(run, SetOffsets(1, f"{name}-group", (name,), "unset"), {})
+    with ClusterReader(run.kafka) as reader:
+        saved = read_saved(reader, f"{name}-group")
+    assert {one.partition: one.offset for one in saved.offsets} == {0: 7, 1: 0}
+
+
 def test_nothing_is_deleted_without_noted_ends(run: Run, name: str) -> None:
     """A task that was marked successful manually has noted none."""
     with pytest.raises(Refused, match="has not noted their ends; clear save_offsets"):

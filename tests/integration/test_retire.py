@@ -1,5 +1,6 @@
 """Internal topics of a stopped application on a real broker: which may go for good, and which were recreated."""
 
+import asyncio
 import json
 import time
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.decide.fleet_graph import fleet_graph
-from kstreams_runbooks.decide.reset.retire import Retirement, may_retire, retired_topics
+from kstreams_runbooks.decide.reset.retire import Retirement, may_retire, retired_topics, stayed_gone
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.ledger import Ledger
@@ -22,9 +23,9 @@ from kstreams_runbooks.model.times import DAY_MS
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.reset import retire as planning
-from kstreams_runbooks.steps.reset.retire import prove_retired, retire
+from kstreams_runbooks.steps.reset.gone_trigger import gone_trigger
+from kstreams_runbooks.steps.reset.retire import deleted_topics, prove_retired, retire
 from kstreams_runbooks.steps.run.run import Run, now_ms
-from kstreams_runbooks.steps.stages import retired as stages
 from kstreams_runbooks.steps.stages.perform import guard_stage, perform
 from kstreams_runbooks.watch.recreated import read_recreated
 from kstreams_runbooks.watch.retire import read_retire
@@ -161,15 +162,13 @@ def test_a_recreated_changelog_is_known_by_the_last_check(retired: Retired) -> N
 def test_an_application_out_of_use_goes_and_its_neighbour_stays(
     retired: Retired, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its topology and the ledger name what goes; deleted by id and watched, twice. One that is back fails the run."""
+    """Its topology and the ledger name what goes; deleted by id, twice, and watched. One that is back fails the run."""
     verdict, goes, facts = retired.judged("application")
     assert verdict.outcome is Outcome.PROCEED, verdict.reasons
     before = retired.ids()
     assert goes == {name: before[name] for name in (MADE, LEFT)}
     assert NEIGHBOUR not in {one.name for one in facts.internal}
     monkeypatch.setattr(planning, "code_digest", lambda _: "code")
-    monkeypatch.setattr(stages, "METADATA_MAX_AGE_S", 1.0)
-    monkeypatch.setattr(stages, "LOOK_EVERY_S", 0.2)
     run = retired.run()
     plan = retire(run, run.read(), ())
     assert plan.stages == (DeleteGroups(1, (APPLICATION,)), DeleteTopics(2, tuple(sorted(goes)), retired=True))
@@ -179,8 +178,27 @@ def test_an_application_out_of_use_goes_and_its_neighbour_stays(
         guard_stage(run, stage)
         perform(run, stage, {})
     assert retired.ids() == {name: topic_id for name, topic_id in before.items() if name not in goes}
+    assert watched(run) == ("proceed", f"{LEFT}, {MADE}: still gone after 1 s")
     prove_retired(run)
     retired.admin.create_topics([NewTopic(LEFT, 1, 1)])[LEFT].result()
     until(lambda: LEFT in retired.ids(), _GONE_S, "the topic is back")
+    outcome, sentence = watched(run)
+    assert (outcome, f"topic {LEFT}: created again" in sentence) == ("refuse", True)
     with pytest.raises(Refused, match=f"topic {LEFT}: created again"):
         prove_retired(run)
+    # A wait that is over looks once more, and only then.
+    assert len(run.verdicts(stayed_gone.__name__)) == 2
+
+
+def watched(run: Run) -> tuple[str, str]:
+    """Outcome and reason of the wait in which the topics have to stay gone, cut to one second."""
+    trigger = gone_trigger(run, deleted_topics(run))
+    trigger.arguments |= {"length_s": 1.0, "interval_s": 0.2}
+
+    async def fired() -> dict[str, Any]:
+        [event] = [one async for one in trigger.run()]
+        found: dict[str, Any] = event.payload
+        return found
+
+    event = asyncio.run(fired())
+    return event["outcome"], "; ".join(event["reasons"])

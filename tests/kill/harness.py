@@ -12,7 +12,7 @@ from kstreams_runbooks.errors import Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.properties import parse
-from lab import application, processes
+from lab import application, kafka, processes, started_over
 from lab.afresh import afresh
 from lab.airflow import APPROVER, OTHER_APPROVER, REQUESTER
 from lab.follow import follow
@@ -64,8 +64,10 @@ def tried(
 ) -> Row:
     """Set the application up, run the runbook under traffic, kill `task` at each moment, finish, judge."""
     began = time.monotonic()
-    with declared_as(stack, limits=dict(scenario.limits), **scenario.fields), ExitStack() as second:
+    with declared_as(stack, limits=dict(scenario.limits), **scenario.fields(stack.lab)), ExitStack() as second:
         afresh(stack, scenario.deployed)
+        if scenario.new_outputs:
+            kafka.create_topics(stack.lab.bootstrap, started_over.outputs(scenario.new_outputs).values())
         if scenario.second:
             second.enter_context(second_application(stack))
         before = found(stack) if scenario.second else None
@@ -251,14 +253,15 @@ def _row(target: Target, scenario: Scenario, struck: list[Struck], broke: list[s
     faults += _unwell(target.stack, scenario)
     judge: dict[str, int | None] = dict.fromkeys(FAULTS)
     inputs = None
+    new = scenario.new_outputs
     try:
-        found = judged(target.stack)
+        found = judged(target.stack, topics=started_over.judged_outputs(new) if new else ())
     except RunbookError as error:
         faults.append(f"not judged: {error}")
     else:
         document = found.document
         judge, inputs = {fault: document[fault] for fault in FAULTS}, document["inputs_seen"]
-        if found.code:
+        if found.code and not (new and found.only_late_windows):
             faults.append(f"judge: {document['verdict']} ({found.faults() or 'no faults'})")
     return Row(
         target.task,

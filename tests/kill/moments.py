@@ -117,7 +117,8 @@ def _doing(target: Target, moment: Moment, try_number: int) -> str:
         details = api.call("GET", f"/dags/{target.dag_id}/dagRuns/{target.run_id}/hitlDetails")["hitl_details"]
         [subject] = [one["subject"] for one in details if one["task_instance"]["task_id"] == target.task]
         return str(subject).partition("] ")[2]
-    return shorten(last_line(api.log(target.dag_id, target.run_id, target.task, try_number)), _LINE, placeholder=" …")
+    said = last_line(api.log(target.dag_id, target.run_id, target.task, try_number))
+    return shorten(said.replace(f"{target.stack.lab.run_dir}/", ""), _LINE, placeholder=" …")
 
 
 def _working(target: Target, after_try: int) -> tuple[int, float]:

@@ -1,11 +1,13 @@
 """What the harness has to know of each runbook. A new DAG, or another way through one, is a row here."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lab import started_over
 from lab.application import FROM_RELEASE, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 from lab.second import INSTANCE, NAME
+from lab.settings import Lab
 
 from kill.moments import Moment
 
@@ -34,7 +36,8 @@ class Scenario:
     `deployed` is made from nothing before each run; `release` and `settings` are what every instance has declared and
     runs after it, `settings` being those that a runbook set; `library` is the one inside the release, if that is not
     named after it. `fields` are of the fleet entry. `moments` are of tasks whose kind (kill.moments) does not say when
-    to kill them.
+    to kill them. If the runbook has results written again, `settings` name new outputs that begin with `new_outputs`:
+    they are created, and judged in place of the old ones, without windows that may have had late records.
 
     With `second` another team's application is there too, and the runbook for tests about both (world/pretended.py). If
     the run that is tried is not an undo itself, an undo takes it back in the end: then everything is as it was before.
@@ -45,13 +48,14 @@ class Scenario:
     library: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     deployed: Deployed = field(default_factory=Deployed)
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Callable[[Lab], Mapping[str, Any]] = lambda _: {}
     limits: Mapping[str, float] = field(default_factory=lambda: dict(_LIMITS))
     moments: Mapping[str, tuple[Moment, ...]] = field(default_factory=dict)
     before: Before | None = None
     dag: str = ""
     idle: frozenset[str] = frozenset()
     second: bool = False
+    new_outputs: str = ""
 
     @property
     def touched(self) -> tuple[str, ...]:
@@ -62,6 +66,7 @@ class Scenario:
 _AT_ONCE = {"stop_application": (Moment.STOPPING,), "start_application": (Moment.STARTING,)}
 _PRETENDED = {"second": NAME}
 _TWO_THREADS = {"num.stream.threads": "2"}
+_AGAIN = "again-"
 
 RUNBOOKS: Mapping[str, Scenario] = {
     "library_bump": Scenario(
@@ -104,6 +109,33 @@ RUNBOOKS: Mapping[str, Scenario] = {
             "delete_records": (Moment.WRITING,),
             "delete_topics": (Moment.WRITING,),
         },
+    ),
+    "reset_and_cleanup": Scenario(
+        deployed=Deployed(release=TO_RELEASE),
+        params={"settings": started_over.outputs(_AGAIN)},
+        release=TO_RELEASE,
+        settings=started_over.outputs(_AGAIN),
+        fields=started_over.fields,
+        moments={
+            **_AT_ONCE,
+            "clear_state": (Moment.WORKING, Moment.WRITING),
+            "delete_topics": (Moment.WORKING, Moment.WRITING),
+            "create_topics": (Moment.WORKING, Moment.WRITING),
+            "set_offsets": (Moment.WORKING, Moment.WRITING),
+        },
+        idle=frozenset({"delete_groups", "delete_records"}),
+        new_outputs=_AGAIN,
+    ),
+    "reset_state": Scenario(
+        dag="reset_and_cleanup",
+        deployed=Deployed(release=TO_RELEASE),
+        params={"mode": "state"},
+        release=TO_RELEASE,
+        fields=started_over.fields,
+        moments={**_AT_ONCE, "clear_state": (Moment.WORKING, Moment.WRITING)},
+        idle=frozenset(
+            {"save_offsets", "delete_groups", "delete_topics", "create_topics", "set_offsets", "delete_records"}
+        ),
     ),
     "undo": Scenario(
         deployed=Deployed(release=FROM_RELEASE),

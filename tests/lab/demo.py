@@ -13,22 +13,24 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
 from kstreams_runbooks.terminal.airflow.wait import wait
 
-from lab import kafka, leftovers, report
+from lab import kafka, leftovers, report, started_over
 from lab.airflow import APPROVER, REQUESTER, passwords
 from lab.display import Display, show
 from lab.follow import follow
 from lab.judge import verify_traffic
+from lab.neighbour import INSTANCE, start_neighbour
 from lab.settings import Lab
 from lab.shown import Shown, shown
 from lab.stack import TRAFFIC, Parts, Stack
 
-APPLICATION = "orders"
+APPLICATION = started_over.APPLICATION
 
 _WARM_UP_S = 10
 _COMMAND_S = 600
@@ -36,6 +38,8 @@ _COMMAND_S = 600
 
 def up(lab: Lab, runbook: Shown, *, by_hand: bool, as_json: bool) -> int:
     """Start everything, run, judge, print; the stack stays up, unless its start failed."""
+    if runbook.new_outputs:
+        lab = started_over.with_own_fleet(lab)
     display = Display()
     parts = Parts(runbook.deployed, spark=True, customer_every=runbook.customer_every)
     stack = Stack(lab, parts, display.say)
@@ -68,6 +72,9 @@ def exit_code(result: dict[str, Any]) -> int:
 def _start(stack: Stack, runbook: Shown) -> None:
     stack.up()
     stack.api().wait_for_dag(runbook.dag_id)
+    if runbook.new_outputs:
+        kafka.create_topics(stack.lab.bootstrap, started_over.outputs(runbook.new_outputs).values())
+        start_neighbour(stack)
     stack.start_traffic()
     time.sleep(_WARM_UP_S)
     stack.supervisor.require_running(TRAFFIC)
@@ -75,6 +82,7 @@ def _start(stack: Stack, runbook: Shown) -> None:
 
 def _run(stack: Stack, runbook: Shown, display: Display, *, by_hand: bool) -> report.Facts:
     lab, dag_id = stack.lab, runbook.dag_id
+    before = _ids(stack, runbook)
     began = time.monotonic()
     run_id = f"demo-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"
     conf = {"application": APPLICATION, "dry_run": False, "reason": "demo", **runbook.form}
@@ -94,7 +102,17 @@ def _run(stack: Stack, runbook: Shown, display: Display, *, by_hand: bool) -> re
     # Printed at once: what follows may fail too, and would hide why the run ended.
     ended = wait(stack.api(), dag_id, run_id, say=display.say, timeout_s=0)
     display.say(f"the run ended {state}: {ended.outcome or 'no outcome'}: {ended.sentence}")
-    return _judged(stack, runbook, display, run_id, state)
+    facts = _judged(stack, runbook, display, run_id, state)
+    after = _ids(stack, runbook)
+    internal = [report.TopicIds(name, name != APPLICATION, before[name], after[name]) for name in before]
+    return replace(facts, internal=internal)
+
+
+def _ids(stack: Stack, runbook: Shown) -> dict[str, dict[str, str]]:
+    """The internal topics of the application and of its neighbour, with their ids; none without a neighbour."""
+    names = (APPLICATION, started_over.LONGER) if runbook.new_outputs else ()
+    found = {name: started_over.internal(stack.lab.bootstrap, name) for name in names}
+    return {name: {one.name: one.topic_id for one in topics.values()} for name, topics in found.items()}
 
 
 def _judged(stack: Stack, runbook: Shown, display: Display, run_id: str, state: str) -> report.Facts:
@@ -106,10 +124,13 @@ def _judged(stack: Stack, runbook: Shown, display: Display, run_id: str, state: 
     stack.seconds["drain"] = round(time.monotonic() - began, 1)
     began = time.monotonic()
     display.say("judge the outputs")
-    judge = command(stack, *verify_traffic(bootstrap), allowed={0, 1, 3})
+    new = runbook.new_outputs
+    topics = started_over.judged_outputs(new) if new else ()
+    judge = command(stack, *verify_traffic(bootstrap, topics), allowed={0, 1, 3})
     stack.seconds["judge"] = round(time.monotonic() - began, 1)
     evidence = command(stack, "evidence", run_id, "--format", "json", allowed={0})
-    names = stack.parts.deployed.names if stack.parts.deployed else ()
+    names = (*(stack.parts.deployed.names if stack.parts.deployed else ()), *([INSTANCE] if new else []))
+    running = ["orders-running", *([started_over.outputs(new)["topic.running"]] if new else [])]
     return report.Facts(
         run={
             "dag_id": runbook.dag_id,
@@ -123,7 +144,7 @@ def _judged(stack: Stack, runbook: Shown, display: Display, run_id: str, state: 
         rolled=report.rolled_in(evidence),
         logs={name: (lab.logs / f"{name}.log").read_text(encoding="utf-8", errors="replace") for name in names},
         inputs=[one for topic in kafka.INPUTS for one in kafka.appended(bootstrap, topic)],
-        outputs=kafka.appended(bootstrap, "orders-running"),
+        outputs=[one for topic in running for one in kafka.appended(bootstrap, topic)],
         seconds=stack.seconds,
     )
 

@@ -112,7 +112,8 @@ def show(document: Mapping[str, Any], console: Console | None = None) -> None:
     """The result as tables on stdout, at most as wide as the terminal; a failed run with its outcome."""
     console = console or Console(file=sys.stdout, width=None if sys.stdout.isatty() else _COLUMNS)
     restarts = (_restarts(document),) if document["bounces"] else ()
-    for table in (_outputs(document), *restarts, _instances(document)):
+    internal = map(_internal, document["internal_topics"])
+    for table in (_outputs(document), *internal, *restarts, _instances(document)):
         console.print(table)
         console.print()
     run = document["run"]
@@ -150,6 +151,15 @@ def _outputs(document: Mapping[str, Any]) -> Table:
         found = [f"{output[name]:,} {name.replace('_', ' ')}" for name in _FAULTS if output[name]]
         cells = (output["topic"], output["verdict"], *(_number(output[name]) for name in _NUMBERS))
         table.add_row(*map(Text, cells), Text("\n".join(found) or "none"))
+    return table
+
+
+def _internal(found: Mapping[str, Any]) -> Table:
+    verdict = "as expected" if found["ok"] else "NOT as expected"
+    title = f"Internal topics of {found['application_id']} (expected: {found['expected']}; {verdict})"
+    table = _table(title, (), (), ("topic", "id before", "id after"))
+    for one in found["topics"]:
+        table.add_row(*(Text(one[cell] or "absent") for cell in ("name", "id_before", "id_after")))
     return table
 
 

@@ -28,6 +28,15 @@ class Judgement:
         }
         return {name: kinds for name, kinds in found.items() if kinds}
 
+    @property
+    def only_late_windows(self) -> bool:
+        """Whether nothing is doubtful but windows that may have had late records.
+
+        A reset reads a history that may be longer than the grace; these windows are left out of all figures.
+        """
+        doubtful = {one["output"] for one in self.document["outputs"] if one["verdict"] != "ok"}
+        return not self.faults() and doubtful <= {"windowed"}
+
 
 def judged(stack: Stack, group: str = "orders", *, topics: Sequence[str] = (), orphan: str | None = None) -> Judgement:
     """Stop the traffic, let the application finish, judge; the fifth output too where its topic is there.
@@ -36,9 +45,8 @@ def judged(stack: Stack, group: str = "orders", *, topics: Sequence[str] = (), o
     """
     stack.stop_traffic()
     kafka.wait_drained(stack.lab.bootstrap, group, orphan=orphan)
-    others = [word for topic in topics for word in ("--topic", topic)]
     done = subprocess.run(
-        [str(stack.lab.command), *verify_traffic(stack.lab.bootstrap), *others],
+        [str(stack.lab.command), *verify_traffic(stack.lab.bootstrap, topics)],
         env=stack.environment(),
         capture_output=True,
         text=True,
@@ -49,8 +57,11 @@ def judged(stack: Stack, group: str = "orders", *, topics: Sequence[str] = (), o
     return Judgement(done.returncode, json.loads(done.stdout))
 
 
-def verify_traffic(bootstrap: str) -> tuple[str, ...]:
-    """The words of `verify-traffic` for the lab's application: a stack makes the topics that its release writes."""
-    counted = kafka.exists(bootstrap, kafka.COUNTED)
-    topic = ("--topic", f"{kafka.COUNTED}={kafka.COUNTED}") if counted else ()
-    return ("verify-traffic", "--bootstrap", bootstrap, "--format", "json", *topic)
+def verify_traffic(bootstrap: str, topics: Sequence[str] = ()) -> tuple[str, ...]:
+    """The words of `verify-traffic` for the lab's application: a stack makes the topics that its release writes.
+
+    `topics` are topics of other names, as `role=topic`.
+    """
+    counted = [f"{kafka.COUNTED}={kafka.COUNTED}"] if kafka.exists(bootstrap, kafka.COUNTED) else []
+    named = (word for topic in (*counted, *topics) for word in ("--topic", topic))
+    return ("verify-traffic", "--bootstrap", bootstrap, "--format", "json", *named)

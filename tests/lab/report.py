@@ -42,8 +42,27 @@ class Rolled:
 
 
 @dataclass(frozen=True)
+class TopicIds:
+    """The internal topics of an application before and after a run: ids by name; `kept` if they have to be the same."""
+
+    application_id: str
+    kept: bool
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the same topics are there, and each has its own id still, or another one."""
+        same = [self.before[name] == self.after.get(name) for name in self.before]
+        return bool(same) and self.before.keys() == self.after.keys() and (all(same) if self.kept else not any(same))
+
+
+@dataclass(frozen=True)
 class Facts:
-    """All input of the document; `inputs` and `outputs` are the records of the topics by time."""
+    """All input of the document; `inputs` and `outputs` are the records of the topics by time.
+
+    `internal` is empty if the run is not about internal topics.
+    """
 
     run: Mapping[str, Any]
     judge: Mapping[str, Any]
@@ -52,6 +71,7 @@ class Facts:
     inputs: Sequence[Appended]
     outputs: Sequence[Appended]
     seconds: Mapping[str, float]
+    internal: Sequence[TopicIds] = ()
 
 
 def document(facts: Facts) -> dict[str, Any]:
@@ -61,7 +81,9 @@ def document(facts: Facts) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "command": "demo",
-        "ok": facts.run.get("state") == "success" and facts.judge.get("verdict") == "ok",
+        "ok": facts.run.get("state") == "success"
+        and facts.judge.get("verdict") == "ok"
+        and all(one.ok for one in facts.internal),
         "run": dict(facts.run),
         "inputs_seen": facts.judge.get("inputs_seen"),
         "bounces": len(bounces),
@@ -73,12 +95,25 @@ def document(facts: Facts) -> dict[str, Any]:
             for one in facts.rolled
             if not one.on_empty_topics
         ],
+        "internal_topics": [_topics(one) for one in facts.internal],
         "held_seconds": held(facts.rolled),
         "silence_seconds": silence(facts.outputs),
         "verdict": facts.judge.get("verdict"),
         **{fault: facts.judge.get(fault) for fault in FAULTS},
         "judge": dict(facts.judge),
         "seconds": dict(facts.seconds),
+    }
+
+
+def _topics(one: TopicIds) -> dict[str, Any]:
+    return {
+        "application_id": one.application_id,
+        "expected": "the ids of before" if one.kept else "new ids",
+        "ok": one.ok,
+        "topics": [
+            {"name": name, "id_before": one.before.get(name), "id_after": one.after.get(name)}
+            for name in sorted({*one.before, *one.after})
+        ],
     }
 
 

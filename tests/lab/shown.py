@@ -7,19 +7,26 @@ from typing import Any
 from kstreams_runbooks.demo.traffic.schedule import CUSTOMER_EVERY
 from kstreams_runbooks.errors import BadInput
 
+from lab import started_over
 from lab.application import TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 
 DEFAULT = "library_bump"
+_AGAIN = "again-"
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A runbook in the demo: its DAG, the application before it, its form; one customer update after so many events."""
+    """A runbook in the demo: its DAG, the application before it, its form; one customer update after so many events.
+
+    A runbook that starts the application over writes to outputs that begin with `new_outputs`, and has to leave another
+    application with a longer id alone (lab/neighbour.py).
+    """
 
     dag_id: str
     form: Mapping[str, Any]
     deployed: Deployed = field(default_factory=Deployed)
     customer_every: int = CUSTOMER_EVERY
+    new_outputs: str = ""
 
 
 _ALL = (
@@ -31,6 +38,12 @@ _ALL = (
         Deployed(release=WITH_REPARTITION),
         customer_every=4,
     ),
+    Shown(
+        "reset_and_cleanup",
+        {"mode": "reset", "settings": started_over.outputs(_AGAIN)},
+        Deployed(release=TO_RELEASE),
+        new_outputs=_AGAIN,
+    ),
 )
 
 
@@ -39,5 +52,5 @@ def shown(name: str) -> Shown:
     for one in _ALL:
         if one.dag_id == (name or DEFAULT):
             return one
-    there = " or ".join(one.dag_id for one in _ALL)
-    raise BadInput(f"RUNBOOK={name}: the demo does not show it; leave it out, or set RUNBOOK to {there}")
+    there = ", ".join(one.dag_id for one in _ALL)
+    raise BadInput(f"RUNBOOK={name}: the demo does not show it; leave it out, or set RUNBOOK to one of {there}")

@@ -18,9 +18,9 @@ from lab.supervise import until
 from world.endings import COMPLETED, NOTHING_CHANGED, begun_other, ended, held_by
 from world.flushing import DAG, SHORT, SWAP
 from world.given import declared_as
+from world.own_stack import own_stack
 from world.ports import FORGETFUL
 from world.runs import approve, evidence, finished, question
-from world.tested import tested
 
 pytestmark = pytest.mark.long
 
@@ -36,7 +36,7 @@ _FORGOTTEN_S = 120
 def forgetful(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """A stack whose customers are sent once, at the beginning, and never again."""
     parts = Parts(traffic_rate=520, customers=200, customer_every=10**9, broker=_MINUTE)
-    with tested(tmp_path_factory, parts, FORGETFUL) as made, declared_as(made, limits=SHORT):
+    with own_stack(tmp_path_factory, parts, FORGETFUL) as made, declared_as(made, limits=SHORT):
         yield made
 
 

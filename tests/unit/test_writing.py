@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PRINTED = {
     "change_rules.md",
     "drain_soak.md",
+    "kill_control_topic_flush.md",
     "kill_library_bump.md",
     "kill_planned_downgrade.md",
     "lag_scenarios.md",

@@ -40,6 +40,7 @@ def result(**changed: Any) -> dict[str, Any]:
         "gaps": [{"bounce": 1, "instance": "orders-1", "seconds": 4.2}],
         "per_bounce": [{"number": 1, "instances": {"orders-1": times}, "records_per_second_min": 291}],
         "instances": {"orders-1": {"starts": [{"version": "4.3.1", "upgrade_from": "3.4"}]}},
+        "internal_topics": [],
         "held_seconds": None,
         "silence_seconds": 1.5,
         "inputs_seen": 123_456,
@@ -96,6 +97,20 @@ def test_the_result_fits(width: int) -> None:
     ):
         assert whole in text
     assert "verdict: ok" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_ids_of_internal_topics_fit(width: int) -> None:
+    """Before and after, and whether they are as expected."""
+    row = {"name": "orders-running-changelog", "id_before": "FQ6gh0vHQY2q3CYSb5ZRNA", "id_after": None}
+    found = {"application_id": "orders", "expected": "new ids", "ok": False, "topics": [row]}
+    console = Console(width=width, record=True, file=io.StringIO(), force_terminal=True)
+    show(result(internal_topics=[found]), console)
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= width
+    text = " ".join(" ".join(lines).split())
+    for whole in ("Internal topics of orders (expected: new ids; NOT as expected)", "FQ6gh0vHQY2q3CYSb5ZRNA", "absent"):
+        assert whole in text
 
 
 @pytest.mark.parametrize("width", WIDTHS)

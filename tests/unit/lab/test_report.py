@@ -4,7 +4,18 @@ from typing import Any
 
 import pytest
 from lab.kafka import Appended
-from lab.report import Facts, InstanceStart, Rolled, document, gap, rolled_in, silence, slowest_second, starts_in
+from lab.report import (
+    Facts,
+    InstanceStart,
+    Rolled,
+    TopicIds,
+    document,
+    gap,
+    rolled_in,
+    silence,
+    slowest_second,
+    starts_in,
+)
 
 # Shortened, in the order in which they are printed: 3.4.1 names its class, 4.3.1 the parent's; clients follow.
 LOG_OF_3_4_1 = """\
@@ -161,3 +172,27 @@ def test_silence_is_the_longest_time_without_an_output_of_any_partition() -> Non
     assert silence([Appended(0, 1_000), Appended(1, 9_000), Appended(0, 4_000), Appended(1, 4_500)]) == 4.5
     assert silence([Appended(0, 1_000)]) is None
     assert document(facts(outputs=[Appended(0, 0), Appended(1, 700)]))["silence_seconds"] == 0.7
+
+
+OLD, NEW = {"a-changelog": "1", "a-repartition": "2"}, {"a-changelog": "3", "a-repartition": "4"}
+
+
+@pytest.mark.parametrize(
+    ("kept", "after", "ok"),
+    [
+        (True, OLD, True),
+        (True, OLD | {"a-changelog": "3"}, False),
+        (True, {"a-changelog": "1"}, False),
+        (False, NEW, True),
+        (False, NEW | {"a-changelog": "1"}, False),
+        (False, NEW | {"b-changelog": "5"}, False),
+        (False, {}, False),
+    ],
+)
+def test_the_ids_of_internal_topics_are_all_kept_or_all_new(kept: bool, after: dict[str, str], ok: bool) -> None:
+    """A topic that is gone or more than before is neither; nothing before proves nothing."""
+    found = TopicIds("a", kept, OLD, after)
+    assert found.ok is ok
+    made = document(facts(internal=[found]))
+    assert (made["ok"], made["internal_topics"][0]["ok"]) == (ok, ok)
+    assert not TopicIds("a", kept, {}, {}).ok

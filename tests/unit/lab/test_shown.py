@@ -20,7 +20,14 @@ def test_the_flush_starts_from_the_release_with_the_repartition_topic() -> None:
     assert flush.form["release"] == WITHOUT_REPARTITION
 
 
+def test_the_reset_writes_to_new_outputs() -> None:
+    """In the old ones its results would be duplicates."""
+    reset = shown("reset_and_cleanup")
+    assert reset.form["settings"]["topic.per-customer"] == f"{reset.new_outputs}per-customer"
+    assert not shown("").new_outputs
+
+
 def test_any_other_runbook_is_one_sentence() -> None:
     """With those that there are."""
-    with pytest.raises(BadInput, match=r"RUNBOOK=undo: .* library_bump or control_topic_flush"):
+    with pytest.raises(BadInput, match=r"RUNBOOK=undo: .* one of library_bump, control_topic_flush, reset_and_cleanup"):
         shown("undo")

@@ -32,12 +32,15 @@ def ready_for_change(
     max_age_ms: int,
     *,
     at_once: bool = False,
+    out_of_use: bool = False,
 ) -> Verdict:
     """Whether an application may be changed now; the check itself changes nothing.
 
     `age_ms` is the age of `reading` when it is judged. Refuses faults, is inconclusive about missing readings, and
     carries findings for a person to assess (they are in the approval). With `at_once` all instances are restarted
-    together, which may be the cure: their state is a finding then, not a refusal.
+    together, which may be the cure: their state is a finding then, not a refusal. With `out_of_use` no instance is
+    expected to run, and the group and its offsets may be gone: whether the application is out of use is decided at the
+    plan.
     """
     if why := of_the_future(declared.name, age_ms, "observe"):
         return Verdict(Outcome.INCONCLUSIVE, (why,))
@@ -51,8 +54,10 @@ def ready_for_change(
         )
     findings = tuple(_findings(reading, declared))
     wrong, unwell = tuple(_wrong(reading, declared)), tuple(_unwell(reading, declared))
-    missing, unheard = tuple(_missing(reading)), tuple(_unheard(reading))
-    if at_once:
+    missing, unheard = tuple(_missing(reading, out_of_use=out_of_use)), tuple(_unheard(reading))
+    if out_of_use:
+        unwell = unheard = ()
+    elif at_once:
         findings += tuple(_restarted_anyway(declared, (*unwell, *unheard)))
     elif not any(_process(instance) for instance in reading.instances):
         return Verdict(
@@ -67,6 +72,7 @@ def ready_for_change(
     if missing:
         return Verdict(Outcome.INCONCLUSIVE, missing, findings)
     how = "with findings" if at_once and (unwell or unheard) else "RUNNING, group stable"
+    how = "said to be out of use, which `plan` decides" if out_of_use else how
     return Verdict(
         Outcome.PROCEED, (f"{len(reading.instances)} instances {how}, every reading that is needed is there",), findings
     )
@@ -88,10 +94,10 @@ def _process(instance: InstanceReading) -> bool:
     return isinstance(deployment, Missing) or not is_down(deployment.process)
 
 
-def _missing(reading: ApplicationReading) -> Iterator[str]:
+def _missing(reading: ApplicationReading, *, out_of_use: bool) -> Iterator[str]:
     """Missing readings of the cluster and the deployer."""
-    yield from reading.lacking("broker", "group", "offsets", "topics")
-    if isinstance(reading.partitions, tuple):
+    yield from reading.lacking("broker", "topics", *(() if out_of_use else ("group", "offsets")))
+    if isinstance(reading.partitions, tuple) and not out_of_use:
         yield from total_lag(reading.partitions).unknown
     for instance in reading.instances:
         deployment = instance.deployment

@@ -19,6 +19,7 @@ from kstreams_runbooks.decide.plans.basis import (
 from kstreams_runbooks.decide.plans.flush import FLUSH
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE
 from kstreams_runbooks.decide.plans.reset import RESET
+from kstreams_runbooks.decide.plans.undo_begins import begun_at_zero
 from kstreams_runbooks.decide.plans.undo_cards import (
     OwnThings,
     created_topics,
@@ -111,12 +112,15 @@ def undo_plan(
     )
     others = sorted(undone.others, key=lambda card: -card.seq)
     taken = [taken_back(card, readings[card.side], own) for card in others]
-    stages = in_order(
-        [UndoPart("", bounces, undone.cards), *(part for part, _ in parts)],
-        taken,
-        at_once=undone.at_once,
-        must=undone.runbook in {FLUSH, RESET},
-    )
+    at = {"": declared, **{side.role: side.declared for side in sides}}
+    restarted = [UndoPart("", bounces, undone.cards), *(part for part, _ in parts)]
+    begun = [
+        stage
+        for part in restarted
+        if undone.at_once and part.bounces
+        for stage in begun_at_zero(at[part.role], readings[part.role], part.role, undone.others, taken)
+    ]
+    stages = in_order(restarted, taken, at_once=undone.at_once, must=undone.runbook in {FLUSH, RESET}, begun=begun)
     # Inputs count as held until the cards of a flush are finished: with nothing left to do the undo only closes them.
     if not stages and undone.runbook != FLUSH:
         raise Refused(

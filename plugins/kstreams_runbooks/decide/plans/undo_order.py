@@ -20,18 +20,23 @@ class UndoPart:
 
 
 def in_order(
-    parts: Sequence[UndoPart], others: Sequence[TakenBack], *, at_once: bool, must: bool = False
+    parts: Sequence[UndoPart],
+    others: Sequence[TakenBack],
+    *,
+    at_once: bool,
+    must: bool = False,
+    begun: Sequence[tuple[int, Stage]] = (),
 ) -> tuple[Stage, ...]:
     """The stages that take everything back, numbered; `at_once` if the run had all instances down together.
 
     Then everything else happened while they were down: they are stopped first, and started once all that came after
     their stop is taken back. Instances that were rolled go back in the place of their last card. With `must` an
-    instance that cannot be set back is not started at all.
+    instance that cannot be set back is not started at all. `begun` are stages that follow those of a card.
     """
-    back = [(one.seq, one.stage) for one in others if one.stage is not None]
+    back = [*((one.seq, one.stage) for one in others if one.stage is not None), *begun]
     if not back and len(parts) == 1:
         return parts[0].bounces
-    placed: list[tuple[int, Stage]] = list(back)
+    placed: list[tuple[int, Stage]] = back
     for part in parts:
         placed += _bracketed(part, must=must) if at_once else _rolled(part)
     # Stages of one card, or of one side, keep their order.

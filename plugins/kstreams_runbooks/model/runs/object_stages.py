@@ -8,12 +8,18 @@ from typing import ClassVar, Literal
 
 from kstreams_runbooks.model.writes import TopicShape
 
-# The targets of a group's offsets: the start of the log, its end, the offsets on an undo card, the same again, those
-# that an earlier stage of the run committed again, or a target of its own for each topic.
-OffsetsTo = Literal["start", "end", "card", "same", "kept", "target"]
+# The targets of a group's offsets: the start of the log (`unset`: of partitions without a committed offset alone), its
+# end, the offsets on an undo card, the same again, those that an earlier stage of the run committed again, or a target
+# of its own for each topic.
+OffsetsTo = Literal["start", "unset", "end", "card", "same", "kept", "target"]
 # The place at which a group begins a partition without a committed offset, in the words of auto.offset.reset.
 OffsetReset = Literal["", "earliest", "latest"]
-_TO = {"card": "back to where they were", "same": "again to where they are", "kept": "to where they were held"}
+_TO = {
+    "unset": "to the start of the log where none is committed",
+    "card": "back to where they were",
+    "same": "again to where they are",
+    "kept": "to where they were held",
+}
 
 
 @dataclass(frozen=True, slots=True)

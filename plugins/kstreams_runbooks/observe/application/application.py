@@ -113,12 +113,14 @@ def read_application(
     deployer: Deployer,
     *,
     also: Collection[str] = (),
+    describes: bool = True,
     now: Callable[[], float] = time.time,
 ) -> ApplicationReading:
     """One reading of brokers, group, topics, offsets and every declared instance.
 
     `also` names topics that are looked up in addition to the topology's: while all instances are down only a
-    description shows the topology, and it need not know every setting.
+    description shows the topology, and it need not know every setting. Unless it `describes`, the partitions are
+    Missing then: a description takes the start of a JVM.
 
     The instances' metrics are read in threads while the deployer and the brokers are read. A part that cannot be read
     is Missing in its place. Unreachable if no broker answers, Inconclusive if none lists its topics. `now` gives
@@ -133,7 +135,7 @@ def read_application(
     named = (
         copied_topics(application.inputs, application.outputs)
         if application.copies
-        else read_topology(instances, deployer.topology, application.application_id, names)
+        else read_topology(instances, deployer.topology if describes else None, application.application_id, names)
     )
     topics = _topics(application, reader, named, names, also)
     return ApplicationReading(
@@ -221,11 +223,11 @@ def _deployment(found: dict[str, Deployment] | Missing, name: str) -> Deployment
 
 def read_topology(
     instances: Iterable[InstanceReading],
-    topology_of: Callable[[Target], str],
+    topology_of: Callable[[Target], str] | None,
     application_id: str,
     names: TopicNames,
 ) -> TopologyTopics | Missing:
-    """Topics of every topology that runs; if none runs, of every target that is set.
+    """Topics of every topology that runs; if none runs, of every target that is set, as `topology_of` describes it.
 
     In the middle of a roll two releases may run: the union of both is what the group has to commit.
     """

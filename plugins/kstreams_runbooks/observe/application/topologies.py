@@ -14,17 +14,19 @@ from kstreams_runbooks.model.topology.topology import Topology
 
 
 def run_or_set(
-    instances: Iterable[InstanceReading], topology_of: Callable[[Target], str]
+    instances: Iterable[InstanceReading], topology_of: Callable[[Target], str] | None
 ) -> tuple[Topology, ...] | Missing:
     """Every topology that runs; if none runs, that of every target that is set.
 
     Instances that were stopped in the middle of a roll have two, and either may have run last. `topology_of` is the
-    deployer's: it raises RunbookError.
+    deployer's: it raises RunbookError. With None in its place nothing is described.
     """
     seen = tuple(instances)
     readings = [instance.streams for instance in seen if isinstance(instance.streams, StreamsReading)]
     if texts := {reading.topology for reading in readings if isinstance(reading.topology, str)}:
         return _parsed(texts)
+    if topology_of is None:
+        return Missing("no running instance reports its topology")
     deployments = [instance.deployment for instance in seen if isinstance(instance.deployment, Deployment)]
     targets = {one.target for one in deployments if isinstance(one.target, Target)}
     try:

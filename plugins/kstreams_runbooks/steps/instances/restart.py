@@ -84,7 +84,7 @@ def stop_application(side: str = "", *, first: Callable[[Run], None] | None = No
         elif flows(run) and plan.stop and is_complete(run, plan.stop):
             run.say("the application was stopped, and its inputs flow again: nothing to stop")
         else:
-            if first is not None and not any(has_ended(one) for one in own.read().instances):
+            if first is not None and not any(has_ended(one) for one in own.read(describes=False).instances):
                 first(run)
             stop_stage(own, plan.stop, started(plan.start))
 
@@ -100,7 +100,7 @@ def stop_stage(run: Run, stage: StopAll | None, bounce: Bounce) -> None:
     if stage:
         require_earlier(run, stage)
     # An approval that has expired meanwhile must not keep instances down, or inputs held.
-    down = has_stopped(run) and any(has_ended(one) for one in run.read().instances)
+    down = has_stopped(run) and any(has_ended(one) for one in run.read(describes=False).instances)
     going_on = down or (stage is not None and holds_inputs(run, stage))
     proofs = tuple(_proofs(run.plan(), stage))
     authorize(run, _APPROVAL, proofs, stage=stage.number if stage else None, going_on=going_on)
@@ -204,7 +204,7 @@ def await_gates(operator: BaseOperator, run: Run, bounce: Bounce, *, last: bool)
 
     `last` if nothing of the task is left to do once the last one has passed.
     """
-    plan, reading = run.plan(), run.read()
+    plan, reading = run.plan(), run.read(describes=False)
     for name in plan.facts.instances:
         instance = reading.instance(name)
         if isinstance(instance, Missing):

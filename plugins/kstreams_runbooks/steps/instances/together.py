@@ -58,7 +58,7 @@ def stop_all(run: Run, bounce: Bounce) -> None:
 
     Refused or Inconclusive, and nothing changed, if a guard refuses. Safe to run again in any state.
     """
-    reading = run.read()
+    reading = run.read(describes=False)
     going = [one for one in reading.instances if not started_by(run, one, bounce, reading.taken.at_ms)]
     if len(going) < len(reading.instances):
         _require_down(going)
@@ -94,7 +94,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
 
     Refused if an instance that this run did not start is up: then the group has not stayed EMPTY.
     """
-    reading = run.read()
+    reading = run.read(describes=False)
     waiting = [one for one in reading.instances if not started_by(run, one, bounce, reading.taken.at_ms)]
     _require_down(waiting)
     if len(waiting) == len(reading.instances):
@@ -217,7 +217,7 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
 
 def has_started(run: Run, bounce: Bounce) -> bool:
     """Whether this run has begun to start the instances on a bounce; all of them may have died since."""
-    reading = run.read()
+    reading = run.read(describes=False)
     if any(started_by(run, one, bounce, reading.taken.at_ms) for one in reading.instances):
         return True
     begun = run.ledger.evidence(run.key, kind="note", name=START_BEGUN)

@@ -40,6 +40,7 @@ from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.person import AskingTask
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step
+from kstreams_runbooks.steps.stages.order import is_complete, keep_complete
 from kstreams_runbooks.steps.stages.perform import guard_stage, perform
 
 _MENDS = "clear undo, which starts it first"
@@ -151,14 +152,14 @@ class UndoOperator(RollingOperator, AskingTask):
 
     def _other(self, run: Run, stage: OtherStage, cards: Mapping[int, Card]) -> None:
         """A stage that changes no instance; the cards that it takes back are finished with it."""
-        if all(cards[seq].done for seq in stage.undoes):
+        if is_complete(run, stage) or (stage.undoes and all(cards[seq].done for seq in stage.undoes)):
             return
         authorize(run.first, self.approval, (), going_on=bool(run.ledger.cards(run.key)))
         guard_stage(run, stage)
         perform(run, stage, cards)
         for seq in stage.undoes:
             run.ledger.finish_card(cards[seq].run_key, seq)
-        run.say(f"stage {stage.number} of {len(run.whole_plan().stages)} is complete: {stage.sentence}")
+        keep_complete(run, stage)
 
     def _stop(self, run: Run, bounce: Bounce) -> None:
         reading = run.read()

@@ -116,6 +116,6 @@ class WatchTrigger(BaseTrigger):
 def reading_of(run: Run) -> ApplicationReading:
     """The application now; a broker that does not answer makes everything Missing, because it may be restarting."""
     try:
-        return run.read()
+        return run.read(describes=False)
     except (Inconclusive, Unreachable) as error:
         return unread(run.application, str(error))

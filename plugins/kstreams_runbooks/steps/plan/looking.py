@@ -57,8 +57,11 @@ def look(run: Run, also: tuple[str, ...] = ()) -> None:
         run.say(line)
 
 
-def check(*roles: str, at_once: bool = False) -> Any:
-    """The task `check` of the same roles; with `at_once` it also accepts an application with unhealthy instances."""
+def check(*roles: str, at_once: bool = False, out_of_use: Callable[[Run], bool] = lambda _: False) -> Any:
+    """The task `check` of the same roles; with `at_once` it also accepts an application with unhealthy instances.
+
+    `out_of_use` is whether a run is about an application that no instance runs any more.
+    """
 
     @step("judges the reading; changes nothing")
     def check(run: Run) -> None:
@@ -69,7 +72,7 @@ def check(*roles: str, at_once: bool = False) -> Any:
         sides = _sides(run, roles)
         _refuse_held(run, sides)
         for side in sides:
-            _judge(side, at_once=at_once)
+            _judge(side, at_once=at_once, out_of_use=out_of_use(run))
         if not run.dry_run:
             take_hold(run, sorted({one for side in sides for one in resources(side)}), changes=False)
 
@@ -104,7 +107,7 @@ def _sides(run: Run, roles: tuple[str, ...]) -> list[Run]:
     return [run.side(role) for role in ("", *(role for role in roles if run.record.params.get(role)))]
 
 
-def _judge(run: Run, *, at_once: bool) -> None:
+def _judge(run: Run, *, at_once: bool, out_of_use: bool) -> None:
     """Refused or Inconclusive if one side is not ready for a change."""
     reading = run.observed()
     verdict = run.decide(
@@ -114,6 +117,7 @@ def _judge(run: Run, *, at_once: bool) -> None:
         age_ms=now_ms() - reading.taken.at_ms,
         max_age_ms=int(run.limit("max_reading_age_s") * 1000),
         at_once=at_once,
+        out_of_use=out_of_use,
     )
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")

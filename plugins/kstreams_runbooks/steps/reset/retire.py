@@ -19,7 +19,8 @@ from kstreams_runbooks.wording import outside
 
 # The field of the form, and what it may choose.
 RETIRE = "retire"
-_CHOICES = ("orphans", "application")
+_APPLICATION = "application"
+_CHOICES = ("orphans", _APPLICATION)
 
 
 def retire(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
@@ -43,20 +44,31 @@ def retire(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...])
     )
 
 
+def retires_application(run: Run) -> bool:
+    """Whether the form asks to retire a whole application."""
+    return run.record.params.get("mode") == RETIRE and run.record.params.get(RETIRE) == _APPLICATION
+
+
+def deleted_topics(run: Run) -> dict[str, str]:
+    """The topics that a run deletes for good, with their ids; empty for any other mode."""
+    plan = run.whole_plan()
+    names = {name for one in plan.stages if isinstance(one, DeleteTopics) and one.retired for name in one.topics}
+    return {name: topic_id for name, topic_id, _ in plan.facts.topics if name in names}
+
+
 def prove_retired(run: Run) -> None:
     """Prove at the end of a run in mode `retire` that what it deleted is still gone."""
-    plan = run.whole_plan()
-    names = {name for one in plan.stages if isinstance(one, DeleteTopics) for name in one.topics}
+    plan, deleted = run.whole_plan(), deleted_topics(run)
     groups = tuple(name for one in plan.stages if isinstance(one, DeleteGroups) for name in one.groups)
     with ClusterReader(run.kafka) as reader:
-        seen = reader.topics(names)
+        seen = reader.topics(sorted(deleted))
         every = reader.lists_every_group()
         listed = tuple(name for name, *_ in reader.groups())
     hidden = Missing("whether the group still exists is not visible to this login; grant it Describe on Cluster")
     run.demand(
         run.decide(
             retirement_verified,
-            deleted={name: topic_id for name, topic_id, _ in plan.facts.topics if name in names},
+            deleted=deleted,
             groups=groups,
             seen=seen,
             listed=listed if every is True else hidden,

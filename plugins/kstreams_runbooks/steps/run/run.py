@@ -208,12 +208,18 @@ class Run:
         """One limit of this run."""
         return dict(self.declared.limits)[name]
 
-    def read(self, also: tuple[str, ...] = ()) -> ApplicationReading:
-        """Read everything about the application now, with the topics that the plan binds and `also` these."""
+    def read(self, also: tuple[str, ...] = (), *, describes: bool = True) -> ApplicationReading:
+        """Read everything about the application now, with the topics that the plan binds and `also` these.
+
+        A guard or a gate does not need the partitions while no instance runs: it `describes` nothing, because a
+        description is a start of a JVM, in the middle of the time without processing.
+        """
         stored = self.ledger.plan(self.key)
         planned = self.plan().topics if stored and "facts" in stored else ()
         with ClusterReader(self.kafka) as reader:
-            return read_application(self.application, reader, self.deployer, also=(*planned, *also))
+            return read_application(
+                self.application, reader, self.deployer, also=(*planned, *also), describes=describes
+            )
 
     def running_facts(self, reading: ApplicationReading) -> dict[str, FactsReading | Missing]:
         """The topology facts that the instances of a reading show now, without those that did not answer."""

@@ -11,6 +11,8 @@ from kstreams_runbooks.steps.run.run import Run
 # A restarting broker or agent is back within half of this time.
 _RETRIES = 2
 _RETRY_DELAY = timedelta(seconds=15)
+# The settings of a task that only reads.
+READS: Mapping[str, Any] = {"retries": _RETRIES, "retry_delay": _RETRY_DELAY, "retry_policy": RETRY_UNREACHABLE}
 
 
 class Step(AskingTask):
@@ -29,7 +31,7 @@ class Step(AskingTask):
 
 def step(what: str) -> Callable[[Callable[[Run], None]], Callable[[], Step]]:
     """Turn a function of a run that only reads into a task factory; `what` is the first line of its log."""
-    return _as_task(what, retries=_RETRIES, retry_delay=_RETRY_DELAY, retry_policy=RETRY_UNREACHABLE)
+    return _as_task(what, **READS)
 
 
 def write(what: str) -> Callable[[Callable[[Run], None]], Callable[[], Step]]:

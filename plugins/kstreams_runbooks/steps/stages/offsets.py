@@ -78,6 +78,9 @@ def _wanted(
         own = {place: one for place, one in before.by_place().items() if place in ends}
         begin = {place: CommittedOffset(*place, _begin(run, stage, place, ends[place])) for place in ends.keys() - own}
         return tuple(one for _, one in sorted({**own, **begin}.items()))
+    if stage.to == "unset":
+        committed = before.by_place().keys()
+        return tuple(CommittedOffset(*place, ends[place][0]) for place in sorted(ends.keys() - committed))
     if run.plan().certify:
         _require_empty(run, ends)
     at = 0 if stage.to == "start" else 1

@@ -93,7 +93,7 @@ def guard_stage(run: Run, stage: OtherStage) -> None:
     """Drifted or Inconclusive if an application of the run is not as planned; the run's own changes are expected."""
     for side in run.sides:
         of = {"plan": side.plan(), "name": "", "number": stage.number, "own": own_changes(side)}
-        guarded = side.decide(nothing_drifted, reading=side.read(), **of)
+        guarded = side.decide(nothing_drifted, reading=side.read(describes=False), **of)
         begun = f"stage {stage.number} is not begun"
         if guarded.outcome is Outcome.INCONCLUSIVE:
             raise Inconclusive(f"{begun}: {'; '.join(guarded.reasons)}")
@@ -126,7 +126,7 @@ def _clear_state(run: Run, stage: ClearState) -> None:
     # A dry run has stopped none.
     stopped = run.dry_run and stage.side in {one.side for one in run.whole_plan().stopped_before(stage)}
     names = stage.instances or tuple(one.name for one in run.application.deployer.instances)
-    for one in run.read().instances:
+    for one in run.read(describes=False).instances:
         if isinstance(one.deployment, Missing):
             raise Inconclusive(f"{one.instance} is not cleared: {one.deployment.missing}")
         if one.instance in names and not is_down(one.deployment.process) and not stopped:

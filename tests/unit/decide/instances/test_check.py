@@ -94,6 +94,22 @@ def test_an_instance_that_is_down_refuses() -> None:
     assert verdict.reasons == ("orders-1: its process does not run (expected running); start it first",)
 
 
+def test_an_application_out_of_use_needs_no_instance_and_no_group() -> None:
+    """The plan decides whether it is; what names its topics has to be read all the same."""
+    unused = replace(
+        reading(down("orders-1"), down("orders-2")),
+        group=Missing("no broker knows group orders"),
+        partitions=Missing("no broker knows group orders"),
+    )
+    verdict = ready_for_change(unused, declared(), 0, 60_000, at_once=True, out_of_use=True)
+    assert verdict.outcome is Outcome.PROCEED, verdict.reasons
+    assert "restarted-while-unwell" not in {one.id for one in verdict.findings}
+    assert ready_for_change(unused, declared(), 0, 60_000, at_once=True).outcome is Outcome.INCONCLUSIVE
+    hidden = replace(unused, topics=Missing("timed out"))
+    verdict = ready_for_change(hidden, declared(), 0, 60_000, at_once=True, out_of_use=True)
+    assert (verdict.outcome, verdict.reasons) == (Outcome.INCONCLUSIVE, ("topics of orders: timed out",))
+
+
 def test_what_somebody_states_is_planned_with_and_said() -> None:
     """Only a dry run has such a reading; whoever reads its plan is told that nobody looked."""
     one = instance("orders-1")

@@ -1,6 +1,6 @@
 """Undo goes by kind of card, last to first, over all sides; for each card whether it applies, why not, and its cost.
 
-Covers decide/plans/undo_order
+Covers decide/plans/undo_order, decide/plans/undo_begins
 """
 
 from dataclasses import replace
@@ -366,7 +366,8 @@ def reset(*, again: bool = False, created: bool = True) -> tuple[OtherCard, ...]
 def test_an_undo_of_a_reset_brings_offsets_back_and_leaves_the_new_topics() -> None:
     """There is no way back to the old ones: what each card took is named, and the whole is a danger."""
     new = (TopicReading(_STORE.name, "new-1", 2), TopicReading(_QUEUE.name, "new-2", 2))
-    made = undo(*reset(), now=seen(*new), own=moves("orders-1", "orders-2"))
+    rows = tuple(partition(3, 9, number, topic=_QUEUE.name) for number in range(2))
+    made = undo(*reset(), now=seen(*new, partitions=rows), own=moves("orders-1", "orders-2"))
     assert [one.kind for one in made.stages] == ["stop_all", "set_offsets", "start_all"]
     [back] = [one for one in made.stages if one.kind == "set_offsets"]
     assert back.sentence == "set the offsets of group orders on orders back to where they were"
@@ -380,22 +381,57 @@ def test_an_undo_of_a_reset_brings_offsets_back_and_leaves_the_new_topics() -> N
 
 
 def test_an_undo_between_deletion_and_creation_creates_the_topics_as_they_were() -> None:
-    """Empty, with the settings that they had; the state is gone all the same."""
+    """Empty, with the settings that they had; the state is gone all the same.
+
+    The group begins the repartition topic at its first record, whatever its reset policy.
+    """
     made = undo(*reset(created=False), now=seen(), own=moves("orders-1"))
     assert [one.kind for one in made.stages] == [
         "stop_all",
         "set_offsets",
         "create_topics",
+        "set_offsets",
         "create_topics",
         "start_all",
     ]
+    assert made.stages[3].sentence == (
+        f"set the offsets of group orders on {_QUEUE.name} to the start of the log where none is committed"
+    )
     assert any(one.id == "undo-without-the-state" for one in made.findings)
+
+
+@pytest.mark.parametrize(
+    ("committed", "begins"), [((), True), ((None, None), True), ((0, None), True), ((0, 7), False)]
+)
+def test_a_repartition_topic_that_the_run_created_begins_at_its_first_record(
+    committed: tuple[int | None, ...], begins: bool
+) -> None:
+    """The run ended before it set its offsets. A place that is committed stays: the application may have read on."""
+    new = (TopicReading(_STORE.name, "new-1", 2), TopicReading(_QUEUE.name, "new-2", 2))
+    rows = tuple(partition(offset, 9, number, topic=_QUEUE.name) for number, offset in enumerate(committed))
+    made = undo(*reset()[:6], now=seen(*new, partitions=rows), own=moves("orders-1"))
+    kinds = ["stop_all", "set_offsets", "start_all"] if begins else ["bounce"]
+    assert [one.kind for one in made.stages] == kinds
+
+
+def test_a_topic_of_another_name_or_of_a_run_that_rolled_needs_no_first_offset() -> None:
+    """Only internal topics are read from their first record; members of a group that runs commit themselves."""
+    gone = other(3, TopicDeleted(_SHAPE, "id-1"))
+    assert [one.kind for one in undo(gone, now=seen(), own=moves("orders-1")).stages] == [
+        "stop_all",
+        "create_topics",
+        "start_all",
+    ]
+    queue = other(3, TopicDeleted(_QUEUE, "old-2"))
+    rolled = undo(queue, now=seen(), own=moves("orders-1", "orders-2"), at_once=False)
+    assert "set_offsets" not in [one.kind for one in rolled.stages]
 
 
 def test_topics_that_the_application_created_again_stay_too() -> None:
     """Under ids that no card has."""
     there = (TopicReading(_STORE.name, "x", 2), TopicReading(_QUEUE.name, "y", 2))
-    made = undo(*reset(again=True, created=False), now=seen(*there), own=moves("orders-1"))
+    rows = (partition(5, 9, topic=_QUEUE.name),)
+    made = undo(*reset(again=True, created=False), now=seen(*there, partitions=rows), own=moves("orders-1"))
     assert [one.kind for one in made.stages] == ["stop_all", "set_offsets", "start_all"]
     said = " / ".join(one.message for one in made.findings)
     assert "is there again (id x): what the old one had is gone for good" in said

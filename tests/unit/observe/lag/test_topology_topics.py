@@ -148,6 +148,17 @@ def test_stopped_in_the_middle_of_a_roll_every_release_that_is_set_counts() -> N
     )
 
 
+def test_nothing_is_described_for_a_guard() -> None:
+    """A description takes the start of a JVM: what runs is known, what is down stays unknown."""
+    stopped = (down("one", release="v2"),)
+    unknown = read_topology(stopped, None, "app", TopicNames.of(()))
+    assert unknown == Missing("no running instance reports its topology")
+    running = instance("two", topology="Topologies:\n  Sub-topology: 0\n    Source: s (topics: [in])\n      --> none\n")
+    found = read_topology((*stopped, running), None, "app", TopicNames.of(()))
+    assert isinstance(found, TopologyTopics)
+    assert found.sources() == {"in"}
+
+
 def test_each_topic_is_read_by_one_subtopology() -> None:
     """Internal topics with their prefix, patterns by what the cluster has; a global store's topic has no task."""
     text = (

@@ -13,7 +13,7 @@ from world.ports import port
 
 
 @contextmanager
-def tested(directories: pytest.TempPathFactory, parts: Parts, offset: int) -> Iterator[Stack]:
+def own_stack(directories: pytest.TempPathFactory, parts: Parts, offset: int) -> Iterator[Stack]:
     """Up while the body runs, its ports from `offset` (world.ports); its fleet is in the environment."""
     run_dir, config = directories.mktemp("stack"), directories.mktemp("fleet") / "config"
     # A copy, so that a test may declare the application otherwise (given.declared_as).
