@@ -4,6 +4,7 @@ RunbookError                 exit code
 ├── BadInput                 2   an input is wrong: nothing was changed
 ├── Refused                  1   a decision refuses, or a person is needed
 │   ├── WriteRefused         1   a write client or a mutating step refused before it wrote
+│   ├── StillUp              1   a deployer reported an end, and the process lives
 │   └── Drifted              1   the observed state no longer matches the plan
 ├── Inconclusive             3   a reading is missing: no verdict is possible
 ├── Unreachable              4   a system does not answer
@@ -42,6 +43,10 @@ class Refused(RunbookError):
 
 class WriteRefused(Refused):
     """A write was refused before it happened: no approval, a dry run, a hold of another run."""
+
+
+class StillUp(Refused):
+    """A deployer reported that an instance is stopped, and its process lives: a second one must not be started."""
 
 
 class Drifted(Refused):

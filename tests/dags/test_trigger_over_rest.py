@@ -179,9 +179,9 @@ def test_every_runbook_is_triggered_the_same_way(runbook: str, param: str, conf:
         ((DAG, "--application", "orders"), 2, "library_bump needs target: give --param target=…"),
         ((DAG, *TARGET, "--param", "bake=5"), 2, "--param bake: library_bump has no such field; did you mean bake_s?"),
         (
-            (DAG, "--application", "orders", "--target", "newest"),
+            (DAG, "--application", "orders", "--target", "4.3"),
             2,
-            "Invalid input for param target: 'newest' does not match",
+            "--param target: '4.3' is not a release such as 4.3.1; did you mean 4.3.1",
         ),
         ((DAG, *TARGET, "--param", "bake_s=-1"), 2, "Invalid input for param bake_s: -1 is less than the minimum of 0"),
         ((DAG, *TARGET, "--run-id", "a b"), 2, "The run_id provided 'a b' does not match"),
@@ -335,6 +335,110 @@ def test_a_dry_run_prints_its_plan(width: str, monkeypatch: pytest.MonkeyPatch) 
 def test_the_json_of_a_dry_run_has_its_plan() -> None:
     """The same lines, for a CI."""
     assert json.loads(command("trigger", DAG, *TARGET, "--wait", "--format", "json").stdout)["plan"] == PLAN
+
+
+ON = ["GO ON: repair it:", "    kstreams-runbooks clear orders.library_bump.r bounce_1_first " + "x" * 100]
+
+
+def test_an_ended_run_shows_what_comes_next_until_another_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under its outcome, a command in one line; after a later run it is of no use."""
+    monkeypatch.setenv("COLUMNS", "80")
+    command("trigger", DAG, *TARGET, "--run-id", "orders.library_bump.r", "--execute", "--reason", "OPS-7")
+    in_airflow(ends("failed", outcome="stopped, changed", sentence="lag", exit_code=1, next=ON))
+    text = command("runs").stdout.splitlines()
+    assert text[2:5] == ["  lag", f"  {ON[0]}", ON[1]]
+    command("trigger", "rolling_bounce", "--application", "orders", "--run-id", "later", "--execute")
+    first, _ = json.loads(command("runs", "--format", "json").stdout)["runs"]
+    assert (first["outcome"], first["next"]) == ("stopped, changed", [])
+
+
+def test_an_undo_needs_the_run_alone() -> None:
+    """Its application is that of the run."""
+    command("trigger", DAG, *TARGET, "--run-id", "r")
+    result = command("trigger", "undo", "r", "--run-id", "back")
+    assert result.exit_code == 0, result.error
+    assert api().run("undo", "back")["conf"] == {"application": "orders", "run": "r", "dry_run": True}
+    assert command("trigger", "undo", f"{DAG}/r#2", "--run-id", "later").exit_code == 0
+    assert "has no such run of a runbook" in command("trigger", "undo", "s").error
+    assert f"r: {DAG} takes no run, only undo does" in command("trigger", DAG, "r", *TARGET).error
+    twice = command("trigger", "undo", "r", "--param", "run=r")
+    assert twice.error == "--param run: is the second argument already; give one of them"
+    command("trigger", "rolling_bounce", "--application", "orders", "--run-id", "r")
+    several = command("trigger", "undo", "r").error
+    assert several == "run r: 2 DAGs have it; give one of library_bump/r, rolling_bounce/r"
+
+
+def test_a_task_is_cleared_with_what_follows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on the page, with the same rights; an unknown task or one that runs is refused."""
+    command("trigger", DAG, *TARGET, "--run-id", "r")
+
+    def stopped(session: Any, run: DagRun) -> None:
+        run.state = "failed"
+        session.execute(update(TaskInstance).values(state="success"))
+        late = TaskInstance.task_id.in_(["verify", "conclude"])
+        session.execute(update(TaskInstance).where(late).values(state="failed"))
+
+    in_airflow(stopped)
+    assert command("clear", "r", "verfy").error == "task verfy: library_bump has no such task; did you mean verify?"
+    done = command("clear", "r", "verify")
+    assert (done.exit_code, done.stdout) == (0, f"cleared verify and conclude: {URL}/dags/{DAG}/runs/r\n"), done.error
+    assert api().run(DAG, "r")["state"] == "queued"
+    assert {name for name, task in api().tasks(DAG, "r").items() if task["state"] is None} == {"verify", "conclude"}
+
+    def runs(session: Any, _: DagRun) -> None:
+        session.execute(update(TaskInstance).where(TaskInstance.task_id == "verify").values(state="running"))
+
+    in_airflow(runs)
+    refused = command("clear", "r", "verify")
+    assert (refused.exit_code, "runs now (expected: ended)" in refused.error) == (1, True)
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_AIRFLOW_USER", "viewer")
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_AIRFLOW_PASSWORD", "viewer")
+    assert "viewer has no right to POST" in command("clear", "r", "observe").error
+
+
+def judged(state: str) -> Callable[[Any, DagRun], None]:
+    """`approve_plan` has ended in a state, or (awaiting_input) asks again."""
+
+    def change(session: Any, _: DagRun) -> None:
+        session.execute(update(TaskInstance).where(TaskInstance.task_id == "approve_plan").values(state=state))
+        if state == "awaiting_input":
+            session.execute(update(HITLDetail).values(responded_at=None, chosen_options=None))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("words", "state", "code", "says"),
+    [
+        (("approve", "r"), "success", 0, "approve_plan of run r: answered 'Approve', the task is success"),
+        (("approve", "r"), "awaiting_input", 1, "the answer 'Approve' of oncall did not count, it asks again"),
+        (("approve", "r"), "queued", 3, "whether it counts is not known after 0 s"),
+        (("reject", "r", "--reason", "too late"), "failed", 0, "answered 'Reject', the task is failed"),
+        (("approve", "r", "--option", "Stay"), "success", 2, "has no answer 'Stay' (answers: 'Approve', 'Reject')"),
+        (("approve", "r", "--emergency-reason", "all asleep"), "success", 2, "has no field for it; leave it out"),
+        (("reject", "r", "--reason", "!"), "success", 2, "--reason: is !, without 3 letters"),
+    ],
+)
+def test_a_question_is_answered_from_a_terminal(
+    words: tuple[str, ...], state: str, code: int, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the text of the question, and whether the answer counts."""
+    monkeypatch.setattr("kstreams_runbooks.terminal.airflow.answer._JUDGED_S", 0.0)
+    command("trigger", DAG, *TARGET, "--run-id", "r")
+    assert command("approve", "r").error.startswith("run r: waits for no answer (expected: one question)")
+    in_airflow(asks)
+    answer = AirflowApi.answer
+
+    def and_judge(self: AirflowApi, *arguments: Any) -> None:
+        answer(self, *arguments)
+        in_airflow(judged(state))
+
+    monkeypatch.setattr(AirflowApi, "answer", and_judge)
+    done = command(*words)
+    assert (done.exit_code, says in (done.error or done.stdout)) == (code, True), done
+    if words[0] == "reject" and code == 0:
+        assert "Asked by: oncall; may approve: approver, admin" in done.stderr
+        assert api().run(DAG, "r")["note"].endswith("oncall: Reject at approve_plan: too late")
 
 
 def test_open_runs_are_listed_with_what_they_wait_for() -> None:

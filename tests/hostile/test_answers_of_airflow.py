@@ -37,9 +37,11 @@ WELL: dict[str, Any] = {
         "target": {"value": None, "schema": {"type": ["string", "null"], "title": "Target"}, "description": None},
         "dry_run": {"value": True, "schema": {"type": "boolean"}},
     },
+    "dag_id": "library_bump",
     "dag_run_id": "run",
     "state": "running",
-    "value": {"exit_code": 0, "outcome": "completed", "sentence": "done"},
+    "note": "dry run",
+    "value": {"exit_code": 0, "outcome": "completed", "sentence": "done", "next": ["GO BACK:"]},
     "dag_runs": [
         {
             "dag_id": "library_bump",
@@ -64,6 +66,8 @@ WELL: dict[str, Any] = {
             "body": "**Expires:** soon",
             "assigned_users": [{"id": "1", "name": "ada"}],
             "created_at": "2026-01-01T00:00:00Z",
+            "options": ["Approve", "Reject"],
+            "params": {},
         }
     ],
 }
@@ -95,7 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(self.server.body)
 
-    do_GET = do_POST = _answer  # noqa: N815 - http.server's names
+    do_GET = do_POST = do_PATCH = _answer  # noqa: N815 - http.server's names
 
     def log_message(self, *_: object) -> None:
         """Nothing on stderr."""
@@ -140,7 +144,7 @@ def test_answers_that_are_none_of_airflows(airflow: FakeAirflow, body: bytes, st
 def test_another_type_at_any_place_is_one_sentence(
     airflow: FakeAirflow, place: tuple[Any, ...], wrong: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of `runs` and of `trigger --wait`: an answer, or an error of our own tree."""
+    """Of `runs`, `trigger --wait`, and of what a person does on the page: an answer, or an error of our own tree."""
     monkeypatch.setenv("KSTREAMS_RUNBOOKS_AIRFLOW_TOKEN", "t")
     url = ("--airflow-url", f"http://127.0.0.1:{airflow.server_address[1]}")
     trigger = ("trigger", "library_bump", "--application", "orders", "--param", "target=1", "--wait", "--timeout", "0")
@@ -151,7 +155,8 @@ def test_another_type_at_any_place_is_one_sentence(
         inner = inner[key]
     inner[place[-1]] = wrong
     airflow.body, airflow.status = json.dumps(document).encode(), 200
-    for words in (("runs", "--open"), trigger):
+    page = (("clear", "run", "approve_plan"), ("reject", "run", "--reason", "too late"), ("trigger", "undo", "run"))
+    for words in (("runs", "--open"), trigger, *page):
         raised = CliRunner().invoke(cli, [*words, *url]).exception
         assert raised is None or isinstance(raised, RunbookError | SystemExit), (wrong, words, raised)
 

@@ -19,8 +19,10 @@ import yaml
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.runs.approval import Asking, approval_body
 from kstreams_runbooks.decide.runs.choice import commands
+from kstreams_runbooks.decide.runs.commands import trigger_command
 from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunOutcome
-from kstreams_runbooks.decide.runs.message import About, ended, needs_you, trigger_command
+from kstreams_runbooks.decide.runs.message import About, ended, needs_you
+from kstreams_runbooks.decide.runs.next_action import NextAction
 from kstreams_runbooks.deployers.requests import request_sentence
 from kstreams_runbooks.deployers.scripts import tail_of
 from kstreams_runbooks.errors import BadInput, Refused
@@ -294,11 +296,10 @@ def test_a_notification(text: str) -> None:
     """15 lines, no link but ours; its JSON is UTF-8."""
     about = About(record(text), "team", "UTC", LINK, "conclude/1")
     conclusion = Conclusion(RunOutcome.STOPPED, text)
+    action = NextAction((f"GO ON: {text}",), (f"undo: {text}",), "")
     for told in (
         needs_you(about, AT, asks=text, lines=(text, text), link=LINK),
-        ended(
-            about, AT, conclusion=conclusion, drifted=False, way_back=(f"undo: {text}",), emergencies=(text,), head="ab"
-        ),
+        ended(about, AT, conclusion=conclusion, drifted=False, action=action, emergencies=(text,), head="ab"),
     ):
         assert len(told.body.splitlines()) == len(told.lines) <= 15
         assert all(line.isprintable() for line in (told.subject, *told.lines))

@@ -20,6 +20,7 @@ from kstreams_runbooks.errors import (
     Interrupted,
     Refused,
     RunbookError,
+    StillUp,
     Unreachable,
     WriteRefused,
 )
@@ -368,6 +369,92 @@ def test_exit_code_zero_is_not_taken_for_it(team: Path, declare: Declare) -> Non
     empty = says('{"schema_version": 1, "instances": []}', "{instance}")
     with pytest.raises(Inconclusive, match="ended with 0, but does not print o1; its effect is unknown"):
         deployer(declare(stop=empty)).stop("o1")
+
+
+OLD, NEW = Target("3.4.1"), Target.of("4.3.1", {"upgrade.from": "3.4"})
+HAD = Target.of("3.4.1", {"upgrade.from": "2.8"})
+
+
+def brought(control: CommandDeployer, said: list[str] | None = None) -> None:
+    """The restart that a bounce makes of the first instance."""
+    restart(control, "o1", NEW, remove_members=None, log=(said if said is not None else []).append)
+
+
+def test_a_stop_that_is_a_lie_is_refused_and_starts_nothing(team: Path, declare: Declare) -> None:
+    """It prints that the instance is stopped, and its process lives: a second one would fight with it."""
+    control = deployer(declare(("upgrade.from",)))
+    control.start("o1")
+    before = described(control)
+    (team / "o1" / "lies-stop").touch()
+    (team / "calls").unlink()
+    with pytest.raises(StillUp, match=rf"o1: stop reported its end, but the instances .*\(pid {before.pid} since"):
+        brought(control)
+    assert [call[0] for call in called(team)] == ["stop"]
+    assert (described(control).pid, described(control).target) == (before.pid, OLD)
+
+
+def test_an_agent_that_still_answers_outdoes_the_deployer(team: Path, declare: Declare) -> None:
+    """Where all its commands lie."""
+    control = deployer(declare(("upgrade.from",)))
+    control.start("o1")
+    with pytest.raises(StillUp, match="o1: its deployer reported its end, but its agent answers; nothing more is done"):
+        restart(control, "o1", NEW, remove_members=None, log=lambda _: None, still_up=lambda: "its agent answers")
+    assert "apply" not in [call[0] for call in called(team)]
+    assert called(team)[-1][0] == "stop"
+
+
+def test_a_start_that_reports_the_old_one_is_refused(team: Path, declare: Declare) -> None:
+    """At once, with the start that was seen."""
+    control = deployer(declare(("upgrade.from",)))
+    control.start("o1")
+    before = described(control)
+    (team / "o1" / "lies-start").touch()
+    with pytest.raises(
+        Refused, match=rf"start ended with 0, but prints the start from before \(pid {before.pid} since"
+    ):
+        brought(control)
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ("forgets", "apply ended with 0, but prints release 4.3.1 with no setting"),
+        (
+            "lies-apply",
+            "apply reported release=4.3.1, upgrade.from=3.4, but the instances command prints release=4.3.1",
+        ),
+    ],
+)
+def test_settings_that_are_dropped_start_nothing_with_less(team: Path, declare: Declare, how: str, why: str) -> None:
+    """Neither what was asked for nor what it had: it stays down, and the sentence has what to set."""
+    control = deployer(declare(("upgrade.from",)))
+    control.apply("o1", HAD)
+    control.start("o1")
+    (team / "o1" / how).touch()
+    said: list[str] = []
+    with pytest.raises(Refused) as raised:
+        brought(control, said)
+    assert why in str(raised.value)
+    assert str(raised.value).endswith(f"start it manually with {HAD.text}")
+    assert f"o1: is set to release=4.3.1; set back to {HAD.text}" in said
+    assert described(control).process == "stopped"
+
+
+def test_what_was_dropped_once_is_set_back_and_started(team: Path, declare: Declare) -> None:
+    """The instance comes back with what it had."""
+    control = deployer(declare(("upgrade.from",)))
+    control.apply("o1", HAD)
+    control.start("o1")
+    (team / "o1" / "forgets").touch()
+
+    def log(line: str) -> None:
+        if "set back" in line:
+            (team / "o1" / "forgets").unlink()
+
+    with pytest.raises(Refused, match=r"apply ended with 0, but prints release 4\.3\.1 with no setting"):
+        restart(control, "o1", NEW, remove_members=None, log=log)
+    after = described(control)
+    assert (after.process, after.target, after.applied) == ("running", HAD, True)
 
 
 def test_a_command_that_takes_too_long_is_ended(declare: Declare) -> None:

@@ -35,13 +35,13 @@ from lab.kafka import create_topics
 from lab.settings import CHECKOUT
 from lab.supervise import until
 from lab.topology_facts import COMMAND, jar, java
-from lab.trial import JAVA, WAIT_S, Begin, Trial, class_path
+from lab.trial import JAVA, WAIT_S, Begin, class_path
 from world.pairs import DECLARED, FIXTURES, PAIRS, compared, described
+from world.side_facts import side_facts
 
 SEED = int(os.environ.get("SEED") or 6)
 RELEASES = ("3.4.1", "4.3.1")
 DRAWN = 12
-SIDE_FACTS = CHECKOUT / "tests" / "integration" / "java" / "SideFacts.java"
 LIBRARY_TOPICS = CHECKOUT / "tests" / "integration" / "java" / "InternalTopics.java"
 BUILT = CHECKOUT / "tests" / "apps" / "orders" / "target" / "releases"
 # Settings of the application that reach its internal topics.
@@ -142,9 +142,7 @@ TRIALS = [
 
 
 @pytest.mark.parametrize(("program", "release"), TRIALS)
-def test_topics_created_before_the_start_are_those_of_the_library(
-    program: Drawn, release: str, begin: Begin, tmp_path: Path
-) -> None:
+def test_topics_created_before_the_start_are_those_of_the_library(program: Drawn, release: str, begin: Begin) -> None:
     """Names, partitions, replicas and settings; the library accepts the created ones and adds none."""
     print(f"SEED={SEED}: {program.pair} {program.side}, {program.partitions} partitions, {release}")
     topics = {**dict.fromkeys(program.outputs, 1), **dict.fromkeys(program.inputs, program.partitions)}
@@ -152,7 +150,7 @@ def test_topics_created_before_the_start_are_those_of_the_library(
     given = {name.replace(".", "_"): value for name, value in settings.items()}
     library, own = (begin(program.pair, needed, release, **given) for needed in (topics, {}))
     with library.instance(program.side) as running:
-        side = facts_of(own, program, tmp_path)
+        side = read_side(SideFiles(side_facts(own, program.side)))
         created = derived(own.bootstrap, side, own.application_id)
         before = own.internal()
         with own.instance(program.side) as accepting:
@@ -162,17 +160,6 @@ def test_topics_created_before_the_start_are_those_of_the_library(
             assert created == made
             assert created, "the program has no internal topics: nothing is shown"
             assert own.internal() == before
-
-
-def facts_of(trial: Trial, program: Drawn, folder: Path) -> Side:
-    """The facts of a program with the settings of its trial."""
-    settings, file = folder / "facts.properties", folder / "facts.yaml"
-    given = {"bootstrap.servers": trial.bootstrap, "application.id": trial.application_id, **trial.settings}
-    settings.write_text(dump(given), encoding="latin-1")
-    ran = java(f"{trial.classes}:{jar()}", str(SIDE_FACTS), program.pair, program.side, str(settings))
-    assert ran.returncode == 0, ran.stderr
-    file.write_text(ran.stdout, "utf-8")
-    return read_side(SideFiles(file))
 
 
 @contextmanager

@@ -9,11 +9,14 @@ import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.act.groups import GroupWriter
+from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.errors import WriteRefused
 from kstreams_runbooks.model.readings.readings import GroupReading, StreamsReading
+from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from lab.beside import beside
+from world.samples import declared, reading
 
 TOPICS = ("orders", "customers", "orders-running", "orders-windowed", "orders-enriched", "orders-per-customer")
 APPLICATION_ID = "orders-by-streams-protocol"
@@ -66,6 +69,17 @@ def test_members_and_tasks(running: StreamsReading, config: dict[str, Any]) -> N
     assert len(tasks) == len(set(tasks))
     assert {f"0_{partition}" for partition in range(4)} <= set(tasks)
     assert isinstance(committed, tuple)
+
+
+def test_no_runbook_changes_it(running: StreamsReading, config: dict[str, Any]) -> None:
+    """One sentence at `check`, before anything is planned, also if all instances would be down together."""
+    with ClusterReader(config) as reader:
+        group = reader.group(APPLICATION_ID)
+    for at_once in (False, True):
+        verdict = ready_for_change(reading(group=group), declared(), 0, 1_000, at_once=at_once)
+        assert verdict.outcome is Outcome.REFUSE
+        [reason] = [one for one in verdict.reasons if APPLICATION_ID in one]
+        assert f"group {APPLICATION_ID} is a streams group (KIP-1071)" in reason, running.state
 
 
 def test_members_of_a_streams_group_are_not_removed(running: StreamsReading, config: dict[str, Any]) -> None:

@@ -1,20 +1,24 @@
 """The stages of a reset on a real broker: topics go only while nothing writes to them, and come again from zero."""
 
+import subprocess
+import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
-from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
+from kstreams_runbooks.errors import Refused, RunbookError, WriteRefused
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteTopics, SaveOffsets, SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
-from kstreams_runbooks.model.runs.stages import OtherStage
+from kstreams_runbooks.model.runs.stages import ClearState, OtherStage
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.deleted import read_left
@@ -22,8 +26,10 @@ from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.perform import perform
 from lab.kafka import topic_of_ten
+from lab.members import member_of
 from world.given import Kafka
 from world.new_ledger import new_ledger
+from world.supervised import supervised
 
 pytestmark = pytest.mark.usefixtures("kafka")
 
@@ -145,6 +151,88 @@ def test_a_topic_that_another_group_uses_stays(run: Run, name: str) -> None:
     with pytest.raises(Refused, match=f"group {name}-thief has offsets on it"):
         perform(run, delete, {})
     assert run.ledger.cards(run.key) == []
+
+
+def test_an_instance_that_something_else_starts_ends_the_run_and_a_rerun_finishes(run: Run, name: str) -> None:
+    """Before the deletion, and before offsets are set: the broker would refuse each of them."""
+    save, delete, create, first = stages(name)
+    group, other = f"{name}-group", f"{name}-other"
+    topic_of_ten(run.kafka, other)
+    perform(run, save, {})
+    with member_of(run.kafka, group, other):
+        with pytest.raises(Refused, match=rf"group {group}: \w+, 1 members \(limit 0\): .*; end what was started"):
+            perform(run, delete, {})
+        assert run.ledger.cards(run.key) == []
+    perform(run, delete, {})
+    perform(run, create, {})
+    with member_of(run.kafka, group, other), pytest.raises(WriteRefused, match=rf"group {group} is \w+ with 1 members"):
+        perform(run, first, {})
+    assert {card.kind for card in run.ledger.cards(run.key)} == {"topic_deleted", "topic_created"}
+    perform(run, first, {})
+    with ClusterReader(run.kafka) as reader:
+        found = [one.offset for one in read_saved(reader, group).offsets if one.topic == name]
+    admin = AdminClient(run.kafka)
+    admin.delete_topics([other])[other].result()
+    assert found == [0, 0]
+
+
+@contextmanager
+def held_by_a_client(state: Path) -> Iterator[str]:
+    """Another process has the lock of the directory, as a Kafka Streams client does."""
+    code = (
+        "import fcntl, sys, time; file = open(sys.argv[1], 'r+'); fcntl.lockf(file, fcntl.LOCK_EX); print(flush=True); "
+        "time.sleep(60)"
+    )
+    command = [sys.executable, "-c", code, str(state / ".lock")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield "a Kafka Streams client holds"
+        finally:
+            process.kill()
+
+
+@contextmanager
+def no_directory(state: Path) -> Iterator[str]:
+    """A file is in its place."""
+    kept = state.rename(state.with_suffix(".kept"))
+    state.touch()
+    yield f"{state} is not a directory"
+    state.unlink()
+    kept.rename(state)
+
+
+@pytest.mark.parametrize(("trouble", "cleared"), [(held_by_a_client, 1), (no_directory, 0)])
+def test_state_that_cannot_be_cleared_leaves_offsets_and_topics(
+    run: Run, name: str, tmp_path: Path, trouble: Callable[[Path], AbstractContextManager[str]], cleared: int
+) -> None:
+    """Of the second instance: the first one restores from the changelogs, which are as before. A rerun goes on."""
+    group, folder = f"{name}-group", tmp_path / "instances"
+    folder.mkdir()
+    clear = ClearState(2, seen=True)
+    with supervised(folder) as settings:
+        states = [one.directory / "state" / group for one in settings.instances]
+        for state in states:
+            (state / "0_0").mkdir(parents=True)
+            (state / ".lock").touch()
+        entry = run.application.model_copy(update={"deployer": settings})
+        vars(run).update(application=entry, deployer=SupervisordDeployer(settings, application_id=group, dry_run=False))
+        before = topic_id(run, name), offsets_of(run, group)
+        perform(run, stages(name)[0], {})
+        with trouble(states[1]) as said, pytest.raises(RunbookError, match=said):
+            perform(run, clear, {})
+        assert (topic_id(run, name), offsets_of(run, group)) == before
+        assert [not (state / "0_0").exists() for state in states] == [bool(cleared), False]
+        assert {card.kind for card in run.ledger.cards(run.key)} <= {"state_cleared"}
+        perform(run, clear, {})
+        assert not any((state / "0_0").exists() for state in states)
+
+
+def offsets_of(run: Run, group: str) -> list[tuple[int, int, str]]:
+    """Everything that the group has committed."""
+    with ClusterReader(run.kafka) as reader:
+        return [(one.partition, one.offset, one.metadata) for one in read_saved(reader, group).offsets]
 
 
 def test_what_is_left_of_a_topic_is_named_and_asking_creates_none(run: Run, name: str) -> None:

@@ -2,14 +2,13 @@
 
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.decide.instances.verification import topic_drift
 from kstreams_runbooks.decide.plans.undo_cards import OtherCard, TakenBack, taken_back
@@ -38,7 +37,7 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.perform import perform
 from lab.kafka import topic_of_ten
-from lab.supervise import until
+from lab.members import member_of
 from world.given import Kafka
 from world.new_ledger import new_ledger
 from world.samples import reading
@@ -244,19 +243,6 @@ def test_offsets_outside_the_log_are_refused_before_anything(run: Run, name: str
     with pytest.raises(Refused, match="no undo card has those to go back to"):
         perform(run, SetOffsets(1, group, (name,), "card"), {})
     assert run.ledger.cards(run.key) == []
-
-
-@contextmanager
-def member_of(config: dict[str, Any], group: str, topic: str) -> Iterator[None]:
-    """A member of the group, which has committed."""
-    consumer = Consumer({**config, "group.id": group, "auto.offset.reset": "earliest"})
-    consumer.subscribe([topic])
-    try:
-        until(lambda: consumer.poll(0.2) is not None, 30, "a member of the group reads")
-        consumer.commit(asynchronous=False)
-        yield
-    finally:
-        consumer.close()
 
 
 def rehearsal(run: Run, group: str, *stages: Stage) -> Run:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from kstreams_runbooks.decide.runs.answers import meant
 from kstreams_runbooks.errors import BadInput, Refused, Unreachable
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.login import PASSWORD, URL, USER, Login
@@ -197,21 +198,10 @@ class Airflow(AirflowApi):
     def answer(
         self, dag_id: str, run_id: str, task_id: str, option: str = "Approve", params: Mapping[str, Any] | None = None
     ) -> None:
-        """Answer a question; Refused if this login may not, or the question has an answer."""
+        """Answer a question; Approve and Reject are the way on and the way to stop if it has other names for them."""
         path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/-1/hitlDetails"
-        self.call("PATCH", path, {"chosen_options": [option], "params_input": dict(params or {})})
-
-    def clear(self, dag_id: str, run_id: str, *task_ids: str, downstream: bool = True) -> None:
-        """Clear tasks, as a person does to run them again."""
-        body = {
-            "dry_run": False,
-            "dag_run_id": run_id,
-            "task_ids": list(task_ids),
-            "include_downstream": downstream,
-            "only_failed": False,
-            "reset_dag_runs": True,
-        }
-        self.call("POST", f"/dags/{dag_id}/clearTaskInstances", body)
+        options = tuple(self.call("GET", path)["options"])
+        super().answer(dag_id, run_id, task_id, meant(option, options), params)
 
     def log(self, dag_id: str, run_id: str, task_id: str, try_number: int = 1) -> list[str]:
         """Lines of a task's log."""

@@ -10,6 +10,7 @@ _BROKER = CHECKOUT / "tests" / "apps" / "broker"
 _GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 _TRANSACTIONS = "org.apache.kafka.tools.TransactionsCommand"
 _TOPICS = "org.apache.kafka.tools.TopicCommand"
+_RESET = "org.apache.kafka.tools.StreamsResetter"
 _SHARE = "org.apache.kafka.tools.consumer.ConsoleShareConsumer"
 _TOOL_S = 300
 
@@ -29,6 +30,11 @@ def transactions(bootstrap: str, *words: str) -> Sequence[str]:
 def topics(bootstrap: str, *words: str) -> Sequence[str]:
     """Command line of `kafka-topics.sh`."""
     return _command(_TOPICS, bootstrap, words)
+
+
+def application_reset(bootstrap: str, *words: str) -> Sequence[str]:
+    """Command line of `kafka-streams-application-reset.sh`."""
+    return _command(_RESET, bootstrap, words)
 
 
 def share_consumer(bootstrap: str, *words: str) -> Sequence[str]:

@@ -9,7 +9,7 @@ import pytest
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.watch.drain import counter
 from kstreams_runbooks.watch.drain.counter import Counter
-from spark.forward import forward
+from lab.forward import forward
 from spark.lag_check_runs import unread
 from world.eos import SCENARIOS, Log, empty, logs, open_transaction, partly_deleted
 from world.given import Kafka

@@ -4,8 +4,9 @@ import os
 
 _PORT_BASE = 27_000
 
-# The shared stack, a broker with logins, a pair of brokers, a stack whose broker forgets offsets.
-STACK, SECURED, PAIR, FORGETFUL = 0, 100, 120, 400
+# The shared stack, a broker with logins, a pair of brokers, a stack whose broker forgets offsets, a broker that deletes
+# no topic.
+STACK, SECURED, PAIR, FORGETFUL, UNDELETABLE = 0, 100, 120, 400, 460
 # Spark's tests: their broker, Connect, and the master and worker of a cluster with their pages.
 BROKER, CONNECT, MASTER, MASTER_PAGE, WORKER, WORKER_PAGE = 300, 340, 341, 342, 343, 344
 

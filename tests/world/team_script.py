@@ -43,7 +43,22 @@ if verb == "topology":
 directory = here / rest[0]
 if (directory / "refuses").exists():
     sys.exit(f"no, {verb} of {rest[0]} is forbidden, password=hunter2 at https://me:hunter2@host/")
-if verb == "apply":
+if (directory / f"lies-{verb}").exists():
+    # It prints what it was asked for, and does nothing, or half of it.
+    shown = one(directory)
+    if verb == "stop":
+        shown |= {"process": "stopped", "started_at_ms": None, "pid": None, "applied": None, "missing": "it is down"}
+    elif verb == "start":
+        run = json.loads((directory / "run.json").read_text())
+        shown |= {"process": "running", "started_at_ms": run["started_at_ms"], "pid": run["pid"], "applied": True}
+    elif verb == "apply":
+        (directory / "set.json").write_text(json.dumps({"release": rest[1], "settings": {}}))
+        shown |= {"release": rest[1], "settings": json.loads(rest[2])}
+    print(json.dumps({"schema_version": 1, "instances": [shown]}))
+    sys.exit(0)
+if verb == "apply" and (directory / "forgets").exists():
+    (directory / "set.json").write_text(json.dumps({"release": rest[1], "settings": {}}))
+elif verb == "apply":
     (directory / "set.json").write_text(json.dumps({"release": rest[1], "settings": json.loads(rest[2])}))
 elif verb == "start":
     program = "import time; time.sleep(600)"

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from types import FrameType
 
 from kstreams_runbooks.deployers.protocol import Deployer
-from kstreams_runbooks.errors import Interrupted, Refused, RunbookError, WriteRefused
+from kstreams_runbooks.errors import Interrupted, Refused, RunbookError, StillUp, WriteRefused
 from kstreams_runbooks.model.local_state import TaskDirectories
+from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.target import RunbookSettings, Target
 
@@ -38,6 +39,8 @@ def restart(
     clears: TaskDirectories | None = None,
     must_clear: bool = False,
     once: RunbookSettings = (),
+    had: Target | None = None,
+    still_up: Callable[[], str] = lambda: "",
 ) -> RestartTimes:
     """Stop one instance, delete the local state `clears`, set `target`, remove its members, start it.
 
@@ -54,10 +57,15 @@ def restart(
     deletion that `apply` and `clear_state` would refuse is refused while the instance still runs; an instance that is
     down is started in any case.
 
+    `had` is what was declared before its run changed anything (None: what is declared now). `still_up` is asked once
+    the deployer reported the end: why the old process still lives, empty if it does not. Then it raises StillUp, and
+    does nothing more.
+
     From the request to stop on, no exit leaves the instance down, unless it `must_clear`: it is started again before an
-    error is raised. A SIGTERM or SIGINT (seen in the main thread only) does not abort the sequence, it shortens it: the
-    instance is started with what is declared at that moment, then Interrupted is raised. A rerun continues from where
-    this stopped, also from an instance that is down.
+    error is raised, on `target` or on what it `had`. If the deployer sets neither, it stays down: with fewer settings
+    it could write what older releases misread. A SIGTERM or SIGINT (seen in the main thread only) does not abort the
+    sequence, it shortens it: the instance is started with what is declared at that moment, then Interrupted is raised.
+    A rerun continues from where this stopped, also from an instance that is down.
     """
     if not deployer.abilities.act:
         raise WriteRefused(
@@ -67,14 +75,15 @@ def restart(
     with _signals() as told:
         if told:
             raise Interrupted(f"{instance}: interrupted before anything was done; nothing was changed")
-        already = _is_stopped(deployer, instance)
-        if not already:
+        found = _present(deployer, instance)
+        if not (already := _is_stopped(found)):
             _check(deployer, instance, target, clears, once)
+        back = _allowed(had, None if already else found, target)
         requested = _now_ms()
         between = _Between(deployer, instance, target, clears, must=must_clear)
         try:
             log(f"{instance}: is down already, goes on from there" if already else f"{instance}: stop")
-            deployer.stop(instance)
+            _stop(deployer, instance, still_up)
             stopped = _now_ms()
             if not told:
                 log(f"{instance}: down after {stopped - requested} ms; set {target.text}")
@@ -85,7 +94,7 @@ def restart(
             deployer.start(instance, once)
         except BaseException as error:
             if not must_clear:
-                _start_again(deployer, instance, error, log)
+                _start_again(deployer, instance, error, log, back)
             elif isinstance(error, RunbookError):
                 raise between.left_down(error) from error
             raise
@@ -124,7 +133,7 @@ class _Between:
         """The error for an instance that is not started again."""
         if self.clears is not None and not self.cleared:
             return _not_cleared(self.deployer, self.instance, self.clears, error)
-        kind = Interrupted if isinstance(error, Interrupted) else Refused
+        kind = type(error) if isinstance(error, Interrupted | StillUp) else Refused
         return kind(
             f"{self.instance} is not started again ({error}): its run starts it with {self.target.text} only; correct "
             "this, then clear this step"
@@ -162,21 +171,63 @@ def _not_cleared(deployer: Deployer, instance: str, clears: TaskDirectories, err
     )
 
 
-def _start_again(deployer: Deployer, instance: str, error: BaseException, log: Callable[[str], None]) -> None:
-    """Start the instance after `error`; Refused, with both reasons, if that fails too."""
-    log(f"{instance}: {type(error).__name__} during its restart: {error}; it is started with what is declared now")
+def _start_again(
+    deployer: Deployer,
+    instance: str,
+    error: BaseException,
+    log: Callable[[str], None],
+    allowed: tuple[Target, Target] | None,
+) -> None:
+    """Start the instance after `error` on one of the `allowed` targets (None: on any), the first one if neither is set.
+
+    Refused, with both reasons, if that fails too. Nothing is done if its old process still lives.
+    """
+    if isinstance(error, StillUp):
+        return
+    wanted = ""
     try:
+        declared = _declared(_present(deployer, instance))
+        if allowed is not None and declared not in allowed:
+            is_set = declared.text if declared else "an unknown release"
+            wanted = f" with {allowed[0].text}"
+            log(f"{instance}: is set to {is_set}; set back to {allowed[0].text}")
+            deployer.apply(instance, allowed[0])
+        log(f"{instance}: {type(error).__name__} during its restart: {error}; it is started with what is declared now")
         deployer.start(instance)
+    except StillUp as alive:
+        raise StillUp(f"{error}; {alive}") from error
     except RunbookError as second:
         raise Refused(
-            f"{instance} is DOWN: {error}; and starting it again failed: {second}; start it manually"
+            f"{instance} is DOWN: {error}; and starting it again{wanted} failed: {second}; start it manually{wanted}"
         ) from error
 
 
-def _is_stopped(deployer: Deployer, instance: str) -> bool:
-    return any(
-        found.instance == instance and is_down(found.process) and found.pid is None for found in deployer.instances()
-    )
+def _stop(deployer: Deployer, instance: str, still_up: Callable[[], str]) -> None:
+    """Stop the instance; StillUp if its process lives although the deployer reported its end."""
+    deployer.stop(instance)
+    if why := still_up():
+        raise StillUp(f"{instance}: its deployer reported its end, but {why}; nothing more is done to it")
+
+
+def _is_stopped(found: Deployment | None) -> bool:
+    return found is not None and is_down(found.process) and found.pid is None
+
+
+def _allowed(had: Target | None, found: Deployment | None, target: Target) -> tuple[Target, Target] | None:
+    """The targets on which an instance may be started again, the one from before first; None if that is unknown."""
+    before = had or _declared(found)
+    return None if before is None else (before, target)
+
+
+def _present(deployer: Deployer, instance: str) -> Deployment | None:
+    """What the deployer shows of the instance now, None if it does not show it."""
+    return next((found for found in deployer.instances() if found.instance == instance), None)
+
+
+def _declared(found: Deployment | None) -> Target | None:
+    """What is set for the next start; None if that is unknown, or partly hidden."""
+    target = None if found is None else found.target
+    return None if target is None or isinstance(target, Missing) else target
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
+from kstreams_runbooks.decide.catch_up.disorder import late_text
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.hold import seconds_text
 from kstreams_runbooks.model.readings.input_offsets import MovedOffset
@@ -35,6 +36,7 @@ def document(radius: BlastRadius, verdict: Verdict) -> dict[str, Any]:
         "reasons": list(verdict.reasons),
         "taken_at_ms": taken["at_ms"],
         **found,
+        "late": [{**asdict(one), "comparable": one.comparable} for one in radius.late],
         "offsets": [_offset(one, counts.get((one.topic, one.partition))) for one in radius.offsets],
     }
 
@@ -50,6 +52,7 @@ def _offset(row: MovedOffset, counted: CountedMove | None) -> dict[str, Any]:
         "at_least": moved.get("at_least", False),
         "before_ms": moved.get("before_ms"),
         "after_ms": moved.get("after_ms"),
+        "newest_ms": moved.get("newest_ms"),
     }
 
 
@@ -68,6 +71,9 @@ def _lines(radius: BlastRadius, verdict: Verdict) -> Iterator[str]:
     yield from _part("offsets", tuple(_offsets(radius)))
     yield from _part("history that retention no longer holds", tuple(_history(radius)))
     yield from _part("state", tuple(map(_store, radius.stores)))
+    if radius.late:
+        late = [f"{one.store}: {'' if one.comparable else 'NOT COMPARABLE: '}{late_text(one)}" for one in radius.late]
+        yield from _part("late records", late)
     yield from _part("downstream", tuple(_downstream(radius)))
     yield from _part("local state", tuple(map(_local, radius.local)))
     yield from _part("caught up", (_caught_up(radius),))

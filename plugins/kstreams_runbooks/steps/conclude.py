@@ -1,6 +1,6 @@
 """The last step of every runbook: one outcome, from its writes and proofs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,25 +8,25 @@ from airflow.sdk import get_current_context, task
 
 from kstreams_runbooks.decide.runbooks import closing_decisions
 from kstreams_runbooks.decide.runs.chain import clock_steps
+from kstreams_runbooks.decide.runs.commands import evidence_command
 from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunFacts, RunOutcome, conclusion
-from kstreams_runbooks.decide.runs.message import ended, trigger_command
+from kstreams_runbooks.decide.runs.message import ended
+from kstreams_runbooks.decide.runs.next_action import NEXT, NextAction
 from kstreams_runbooks.errors import Drifted, Inconclusive, Unreachable
-from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.journal import Entry
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence
-from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.present.plan_lines import plan_lines
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.instances.watch_trigger import SAW
+from kstreams_runbooks.steps.plan.cards import cards_that_count
+from kstreams_runbooks.steps.plan.next_action import next_of_run
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run.notify import emergencies, notify_all
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.watch.evidence import plan_of
-from kstreams_runbooks.watch.held_inputs import held_inputs
-from kstreams_runbooks.wording import pasted
 
 _NOBODY_CAN_SAY = {Inconclusive.exit_code, Unreachable.exit_code}
 
@@ -36,38 +36,45 @@ def conclude() -> None:
     """Write how the run ended, release its holds, and fail the run unless it completed."""
     context = get_current_context()
     with reported(context, "judges how the run ended") as run:
-        outcome = close(run)
+        outcome, action = close(run)
         head = _report_chain(run)
         run.say(f"{outcome.outcome.upper()}: {outcome.sentence}")
-        code, back = exit_code(outcome.outcome), way_back(run)
+        code = exit_code(outcome.outcome)
         left = {"outcome": str(outcome.outcome), "sentence": outcome.sentence, "exit_code": code, "head": head}
+        left |= {"next": list(action.lines)}
         leave(context, "return_value", left | ({"plan": shown_plan(run)} if run.dry_run else {}))
-        for line in () if outcome.outcome.succeeded else back:
+        if outcome.outcome is RunOutcome.DRY_RUN:
+            run.say(f"the evidence: {evidence_command(run.record)}")
+        for line in (*action.lines, *action.manually):
             run.say(line)
-        tell(run, outcome, back, head)
+        tell(run, outcome, action, head)
         if not outcome.outcome.succeeded:
             # Already reported, and not a refusal: the task only has to end as the run does.
             raise StepFailed(code)
-        _onward(run, outcome.outcome)
 
 
-def close(run: Run, ended_by: str = "") -> Conclusion:
-    """Write how a run ended, and release its holds; `ended_by` is how Airflow ended it before its own `conclude`."""
+def close(run: Run, ended_by: str = "") -> tuple[Conclusion, NextAction]:
+    """Write how a run ended and the next action, and release its holds.
+
+    `ended_by` is how Airflow ended it before its own `conclude`.
+    """
     facts = replace(facts_of(run), ended_by=ended_by)
     if facts.touched and not conclusion(facts).outcome.succeeded:
         first, *others = [_last_look(side) for side in _touched_sides(run)]
         facts = replace(facts, reading=first, others=tuple(others))
     outcome = run.decide(conclusion, facts=facts)
+    action = next_of_run(run, outcome.outcome, facts.reached, _last_failure(run), is_void=has_drifted(run))
+    run.keep("note", NEXT, action)
     run.ledger.conclude(run.key, str(outcome.outcome), outcome.sentence, now_ms())
     run.ledger.release_holds(run.key)
-    return outcome
+    return outcome, action
 
 
-def tell(run: Run, outcome: Conclusion, back: Sequence[str], head: str) -> None:
+def tell(run: Run, outcome: Conclusion, action: NextAction, head: str) -> None:
     """Notify of the end of a run."""
     # fleet_check has already notified of a drift that it found itself.
     drifted = has_drifted(run) and voided(run) is None
-    told = {"way_back": back, "emergencies": tuple(emergencies(run)), "head": head}
+    told = {"action": action, "emergencies": tuple(emergencies(run)), "head": head}
     notify_all(run, ended, conclusion=outcome, drifted=drifted, **told)
 
 
@@ -90,23 +97,9 @@ def _report_chain(run: Run) -> str:
     head = entries[-1].hash
     run.say(
         f"evidence: {len(entries)} entries, head {head}; to prove later that none was changed: "
-        + pasted(["kstreams-runbooks", "evidence", run.record.name, "--verify", "--head", head])
+        f"{evidence_command(run.record)} --verify --head {head}"
     )
     return head
-
-
-def _onward(run: Run, outcome: RunOutcome) -> None:
-    """Log the next step: the same for real after a dry run, the next leg after one of several."""
-    if outcome is RunOutcome.DRY_RUN:
-        run.say(f"the evidence: {pasted(['kstreams-runbooks', 'evidence', run.record.name])}")
-        run.say(f"to do it: {trigger_command(run.record)}")
-        return
-    # A plan that starts a runbook has no next leg.
-    then = (run.ledger.plan(run.key) or {}).get("then", ())
-    for later in then:
-        run.say(f"still to come: {later}")
-    if then:
-        run.say(f"next: {trigger_command(run.record)}")
 
 
 def facts_of(run: Run) -> RunFacts:
@@ -128,7 +121,7 @@ def facts_of(run: Run) -> RunFacts:
     saw = [entry for entry in entries if _is_note(entry, SAW) and entry.seq > since]
     return RunFacts(
         dry_run=run.dry_run,
-        wrote=tuple(dict.fromkeys(card.what for card in cards)),
+        wrote=tuple(dict.fromkeys(card.what for card in cards_that_count(run))),
         verified=_proof(run, closing),
         last=_newest_verdict(run, verdicts),
         failures=tuple(piece.payload["sentence"] for piece in failures),
@@ -173,8 +166,8 @@ def exit_code(outcome: RunOutcome) -> int:
 
 def has_drifted(run: Run) -> bool:
     """Whether the run ended because the cluster or the application no longer matches the plan."""
-    failures = _failures(run, run.ledger.timeline(run.key))
-    return bool(failures) and failures[-1].name == Drifted.__name__
+    failure = _last_failure(run)
+    return failure is not None and failure.name == Drifted.__name__
 
 
 def _is_note(entry: Entry, name: str) -> bool:
@@ -194,6 +187,11 @@ def _failures(run: Run, entries: Sequence[Entry]) -> list[Evidence]:
     return [run.ledger.piece(run.key, one.seq) for one in own]
 
 
+def _last_failure(run: Run) -> Evidence | None:
+    failures = _failures(run, run.ledger.timeline(run.key))
+    return failures[-1] if failures else None
+
+
 def _touched_sides(run: Run) -> list[Run]:
     """The run for each application whose instances it has touched."""
     names = dict.fromkeys(card.application for card in run.ledger.cards(run.key) if card.kind == INSTANCE)
@@ -203,42 +201,9 @@ def _touched_sides(run: Run) -> list[Run]:
 def _last_look(run: Run) -> ApplicationReading | Missing:
     """The state of the application now; a failed reading must not cost the run its outcome and its way back."""
     try:
-        return run.read()
+        return replace(run, patient=False).read()
     except Exception as error:  # noqa: BLE001 - after any error the outcome is written
         return Missing(str(error))
-
-
-def way_back(run: Run) -> list[str]:
-    """What the run still holds, and its undo cards from last to first, with the commands that an operator can run."""
-    lines = list(_held(run))
-    unguarded = False
-    for card in reversed(run.ledger.cards(run.key)):
-        if card.kind == INSTANCE:
-            if unguarded and not card.misreads:
-                lines.append(
-                    "before the next: read the repartition topics to their end, an older release misreads them"
-                )
-            unguarded = card.misreads
-        past = card.misreads or card.point_of_no_return
-        lines.append(f"undo {card.seq}: {card.undo} ({card.cost})" + (" — PAST THE POINT OF NO RETURN" if past else ""))
-        if card.kind == INSTANCE:
-            lines += [f"    {command}" for command in instance_facts(card).by_hand]
-    return lines
-
-
-def _held(run: Run) -> Iterator[str]:
-    """The inputs that this run holds, with the command that brings them back."""
-    try:
-        found = held_inputs(run.ledger, run.key)
-    except ValueError:
-        yield "whether this run holds inputs is not known: its plan or cards do not have the format of this release"
-        return
-    for held in found:
-        words = ["kstreams-runbooks", "trigger", "undo", "--application", run.first.record.application]
-        yield (
-            f"INPUTS {', '.join(held.inputs)} ARE HELD ({held.how}) since {utc_minute(held.since_ms)}: clear the task "
-            f"that failed, or bring them back: {pasted([*words, '--param', f'run={run.record.name}'])}"
-        )
 
 
 def _result(payload: Any) -> dict[str, Any]:

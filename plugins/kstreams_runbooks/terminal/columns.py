@@ -4,6 +4,9 @@ import os
 import shutil
 import sys
 
+from kstreams_runbooks.decide.runs.next_action import INDENT
+from kstreams_runbooks.wording import fitted, sentence
+
 _FEWEST = 40
 
 
@@ -12,3 +15,8 @@ def columns() -> int | None:
     if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal():
         return max(_FEWEST, shutil.get_terminal_size().columns)
     return None
+
+
+def shown(line: str, width: int | None) -> str:
+    """A line broken to `width` columns; a command, which begins with four blanks, stays whole for pasting."""
+    return sentence(line) if line.startswith(INDENT) else fitted(sentence(line), width)

@@ -13,14 +13,13 @@ from kstreams_runbooks.decide.reset.radius import Asked, blast_radius
 from kstreams_runbooks.decide.reset.stores import restored_topics, table_inputs
 from kstreams_runbooks.decide.reset.targets import parse_targets, with_defaults
 from kstreams_runbooks.decide.topology.names import internal_by_id
-from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
-from kstreams_runbooks.fleet import Application, Fleet, load_fleet, release_declaration
+from kstreams_runbooks.fleet import Application, Fleet, load_fleet
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.offset_targets import OffsetTarget
 from kstreams_runbooks.model.readings.input_offsets import MovedOffset
-from kstreams_runbooks.model.readings.readings import Deployment, InstanceReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.reset import (
     BlastRadius,
     LocalSize,
@@ -30,11 +29,8 @@ from kstreams_runbooks.model.readings.reset import (
     ResetMode,
     TopicUser,
 )
-from kstreams_runbooks.model.target import Target
-from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import reading_instances, topics_of
-from kstreams_runbooks.observe.application.topologies import may_have_run
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames, not_visible
 from kstreams_runbooks.observe.kafka.topic_users import read_topic_users
@@ -44,6 +40,7 @@ from kstreams_runbooks.watch.drain.unread import isolation_of
 from kstreams_runbooks.watch.reset_counts import counted_moves, oldest_left
 from kstreams_runbooks.watch.reset_neighbours import read_running_uses
 from kstreams_runbooks.watch.saved_targets import saved_offsets
+from kstreams_runbooks.watch.versions import versions_last_run
 
 _POLICY = "cleanup.policy"
 # Readings of the scheduled check behind the highest pace: four hours of them.
@@ -131,7 +128,7 @@ def _read(
     with reading_instances(entry, deployer) as instances_read:
         taken, names, groups = reader.taken(), reader.names(), reader.groups()
         instances = instances_read()
-    sides = _sides(entry, deployer, instances)
+    sides = versions_last_run(entry, deployer, instances)
     topics = topics_of((side.topology for side in sides), group_id, names)
     if isinstance(topics, Missing):
         raise Inconclusive(f"topology of {entry.name}: {topics.missing}")
@@ -186,31 +183,6 @@ def _read(
         problems=tuple(dict.fromkeys(filter(None, (*problems, *unlisted, *unseen)))),
     )
     return _Read(facts, sides, outputs, targets, tables)
-
-
-def _sides(entry: Application, deployer: Deployer, instances: Sequence[InstanceReading]) -> tuple[Side, ...]:
-    """The versions that may have run last, each with what its release declares; Inconclusive if one is not known."""
-    texts: dict[Target, str] = {}
-
-    def topology_of(target: Target) -> str:
-        if target not in texts:
-            texts[target] = deployer.topology(target)
-        return texts[target]
-
-    ran = may_have_run(tuple(instances), topology_of, deployer.topology_target)
-    if isinstance(ran, Missing):
-        raise Inconclusive(f"topology of {entry.name}: {ran.missing}")
-    versions = {(text, target.release) for target, text in texts.items()}
-    for one in instances:
-        if isinstance(one.streams, StreamsReading) and isinstance(one.streams.topology, str):
-            release = one.deployment.release if isinstance(one.deployment, Deployment) else ""
-            versions.add((one.streams.topology, release if isinstance(release, str) else ""))
-    return tuple(Side(parse_topology(text), _declared(entry, release)) for text, release in sorted(versions))
-
-
-def _declared(entry: Application, release: str) -> Declaration:
-    found = release_declaration(entry.name, release, entry.declared().library(release)) if release else None
-    return found or Declaration()
 
 
 def _hidden(names: TopicNames, ids: Collection[str], group_id: str) -> list[str]:

@@ -8,7 +8,8 @@ from kstreams_runbooks.model.readings.input_offsets import InputPartition, Moved
 from kstreams_runbooks.model.readings.lag import Counted, Isolation
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.reset import CountedMove
-from kstreams_runbooks.observe.kafka.offsets import Place
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.offsets import NO_RECORD, Place, read_newest
 from kstreams_runbooks.observe.lag.first_unread import first_or_missing
 from kstreams_runbooks.watch.drain.counter import Counter
 
@@ -33,6 +34,7 @@ def counted_moves(
         if one.before is not None and one.stable is not None
     }
     before, after = first_times(config, befores, isolation), first_times(config, left, isolation)
+    newest = newest_times(config, [place for place, span in left.items() if span[0] < span[1]])
     return tuple(
         CountedMove(
             *place,
@@ -41,6 +43,7 @@ def counted_moves(
             at_least=_at_least(by_move, place) or _at_least(by_left, place),
             before_ms=before.get(place),
             after_ms=after.get(place),
+            newest_ms=newest.get(place),
         )
         for place in sorted(left)
     )
@@ -78,6 +81,18 @@ def first_times(config: Mapping[str, Any], ranges: _Ranges, isolation: Isolation
         answer = answers.get(place, late)
         found[place] = answer.written_ms if isinstance(answer, tuple) else answer
     return found
+
+
+def newest_times(config: Mapping[str, Any], places: Sequence[Place]) -> dict[Place, int | Missing | None]:
+    """The newest time among the records of each partition (Unix ms), None without one."""
+    if not places:
+        return {}
+    try:
+        with ClusterReader(config) as reader:
+            found = read_newest(reader.librdkafka, places)
+    except RunbookError as error:
+        return dict.fromkeys(places, Missing(str(error)))
+    return {place: None if at_ms == NO_RECORD else at_ms for place, at_ms in found.items()}
 
 
 def _span(row: MovedOffset) -> tuple[int, int] | None:

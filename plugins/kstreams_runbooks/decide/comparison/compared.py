@@ -66,6 +66,16 @@ class Side:
         return found
 
     @cached_property
+    def readers(self) -> dict[str, list[Source]]:
+        """The sources of each topic by name, without those of a pattern."""
+        found: dict[str, list[Source]] = {}
+        for node in self.nodes.values():
+            if isinstance(node, Source):
+                for topic in node.topics:
+                    found.setdefault(topic, []).append(node)
+        return found
+
+    @cached_property
     def keepers(self) -> dict[str, list[Processor]]:
         """The operators of each store; global ones apart."""
         found: dict[str, list[Processor]] = {}
@@ -85,6 +95,14 @@ class Side:
     def store_places(self) -> Mapping[str, str]:
         """The subtopology that keeps each store; global ones apart."""
         return {store: sub.id for sub in self.topology.subtopologies if not sub.is_global for store in sub.stores}
+
+    @cached_property
+    def kept_at(self) -> dict[str, list[str]]:
+        """The stores of each subtopology; global ones apart."""
+        found: dict[str, list[str]] = {}
+        for store, place in self.store_places.items():
+            found.setdefault(place, []).append(store)
+        return found
 
     @cached_property
     def subscription_stores(self) -> frozenset[str]:
@@ -210,7 +228,7 @@ class Compared:
     @cached_property
     def kept_tables(self) -> frozenset[str]:
         """Stores that a table fills from the same external topics in both versions: no other one has their records."""
-        both = _filled_by_tables(self.before).items() & _filled_by_tables(self.after).items()
+        both = filled_by_tables(self.before).items() & filled_by_tables(self.after).items()
         return frozenset(store for store, _ in both)
 
     @cached_property
@@ -285,7 +303,7 @@ def source_tables(side: Side) -> dict[str, bool | None]:
     return found
 
 
-def _filled_by_tables(side: Side) -> dict[str, frozenset[str]]:
+def filled_by_tables(side: Side) -> dict[str, frozenset[str]]:
     """The stores of tables whose names show that, each with the external topics that its table reads."""
     found: dict[str, frozenset[str]] = {}
     for store, keepers in side.keepers.items():

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from kstreams_runbooks.decide.catch_up.disorder import late_text
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.reset import BlastRadius, CountedMove
 from kstreams_runbooks.model.verdicts import Finding
@@ -9,6 +10,7 @@ from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.wording import first_of
 
 _SOURCE = "Kafka Streams developer guide, Application Reset Tool; docs/blast_radius.md"
+_LATE = "Kafka Streams developer guide, Windowing; docs/blast_radius.md"
 _MB = 1_000_000
 
 
@@ -21,6 +23,7 @@ def reset_findings(radius: BlastRadius, created: tuple[TopicShape, ...] | Missin
     yield from _topics(radius, created)
     yield from _offsets(radius)
     yield from _state(radius)
+    yield from _late(radius)
     yield from _readers(radius)
 
 
@@ -97,6 +100,20 @@ def _state(radius: BlastRadius) -> Iterator[Finding]:
             pace = f"about {seconds:,.0f} s"
         message = f"until it has caught up: {count}, {pace}; results before that are incomplete"
         yield Finding("reset-catches-up", "warning", radius.application, message, _SOURCE)
+
+
+def _late(radius: BlastRadius) -> Iterator[Finding]:
+    unknown = []
+    for one in (one for one in radius.late if not one.comparable):
+        if isinstance(one.grace_ms, Missing):
+            unknown.append(one)
+            continue
+        outputs = f"; {first_of(one.outputs)} may differ from what it was live" if one.outputs else ""
+        yield Finding("reset-drops-late", "warning", one.store, f"store {one.store}: {late_text(one)}{outputs}", _LATE)
+    if unknown:
+        # One for all of them: a release without a declaration has as many as stores.
+        stores = f"{'store' if len(unknown) == 1 else 'stores'} {first_of([one.store for one in unknown])}"
+        yield Finding("reset-drops-late", "warning", radius.application, f"{stores}: {late_text(unknown[0])}", _LATE)
 
 
 def _readers(radius: BlastRadius) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.fitting.needed import changelogs
 from kstreams_runbooks.decide.fleet_graph import downstream, readers_of, writers_of
+from kstreams_runbooks.decide.reset.late import late_stores
 from kstreams_runbooks.decide.reset.offsets import may_move
 from kstreams_runbooks.decide.reset.pace import catch_up
 from kstreams_runbooks.decide.reset.stores import Moves, OnCluster, store_fates, table_inputs
@@ -95,6 +96,7 @@ def blast_radius(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph
         local=facts.local,
         catch_up=_catch_up(asked, facts),
         problems=facts.problems,
+        late=late_stores(sides, asked.offsets, asked.counts, facts),
     )
 
 

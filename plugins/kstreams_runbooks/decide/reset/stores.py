@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Side, source_tables
 from kstreams_runbooks.decide.topology.graph import store_roles
-from kstreams_runbooks.decide.topology.java_pattern import matched
 from kstreams_runbooks.decide.topology.names import (
     changelog_of,
     is_join_window,
@@ -13,6 +12,7 @@ from kstreams_runbooks.decide.topology.names import (
     is_suppress_buffer,
     suppression_of,
 )
+from kstreams_runbooks.decide.topology.upstream import matching
 from kstreams_runbooks.model.readings.input_offsets import MovedOffset
 from kstreams_runbooks.model.readings.reset import CountedMove, Fate, GoneHistory, ResetMode, StoreFate
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
@@ -117,14 +117,12 @@ def _fates(side: Side, mode: ResetMode, moves: Moves, there: OnCluster) -> Itera
     application_id, changelogs = there.application_id, there.changelogs
     roles, restored = store_roles(side.topology), own_changelogs(side, application_id, changelogs)
     filled = _filled_by(side)
-    patterns = {source.pattern for sub in side.topology.subtopologies for source in sub.sources if source.pattern}
     for name in sorted(roles):
         leading = roles[name].inputs
         if filled.get(name) and _repeats(name, side) is False:
             # A table that a topic fills directly: a join that looks it up has other inputs.
             leading = frozenset(filled[name])
-        matching = {topic for one in patterns & leading for topic in there.inputs if matched(one, topic)}
-        inputs = tuple(sorted((leading - patterns) | matching))
+        inputs = matching(side.topology, leading, there.inputs)
         topic = f"{application_id}-{changelog_of(name)}"
         changelog = topic if topic in changelogs else restored.get(name, "")
         fate, why = _fate(name, side, mode, moves, inputs, changelog, own=name in restored)

@@ -1,21 +1,20 @@
 """Messages to a person about a run, and their wording: 15 lines at most, with action and deadline."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.runs.approval import RUN_LINK, Label, when
-from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunOutcome
+from kstreams_runbooks.decide.runs.commands import UNDO, evidence_command, trigger_command, undo_command
+from kstreams_runbooks.decide.runs.conclusion import Conclusion
+from kstreams_runbooks.decide.runs.next_action import INDENT, NextAction
 from kstreams_runbooks.model.runs.held_inputs import HeldInputs
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.message import Kind, Notification
 from kstreams_runbooks.model.times import DAY_MS, HOUR_MS
-from kstreams_runbooks.wording import first_of, outside, pasted, sentence
+from kstreams_runbooks.wording import first_of, outside, sentence
 
 MOST_LINES = 15
 _LONGEST_LINE = 500
-_INDENTED = "    "
-_UNDO = "undo"
 # The time of a question matters if Airflow keeps showing it (decide/runs/approval.py).
 _ONLY_ON_THE_PAGE = Label.WRITTEN.plain
 # The last line of a question has our link; a link that a reason quotes in another line is not ours.
@@ -59,7 +58,7 @@ def needs_you(
         f"{about.occasion}/{of}" if of else about.occasion,
         asks,
         [_without_link(line) for line in lines if not line.startswith(_ONLY_ON_THE_PAGE)],
-        command=_evidence(about),
+        command=evidence_command(about.record),
         at_ms=at_ms,
         deadline_ms=deadline_ms,
         link=link,
@@ -81,7 +80,7 @@ def approved_alone(about: About, at_ms: int, *, by: str, reason: str) -> Notific
             f"{by} approved {about.record.dag_id} of {about.record.application} in an emergency: {reason}",
             "It goes on at once. To stop it at the next step boundary, mark the run as failed in Airflow.",
         ),
-        command=_evidence(about),
+        command=evidence_command(about.record),
         at_ms=at_ms,
     )
 
@@ -134,7 +133,7 @@ def inputs_held(about: About, at_ms: int, *, held: HeldInputs, sentence: str, en
         f"{about.occasion}/{held.application}/{held.since_ms}/{days}",
         f"{record.dag_id} holds {first_of(held.inputs)}",
         (*_lines(sentence), back),
-        command=_undo(record) if ended and record.dag_id != _UNDO else _evidence(about),
+        command=undo_command(record) if ended and record.dag_id != UNDO else evidence_command(record),
         at_ms=at_ms,
     )
 
@@ -145,24 +144,30 @@ def ended(
     *,
     conclusion: Conclusion,
     drifted: bool,
-    way_back: Sequence[str],
+    action: NextAction,
     emergencies: Sequence[str],
     head: str,
 ) -> Notification:
     """The end of a run: stopped after it changed something, drifted before that, or concluded in any other way.
 
-    `way_back` lists its undo cards, last first; `emergencies` are approvals without a second person. `head` is the
-    hash of the newest entry of its journal: a recipient of this message can prove that nothing of the run was changed.
+    `action` is the next one; `emergencies` are approvals without a second person. `head` is the hash of the newest
+    entry of its journal: a recipient of this message can prove that nothing of the run was changed.
     """
-    stopped = bool(way_back) and not conclusion.outcome.succeeded
+    stopped = bool(action.manually) and not conclusion.outcome.succeeded
     kind = Kind.STOPPED if stopped else Kind.DRIFTED if drifted else Kind.CONCLUDED
     return _made(
         about,
         kind,
         about.occasion,
         f"{about.record.dag_id} {conclusion.outcome}",
-        (*_lines(conclusion.sentence), f"Evidence head: {head}", *emergencies, *(way_back if stopped else ())),
-        command=_next(about, kind, conclusion),
+        (
+            *_lines(conclusion.sentence),
+            *action.lines,
+            *emergencies,
+            f"Evidence head: {head}",
+            *(action.manually if stopped else ()),
+        ),
+        command=action.command or evidence_command(about.record),
         at_ms=at_ms,
     )
 
@@ -176,41 +181,6 @@ def _lines(sentence: str) -> list[str]:
         else:
             lines.append(part)
     return lines
-
-
-def _next(about: About, kind: Kind, conclusion: Conclusion) -> str:
-    """The next command: the undo (a dry run of it), the same run again, or a report to read."""
-    record = about.record
-    if kind is Kind.STOPPED and record.dag_id != _UNDO:
-        return _undo(record)
-    if kind is Kind.DRIFTED or conclusion.outcome is RunOutcome.DRY_RUN:
-        return trigger_command(record)
-    return _evidence(about)
-
-
-def _undo(record: RunRecord) -> str:
-    """The command for a dry run of the undo of a run."""
-    words = ["kstreams-runbooks", "trigger", _UNDO, "--application", record.application]
-    return pasted([*words, "--param", f"run={record.name}"], links=False)
-
-
-def trigger_command(record: RunRecord) -> str:
-    """The command that repeats a run, for real."""
-    words = ["kstreams-runbooks", "trigger", record.dag_id, "--application", record.application]
-    # No form has a field of another name; a run with such a field is refused at its first step.
-    given = {name: value for name, value in sorted(record.params.items()) if name.isidentifier() and name.isascii()}
-    long = [name for name, value in given.items() if isinstance(value, str) and "\n" in value]
-    for name, value in given.items():
-        if name not in {"application", "dry_run", "reason", *long} and value is not None:
-            words += ["--param", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
-    words += ["--reason", record.reason] if record.reason else []
-    # A text of several lines cannot be in a command: it comes from a file again.
-    files = [f'--param "{name}=$(cat {name}.txt)"' for name in long]
-    return " ".join([pasted(words, links=False), *files, "--execute"])
-
-
-def _evidence(about: About) -> str:
-    return pasted(["kstreams-runbooks", "evidence", about.record.name], links=False)
 
 
 def _made(
@@ -236,7 +206,7 @@ def _made(
     text = [one_line(line) for line in lines if line.strip()]
     room = MOST_LINES - len(tail)
     if len(text) > room:
-        text = [*text[: room - 1], f"… and {len(text) - room + 1} lines more: {_evidence(about)}"]
+        text = [*text[: room - 1], f"… and {len(text) - room + 1} lines more: {evidence_command(about.record)}"]
     return Notification(
         about=record.run_key,
         kind=kind,
@@ -259,6 +229,6 @@ def one_line(text: str) -> str:
 
     Our own command and link stay as they are, and so does a command that is indented under its undo card.
     """
-    if text.startswith((_COMMAND, _LINK, _INDENTED)):
+    if text.startswith((_COMMAND, _LINK, INDENT)):
         return sentence(text)
     return outside(text, _LONGEST_LINE)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from kstreams_runbooks.decide.runs.approval import when
 from kstreams_runbooks.decide.runs.message import MOST_LINES, one_line
+from kstreams_runbooks.decide.status.declared import ABOUT_FILES
 from kstreams_runbooks.model.readings.status import KeptStatus
 from kstreams_runbooks.model.runs.message import Kind, Notification
 from kstreams_runbooks.wording import first_of, pasted
@@ -26,7 +27,8 @@ def status_changed(
     who = first.application if alone else f"{len(changes)} applications"
     was = f" (was {first.told})" if first.told else ""
     # Too many names to copy: the whole fleet is shown.
-    command = pasted(["kstreams-runbooks", "lag", *(names if len(names) <= _MOST_NAMED else [])])
+    words = ["lag", *(names if len(names) <= _MOST_NAMED else [])]
+    command = pasted(["kstreams-runbooks", *(["fleet"] if first.word in ABOUT_FILES else words)])
     holds = [f"Held by run {held_by[name]}" + ("" if alone else f": {name}") for name in names if name in held_by]
     tail = [
         f"Since: {when(first.since_ms, zone)}",

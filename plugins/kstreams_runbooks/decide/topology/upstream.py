@@ -1,11 +1,12 @@
 """The store from which an operator gets its updates."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
 from kstreams_runbooks.decide.topology.digraph import Arrows, Key
-from kstreams_runbooks.decide.topology.graph import graph, keys_by_name
+from kstreams_runbooks.decide.topology.graph import graph, keys_by_name, store_roles
+from kstreams_runbooks.decide.topology.java_pattern import matched
 from kstreams_runbooks.decide.topology.names import stem
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, StoreKind
 from kstreams_runbooks.model.topology.topology import Node, Processor, Source, Topology
@@ -65,6 +66,19 @@ def topics_before(topology: Topology, store: str) -> frozenset[str] | None:
                 return None
             found |= source.topics
     return frozenset(found)
+
+
+def inputs_of(topology: Topology, store: str, there: Collection[str]) -> tuple[str, ...]:
+    """The inputs that lead to a store, sorted; of a pattern those that match among the topics that are `there`."""
+    return matching(topology, store_roles(topology)[store].inputs, there)
+
+
+def matching(topology: Topology, inputs: Collection[str], there: Collection[str]) -> tuple[str, ...]:
+    """Inputs as printed, sorted, with the topics that are `there` in place of each pattern that they match."""
+    patterns = {source.pattern for sub in topology.subtopologies for source in sub.sources if source.pattern}
+    leading = frozenset(inputs)
+    found = {topic for one in patterns & leading for topic in there if matched(one, topic)}
+    return tuple(sorted((leading - patterns) | found))
 
 
 def _behind(name: str, successors: Mapping[str, frozenset[str]]) -> set[str]:

@@ -5,8 +5,10 @@ change was made.
 """
 
 import json
+import logging
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from kstreams_runbooks.deployers.command.contract import (
     DescribedTopology,
@@ -26,7 +28,7 @@ from kstreams_runbooks.deployers.settable import (
     require_shown,
     settable_keys,
 )
-from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, WriteRefused
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, StillUp, WriteRefused
 from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
 from kstreams_runbooks.model.abilities import Abilities
@@ -35,8 +37,34 @@ from kstreams_runbooks.model.local_state import Directories, TaskDirectories, in
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
 from kstreams_runbooks.model.readings.states import is_down, is_up
 from kstreams_runbooks.model.target import RunbookSettings, Target
+from kstreams_runbooks.model.times import utc_second
 from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.patience import read_again
 from kstreams_runbooks.wording import pasted, sentence
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """One start of an instance, as far as its commands print it."""
+
+    started_at_ms: int | None
+    pid: int | None
+
+    @property
+    def is_known(self) -> bool:
+        return (self.started_at_ms, self.pid) != (None, None)
+
+    @property
+    def text(self) -> str:
+        at = "" if self.started_at_ms is None else f" since {utc_second(self.started_at_ms)}"
+        return f"pid {'unknown' if self.pid is None else self.pid}{at}"
+
+
+def _start_of(deployment: Deployment) -> _Start:
+    return _Start(deployment.started_at_ms, deployment.pid)
+
 
 # For a command that sets nothing.
 _NO_TARGET = Target("")
@@ -53,6 +81,9 @@ class CommandDeployer:
         self._settable = settable_keys(settings.settable)
         self._instances = {instance.name: instance for instance in settings.instances}
         self._topologies: dict[Target, PrintedTopology] = {}
+        # What its own commands reported, which the instances command has to confirm: starts that ended, and settings.
+        self._ended: dict[str, _Start] = {}
+        self._set: dict[str, Target] = {}
 
     @property
     def abilities(self) -> Abilities:
@@ -102,6 +133,7 @@ class CommandDeployer:
                 f"{instance}: apply ended with 0, but prints release {after.release} with "
                 f"{', '.join(key for key, _ in after.settings) or 'no setting'} (asked for: {target.text})"
             )
+        self._set[instance] = target
 
     def check_start(self, instance: str, once: RunbookSettings) -> None:
         """BadInput for settings of one start if the command takes none, WriteRefused for one that no runbook sets."""
@@ -111,8 +143,12 @@ class CommandDeployer:
         check_once(instance, once, self._settable, missing)
 
     def stop(self, instance: str) -> None:
-        """Let the command stop the instance; Refused if the output shows a process that is still there."""
-        if _is_gone(self._now(instance)):
+        """Let the command stop the instance; Refused if the output shows a process that is still there.
+
+        The next call for the instance is StillUp if the instances command still prints the start that was stopped.
+        """
+        before = self._now(instance)
+        if _is_gone(before):
             return
         if self._recorded(f"stop {instance}"):
             return
@@ -122,11 +158,22 @@ class CommandDeployer:
                 f"{instance}: stop ended with 0, but prints the process {after.process}, pid {after.pid} (expected "
                 "stopped, none); look at it"
             )
+        self._ended[instance] = _start_of(before)
 
     def start(self, instance: str, once: RunbookSettings = ()) -> None:
-        """Let the command start the instance; Refused if the output shows no process that is up."""
+        """Let the command start the instance; Refused if the output shows no process that is up, or the old one.
+
+        Refused before that if the instances command does not print what `apply` reported as set.
+        """
         self.check_start(instance, once)
-        if is_up(self._now(instance).process):
+        now = self._now(instance)
+        wanted = self._set.get(instance)
+        if wanted is not None and now.target != wanted:
+            raise Refused(
+                f"{instance}: is not started: apply reported {wanted.text}, but the instances command prints "
+                f"{now.target.missing if isinstance(now.target, Missing) else now.target.text}; correct the command"
+            )
+        if is_up(now.process):
             # In a dry run the stop before this was only recorded.
             if not self._dry_run:
                 refuse_running(instance, once)
@@ -138,6 +185,11 @@ class CommandDeployer:
         after = self._done(instance, "start", self._settings.commands.start, once=once)
         if not is_up(after.process):
             raise Refused(f"{instance}: start ended with 0, but prints the process {after.process}; read its log")
+        if self._is_ended(instance, after):
+            raise Refused(
+                f"{instance}: start ended with 0, but prints the start from before ({_start_of(after).text}; expected "
+                "a new one); it was not started: look at it"
+            )
 
     def clear_state(self, instance: str, directories: Directories = ()) -> None:
         """Let the command delete it; WriteRefused while the process lives, BadInput as `check_clear_state`."""
@@ -263,14 +315,25 @@ class CommandDeployer:
     def _now(self, instance: str) -> Deployment:
         """The instance now; Inconclusive if `instances` does not know it or its process."""
         self._one(instance)
-        found = next((one for one in self.instances() if one.instance == instance), None)
+        every = self.instances() if self._dry_run else read_again(self.instances, log.warning)
+        found = next((one for one in every if one.instance == instance), None)
         if found is None:
             raise Inconclusive(
                 f"{instance}: the instances command does not print it; correct the command, or the declaration"
             )
         if found.process == "unknown":
             raise Inconclusive(f"{instance}: the instances command does not know its process; nothing is done to it")
+        if is_up(found.process) and self._is_ended(instance, found):
+            raise StillUp(
+                f"{instance}: stop reported its end, but the instances command prints the same process "
+                f"({_start_of(found).text}; expected none); nothing more is done to it: look at it"
+            )
         return found
+
+    def _is_ended(self, instance: str, found: Deployment) -> bool:
+        """Whether a reading shows the start that this deployer stopped."""
+        before = self._ended.get(instance)
+        return before is not None and before.is_known and before == _start_of(found)
 
     def _recorded(self, sentence: str) -> bool:
         if self._dry_run:

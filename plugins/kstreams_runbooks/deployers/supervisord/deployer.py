@@ -4,6 +4,7 @@
 instance's launcher reads it at every start.
 """
 
+import logging
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,8 +35,11 @@ from kstreams_runbooks.model.local_state import Directories, TaskDirectories, in
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
 from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.patience import read_again
 from kstreams_runbooks.properties import dump, write_atomically
 from kstreams_runbooks.wording import pasted
+
+log = logging.getLogger(__name__)
 
 _POLL_S = 0.05
 # A launcher that fails does so at once; supervisord's own verdict (startsecs) may be set to far more than this.
@@ -284,7 +288,8 @@ class SupervisordDeployer:
         return self._dry_run
 
     def _info(self, one: SupervisordInstance) -> ProcessInfo:
-        found = self._supervisord.processes()
+        processes_of = self._supervisord.processes
+        found = processes_of() if self._dry_run else read_again(processes_of, log.warning)
         if one.program not in found:
             known = ", ".join(sorted(found)) or "none"
             raise BadInput(f"supervisord at {self._supervisord.address} has no program {one.program} (it has: {known})")

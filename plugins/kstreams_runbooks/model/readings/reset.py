@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kstreams_runbooks.model.fleet_graph import DownstreamEntry
+from kstreams_runbooks.model.readings.disorder import LateForecast
 from kstreams_runbooks.model.readings.input_offsets import InputPartition, MovedOffset
 from kstreams_runbooks.model.readings.readings import Missing, Taken, TopicReading
 
@@ -56,7 +57,7 @@ class CountedMove:
     """Records of one partition that another offset reads again, or skips, and those left to read after it.
 
     `at_least`: only a part was scanned. `before_ms` and `after_ms` are the times of the first records at either offset
-    (None: there is none).
+    (None: there is none), `newest_ms` is the newest time among all records of its log.
     """
 
     topic: str
@@ -66,6 +67,7 @@ class CountedMove:
     at_least: bool = False
     before_ms: int | Missing | None = None
     after_ms: int | Missing | None = None
+    newest_ms: int | Missing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,8 @@ class BlastRadius:
     """What a reset of one application would do, and to whom.
 
     `unmoved` are inputs that keep their offsets. `tables` are the inputs that are read as tables,
-    `emptied` the outputs whose records would be deleted.
+    `emptied` the outputs whose records would be deleted. `late` has each store that drops late records and reads a
+    history again.
     """
 
     application: str
@@ -200,6 +203,7 @@ class BlastRadius:
     local: tuple[LocalSize, ...]
     catch_up: CatchUp
     problems: tuple[str, ...] = ()
+    late: tuple[LateForecast, ...] = ()
 
     @property
     def deleted(self) -> tuple[ResetTopic, ...]:

@@ -11,7 +11,7 @@ and in half the time.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.model.readings.readings import Missing
@@ -20,7 +20,8 @@ from kstreams_runbooks.observe.kafka.clients import REQUEST_TIMEOUT_MS
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 
 _NEVER_COMMITTED = -1
-_NO_SUCH_RECORD = -1
+# Of an offset or a time that a broker looked for.
+NO_RECORD: Final = -1
 # Partitions in one call: librdkafka takes four times as long for ten thousand at once as in five calls side by side.
 _AT_ONCE = 2_000
 _ATTEMPTS = 4
@@ -94,7 +95,7 @@ def read_first_since(librdkafka: ReadOnly, times: Mapping[Place, int]) -> dict[P
 
     specs = {place: OffsetSpec.for_timestamp(at_ms) for place, at_ms in times.items()}
     found = _ends(librdkafka, specs, IsolationLevel.READ_UNCOMMITTED)
-    return {place: None if offset == _NO_SUCH_RECORD else offset for place, offset in found.items()}
+    return {place: None if offset == NO_RECORD else offset for place, offset in found.items()}
 
 
 def read_held(librdkafka: ReadOnly, topics: Mapping[str, int]) -> tuple[HeldPartition, ...]:

@@ -4,12 +4,13 @@ import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from kstreams_runbooks.decide.runs.next_action import INDENT
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.times import utc_second
 from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.present.evidence.drawn import drawn_run
 from kstreams_runbooks.present.evidence.drawn_topology import drawn_topology
-from kstreams_runbooks.present.evidence.page import RESTART_HEADS, asked_lines, attempt_line, restart_rows
+from kstreams_runbooks.present.evidence.page import RESTART_HEADS, asked_lines, attempt_line, next_lines, restart_rows
 from kstreams_runbooks.present.evidence.timeline import Event, divided, events
 from kstreams_runbooks.present.plan_lines import plan_lines
 from kstreams_runbooks.wording import sentence
@@ -51,6 +52,8 @@ def _body(document: Mapping[str, Any], plan: Plan | None, topologies: Sequence[T
     counts, old = divided(every)
     outcome = f"{run['outcome'] or 'not concluded yet'}: {run['outcome_sentence'] or ''}"
     yield f'<p class="outcome">{_text(outcome)}</p>'
+    for line in next_lines(document):
+        yield f"<p><code>{_text(line.strip())}</code></p>" if line.startswith(INDENT) else f"<p>{_text(line)}</p>"
     facts = [("run", f"{run['run_id']}{' (dry run)' * run['dry_run']}"), *asked_lines(document)]
     facts.append(("plan", run["plan_digest"] or "none"))
     facts += [(f"{given['task_id']}", _approval(given)) for given in document["approvals"]]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kstreams_runbooks.decide.runs.next_action import INDENT, NEXT
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.times import SECOND_MS, utc_second
 from kstreams_runbooks.present.evidence.timeline import Attempt, divided, events
@@ -49,6 +50,12 @@ def asked_lines(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield "time", f"{started} to {utc_second(ended)} ({took:,.0f} s)"
 
 
+def next_lines(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """The next action after the end of the run, as `conclude` kept it; empty while the run has no end."""
+    kept = [note["payload"] for note in document.get("notes", ()) if note["name"] == NEXT]
+    return tuple(kept[-1]["lines"]) if kept and document["run"]["outcome"] else ()
+
+
 def restart_rows(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Bounce, instance, seconds down, seconds until its gate passed, and the forecast, of each restart."""
     for one in document.get("restarts", ()):
@@ -82,6 +89,8 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
     for name, text in asked_lines(document):
         yield f"- {name}: {_whole(text)}" if name == "time" else f"- {name} {_whole(text)}"
     yield f"- outcome: **{markdown(run['outcome'] or 'not concluded yet')}** {_whole(run['outcome_sentence'] or '')}"
+    for line in next_lines(document):
+        yield f"  - {code(line.strip()) if line.startswith(INDENT) else _whole(line)}"
     yield f"- plan: {code(run['plan_digest'] or 'none')}"
     for side in (document["plan"] or {}).get("sides", ()):
         also = f"{markdown(side['application'])} @ {markdown(side['cluster'])}"

@@ -1,6 +1,6 @@
 """A plan that no longer matches the cluster: the ledger has it once, and every later write of its run refuses."""
 
-from kstreams_runbooks.decide.runs.message import trigger_command
+from kstreams_runbooks.decide.runs.commands import trigger_command
 from kstreams_runbooks.errors import Drifted
 from kstreams_runbooks.model.runs.ledger import Evidence
 from kstreams_runbooks.model.runs.plan import Plan

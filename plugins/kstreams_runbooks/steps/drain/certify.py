@@ -11,7 +11,6 @@ from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading, Pause
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.drain.trigger import drain_trigger
 from kstreams_runbooks.steps.instances.gate import answered
 from kstreams_runbooks.steps.plan.looking import rehearsed
@@ -86,7 +85,7 @@ def drain_question(run: Run) -> DrainQuestion:
 def read_drain(run: Run) -> DrainReading:
     """One reading of the application, with its unread records."""
     drain = drain_reader(run.application, run.deployer, run.kafka)
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         reading = drain.read(reader)
         # A search through many offsets starts only when they are at rest: the same in a second reading.
         return reading if reading.counted else drain.read(reader)

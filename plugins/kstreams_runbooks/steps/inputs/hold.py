@@ -9,7 +9,6 @@ from kstreams_runbooks.decide.topology.described import ParsedDescription
 from kstreams_runbooks.decide.topology.names import is_changelog
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, GroupReading, Missing
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.hold import Waiting, read_hold_facts
 from kstreams_runbooks.wording import outside
@@ -26,7 +25,7 @@ def may_be_held(run: Run, reading: ApplicationReading, running: ParsedDescriptio
     entry = run.application
     reads = run.side(switch.sides[0].role).application if switch.sides else entry
     waits = Waiting(reads, switch.waiting) if switch.waiting else None
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         facts = read_hold_facts(
             reader,
             run.kafka,

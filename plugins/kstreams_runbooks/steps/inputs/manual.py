@@ -5,7 +5,6 @@ from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.inputs import InputsReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.lag.inputs import read_inputs
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
@@ -41,5 +40,5 @@ def require_still(run: Run, inputs: tuple[str, ...]) -> None:
 
 
 def _read(run: Run, inputs: tuple[str, ...]) -> InputsReading:
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         return read_inputs(reader, inputs)

@@ -55,7 +55,7 @@ def swap_of(run: Run, reading: ApplicationReading, plan: Plan, running: ParsedDe
 def read_swap(run: Run, reading: ApplicationReading, runs: DeployedInstance, running: ParsedDescription) -> SwapReading:
     """Everything that decides whether the inputs may be swapped."""
     side, group_id = side_of(running, known_of(run, reading)), run.application.application_id
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         names = reader.names()
         topics = topology_topics(side.topology, group_id, names)
         sources = topics.sources(names.every()) - topics.internal - topics.outputs
@@ -77,7 +77,7 @@ def still_swapped(run: Run) -> None:
     """Refused or Inconclusive unless the inputs wait where this run holds them, and the empty topics are empty."""
     group = run.application.application_id
     seeded = _seeded(run, group)
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         # The group does not subscribe to what is held: no transaction of it has an offset there.
         now = read_saved(reader, group, stable=False)
         there = {one.name for one in reader.topics({one.topic for one in seeded.after})}

@@ -6,7 +6,7 @@ from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
 from kstreams_runbooks.decide.instances.rolling import has_ended, in_place, left_behind, others_unwell
-from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
+from kstreams_runbooks.errors import Drifted, Inconclusive, Refused, RunbookError
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
@@ -20,7 +20,15 @@ from kstreams_runbooks.model.readings.states import is_beginning
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import read_streams
-from kstreams_runbooks.steps.plan.cards import members_in_group, own_changes, write_card
+from kstreams_runbooks.steps.instances.untouched import keep_untouched, still_up
+from kstreams_runbooks.steps.plan.cards import (
+    had_before,
+    members_in_group,
+    own_changes,
+    previous_start,
+    to_restart,
+    write_card,
+)
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
 from kstreams_runbooks.steps.run.run import Run
 
@@ -36,9 +44,9 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
     """
     name, deployment = instance.instance, instance.deployment
     known(instance)
-    if in_place(instance, bounce, reading.taken.at_ms):
+    if in_place(instance, bounce, reading.taken.at_ms) and not to_restart(run, bounce, instance):
         run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
-        return None
+        return previous_start(run, name) if bounce.again else None
     guard(run, bounce, reading, name)
     if isinstance(deployment, Deployment) and deployment.pid is not None:
         run.deployer.check_apply(name, bounce.target)
@@ -46,16 +54,22 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
     members = members_to_remove(run, reading, instance)
     write_card(run, reading, instance, bounce, members, instance.streams.start)
     run.say(f"{name}: stops, {bounce.sentence}, starts")
-    times = restart(
-        run.deployer,
-        name,
-        bounce.target,
-        remove_members=(lambda: remove(run, members)) if members else None,
-        clears=bounce.clears,
-        must_clear=bounce.must_clear,
-        once=bounce.once,
-        log=run.say,
-    )
+    try:
+        times = restart(
+            run.deployer,
+            name,
+            bounce.target,
+            remove_members=(lambda: remove(run, members)) if members else None,
+            clears=bounce.clears,
+            must_clear=bounce.must_clear,
+            once=bounce.once,
+            log=run.say,
+            had=had_before(run, name),
+            still_up=lambda: still_up(run, instance),
+        )
+    except RunbookError:
+        keep_untouched(run, (instance,))
+        raise
     run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})
     return instance.streams.start
 
@@ -84,9 +98,9 @@ def require_as_planned(run: Run, bounce: Bounce, reading: ApplicationReading, na
     of = {"name": name, "number": bounce.number, "own": own_changes(run)}
     guarded = run.decide(nothing_drifted, reading=reading, plan=run.plan(), **of)
     if guarded.outcome is Outcome.INCONCLUSIVE:
-        raise Inconclusive(f"{untouched}: {'; '.join(guarded.reasons)}")
+        raise Inconclusive(f"{untouched}: {guarded.text}")
     if guarded.outcome is not Outcome.PROCEED:
-        raise Drifted(f"{untouched}: {'; '.join(guarded.reasons)}")
+        raise Drifted(f"{untouched}: {guarded.text}")
 
 
 def let_it_start(run: Run, name: str) -> Start | None:

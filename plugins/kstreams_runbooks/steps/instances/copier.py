@@ -6,7 +6,6 @@ from kstreams_runbooks.fleet import Copier
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.copying import CopierReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.copier import read_copying
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
@@ -22,7 +21,7 @@ def read_copier(run: Run) -> CopierReading:
     if not isinstance(copier, Copier):
         # The sentence names what a copier's declaration needs.
         raise Refused(f"{copier.name}: not a copier (its kind is {copier.kind}); declare it with `kind: copier`")
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         return read_copying(copier, reader, run.deployer)
 
 

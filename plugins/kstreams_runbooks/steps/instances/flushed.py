@@ -5,7 +5,6 @@ from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.object_stages import DeleteRecords
 from kstreams_runbooks.model.runs.stages import Stage
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import read_dropped
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.certified import certified_reading
@@ -30,7 +29,7 @@ def require_flushed(run: Run, *, inputs: bool = False, orphans: bool = False) ->
     topics = {one.topic for one in reading.partitions if one.role in roles}
     if orphans:
         topics &= {name for one in run.plan().stages if isinstance(one, DeleteRecords) for name in one.topics}
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         left = read_dropped(reader, run.application.application_id, topics)
     if not isinstance(left, Missing):
         left = count_once(run.application, run.kafka, left, say=run.say)

@@ -16,7 +16,7 @@ from kstreams_runbooks.decide.plans.undo import deployed_as
 from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.deployers.requests import for_one_start
-from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError
+from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, StillUp
 from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.local_state import TaskDirectories
@@ -31,10 +31,10 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.instances.bring import known, require_as_planned
+from kstreams_runbooks.steps.instances.untouched import keep_untouched, still_up
 from kstreams_runbooks.steps.plan.before import require_still_writable, stopped_for_good, stops
-from kstreams_runbooks.steps.plan.cards import last_card, members_in_group, write_card
+from kstreams_runbooks.steps.plan.cards import had_before, last_card, members_in_group, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
@@ -81,7 +81,7 @@ def stop_all(run: Run, bounce: Bounce) -> None:
     run.say(f"{', '.join(names)}: stop, all at once")
     began = now_ms()
     if run.deployer.abilities.act:
-        _raise_first(_in_threads(run, names, lambda deployer, name: deployer.stop(name)))
+        _stop_each(run, going)
     run.keep("write", "stop", {"instances": names, "requested_ms": began, "down_ms": now_ms()})
     run.say(f"{', '.join(names)}: down after {now_ms() - began} ms")
     _empty(run, tuple(members.values()))
@@ -130,6 +130,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
             must_clear=bounce.must_clear,
             once=bounce.once,
             log=run.say,
+            had=had_before(run, name),
         )
 
     started = _in_threads(run, names, start)
@@ -138,6 +139,21 @@ def start_all(run: Run, bounce: Bounce) -> None:
             times = encode(future.result())
             run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": times})
     _raise_first(started)
+
+
+def _stop_each(run: Run, going: list[InstanceReading]) -> None:
+    """Stop each of them; the error of the first one that was not stopped, or whose process still lives."""
+    by_name = {one.instance: one for one in going}
+
+    def stop(deployer: Deployer, name: str) -> None:
+        deployer.stop(name)
+        if why := still_up(run, by_name[name]):
+            raise StillUp(f"{name}: its deployer reported its end, but {why}; look at it")
+
+    ended = _in_threads(run, list(by_name), stop)
+    if failed := [by_name[name] for name, future in ended.items() if future.exception() is not None]:
+        keep_untouched(run, failed)
+    _raise_first(ended)
 
 
 def _require_empty(run: Run, reading: ApplicationReading) -> None:
@@ -286,7 +302,7 @@ def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
         run.say(f"group {group_id}: {len(removed)} members of the stopped instances removed")
 
     def look() -> tuple[GroupReading | Missing, Verdict]:
-        with ClusterReader(run.kafka) as reader:
+        with run.reader() as reader:
             found = reader.group(group_id)
         return found, group_is_empty(found, group_id)
 

@@ -7,7 +7,6 @@ from kstreams_runbooks.model.runs.cards import WRITTEN_KINDS
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import StopAll
 from kstreams_runbooks.model.verdicts import Finding
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.touched import read_touched
 from kstreams_runbooks.steps.run.run import Run
 
@@ -64,6 +63,6 @@ def _require_writable(run: Run, plan: Plan) -> None:
         return
     topics = {name for one in writes for name in one.topics}
     groups = {one.group for one in writes if one.group}
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         reading = read_touched(reader, topics, groups)
     run.demand(run.decide(may_write, reading=reading, writes=writes))

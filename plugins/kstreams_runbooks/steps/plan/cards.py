@@ -28,9 +28,12 @@ from kstreams_runbooks.model.runs.ledger import INSTANCE, Card
 from kstreams_runbooks.model.runs.own_changes import OwnChanges, TopicChange
 from kstreams_runbooks.model.runs.plan import DeployedInstance
 from kstreams_runbooks.model.runs.stages import Bounce, StartAll
-from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.run.run import Run, now_ms
+
+# The ledger's entry for a card whose write did not happen: it has the number of the card.
+UNTOUCHED = "untouched"
 
 
 def write_card(
@@ -88,6 +91,12 @@ def write_card(
     run.ledger.mark_written(run.key, now_ms())
 
 
+def cards_that_count(run: Run) -> list[Card]:
+    """The cards of this run, first to last, without those whose write is known not to have happened."""
+    untouched = {one.payload["card"] for one in run.ledger.evidence(run.key, kind="note", name=UNTOUCHED)}
+    return [card for card in run.ledger.cards(run.key) if card.seq not in untouched]
+
+
 def instance_cards(run: Run) -> list[Card]:
     """The cards of this run about instances of its application, first to last."""
     return [
@@ -128,6 +137,13 @@ def last_card(run: Run, instance: str) -> Card | None:
     return next((card for card in reversed(instance_cards(run)) if card.object == instance), None)
 
 
+def had_before(run: Run, instance: str) -> Target | None:
+    """What was set for an instance before this run changed it; None without a card that has it."""
+    card = last_card(run, instance)
+    before = None if card is None else instance_facts(card).before
+    return None if before is None else before.target
+
+
 def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
     """Members of an instance in the group, whether it is down or not: the known ones, and those of its last card."""
     group = reading.group
@@ -149,7 +165,7 @@ def bytes_of_topics(run: Run, reading: ApplicationReading, topics: tuple[str, ..
         return reading.topics
     if not topics:
         return 0
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         names = reader.names()
         if hidden := names.unseen(topics):
             return Missing("; ".join(hidden.values()))
@@ -170,7 +186,7 @@ def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
     names = [topic.name for topic in reading.topics if is_changelog(topic.name)]
     if not names:
         return 0
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         return reader.log_bytes(names)
 
 
@@ -181,6 +197,21 @@ def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> DeployedInst
         if card.object == instance.instance and facts.bounce == bounce.number and facts.before is not None:
             return facts.before
     return deployed_instance(instance, run.declared)
+
+
+def to_restart(run: Run, bounce: Bounce, instance: InstanceReading) -> bool:
+    """Whether an instance that runs what its bounce wants is restarted all the same.
+
+    It is if the plan restarts every instance and this one still has the start of before. A start that cannot be read is
+    left to the gate, which waits for another one than on the card (`previous_start`).
+    """
+    if not bounce.again:
+        return False
+    card = last_card(run, instance.instance)
+    if card is None:
+        return True
+    previous = instance_facts(card).previous
+    return previous is not None and instance.streams.start == previous
 
 
 def previous_start(run: Run, instance: str) -> Start | None:

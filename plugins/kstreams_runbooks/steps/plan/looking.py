@@ -10,25 +10,26 @@ from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.decide.instances.members import every_member_runs
 from kstreams_runbooks.decide.instances.verification import change_verified
 from kstreams_runbooks.decide.lag import rows_standing_still
+from kstreams_runbooks.decide.plans.basis import require_declared
 from kstreams_runbooks.decide.runs.approval import may_request
+from kstreams_runbooks.decide.runs.commands import undo_command
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import read_dropped
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.cards import has_stopped, own_changes
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import planned_from
+from kstreams_runbooks.steps.run.contact import keep_contact
 from kstreams_runbooks.steps.run.form import given_unchanged
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, described, now_ms
 from kstreams_runbooks.steps.run.step import step
 from kstreams_runbooks.watch.drain.unread import UnreadRecords, count_once
 from kstreams_runbooks.watch.held_inputs import held_inputs, may_hold_inputs
-from kstreams_runbooks.wording import pasted
 
 # Lag has been under its limit at the last gate; lag above it for longer than this is not a peak.
 _LAG_CEILING_S = 120
@@ -42,6 +43,9 @@ def observe(*roles: str) -> Any:
     def observe(run: Run) -> None:
         """Read everything and keep it, if the requester may request the runbook and the form names what it can."""
         given_unchanged(run.record.params)
+        for field in ("target", "release"):
+            if release := run.record.params.get(field):
+                require_declared(run.declared, str(release))
         for side in _sides(run, roles):
             look(side)
 
@@ -51,6 +55,7 @@ def observe(*roles: str) -> Any:
 def look(run: Run, also: tuple[str, ...] = ()) -> None:
     """Read the application of one side and `also` these topics; Refused if the requester may not request a runbook."""
     run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
+    keep_contact(run)
     reading = run.read(also)
     run.keep("reading", "application", reading)
     for line in described(reading):
@@ -94,11 +99,9 @@ def _refuse_held(run: Run, sides: list[Run]) -> None:
             ) from None
         for held in found:
             if (held.cluster, held.application) in about:
-                words = ["kstreams-runbooks", "trigger", "undo", "--application", record.application]
                 raise Refused(
                     f"inputs {', '.join(held.inputs)} of {held.application} are held by run {record.run_key} "
-                    "(expected: by none); let it go on, or bring them back: "
-                    + pasted([*words, "--param", f"run={record.name}"])
+                    "(expected: by none); let it go on, or bring them back: " + undo_command(record)
                 )
 
 
@@ -179,7 +182,7 @@ def left_unread(run: Run, before: ApplicationReading) -> Verdict:
     topics = dropped_topics(before, run.read(), group_id)
     if isinstance(topics, Missing):
         return run.decide(nothing_left, left=topics)
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         left = read_dropped(reader, group_id, topics)
     if not isinstance(left, Missing):
         left = count_once(run.application, run.kafka, left, say=run.say)

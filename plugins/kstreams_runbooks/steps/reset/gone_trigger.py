@@ -7,7 +7,6 @@ from typing import Final
 from kstreams_runbooks.decide.reset.retire import stayed_gone
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.instances.watch_trigger import WatchTrigger
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.until import Until
@@ -43,7 +42,7 @@ class GoneTrigger(WatchTrigger):
         # Asked before the look: the last one has to come after the end.
         over = until.is_over()
         try:
-            with ClusterReader(run.kafka) as reader:
+            with run.reader() as reader:
                 seen = reader.topics(sorted(deleted))
         except (Inconclusive, Unreachable) as error:
             if over:

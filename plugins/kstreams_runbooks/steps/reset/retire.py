@@ -10,7 +10,6 @@ from kstreams_runbooks.model.readings.retire import RetireWhat
 from kstreams_runbooks.model.runs.object_stages import DeleteGroups, DeleteTopics
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Finding
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.fleet import graph_of_fleet
@@ -60,7 +59,7 @@ def prove_retired(run: Run) -> None:
     """Prove at the end of a run in mode `retire` that what it deleted is still gone."""
     plan, deleted = run.whole_plan(), deleted_topics(run)
     groups = tuple(name for one in plan.stages if isinstance(one, DeleteGroups) for name in one.groups)
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         seen = reader.topics(sorted(deleted))
         every = reader.lists_every_group()
         listed = tuple(name for name, *_ in reader.groups())

@@ -2,7 +2,7 @@
 
 The ledger keeps a message before it is sent (ledger/notifications.py). If a notifier fails, the step's log has one
 line; the next message of any run retries unsent messages, for a day. A message that never arrived stays in the
-evidence with the reason.
+evidence with the reason. A declaration that is broken meanwhile costs no message: the ledger has its owner.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,6 +21,7 @@ from kstreams_runbooks.fleet.notifications import Channel, NotificationSettings,
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.runs.ledger import airflow_run
 from kstreams_runbooks.model.runs.message import Notification
+from kstreams_runbooks.steps.run.contact import contact_of
 from kstreams_runbooks.steps.run.run import Run, log, now_ms
 from kstreams_runbooks.wording import outside
 
@@ -30,8 +31,8 @@ def notify(run: Run, build: Callable[..., Notification], **facts: Any) -> None:
     try:
         settings = notification_settings()
         if settings.notifiers:
-            owner, zone = run.application.owner, run.application.zone
-            about = About(run.record, owner, zone, page_of(run), _occasion(run))
+            contact = contact_of(run)
+            about = About(run.record, contact.owner, contact.zone, page_of(run), _occasion(run))
             deliver(run.ledger, settings, (build(about, now_ms(), **facts),), lambda message: _say(run, message))
     except Exception as error:  # noqa: BLE001 - after any error the step continues
         _say(run, f"notification not sent ({build.__name__}): {_sentence(error)}")
@@ -48,9 +49,9 @@ def notify_all(run: Run, build: Callable[..., Notification], **facts: Any) -> No
 
 
 def _owner(run: Run) -> str:
-    """Empty if its declaration is bad: the step that notifies it reports why."""
+    """Empty if it is not known: the step that notifies it reports why."""
     try:
-        return run.application.owner
+        return contact_of(run).owner
     except Exception:  # noqa: BLE001 - as above
         return ""
 

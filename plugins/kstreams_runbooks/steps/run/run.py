@@ -4,7 +4,8 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 
 from kstreams_runbooks.connections import kafka_config
 from kstreams_runbooks.decide.fitting.needed import NeededTopics
+from kstreams_runbooks.decide.instances.missed import missed
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
 from kstreams_runbooks.fleet import Application, Cluster, load_fleet
@@ -28,6 +30,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader, read_application
 from kstreams_runbooks.observe.application.facts import read_running_facts
 from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
+from kstreams_runbooks.patience import read_again
 from kstreams_runbooks.steps.run.conf import check_conf
 from kstreams_runbooks.steps.run.form import given_limits
 from kstreams_runbooks.watch.repartitions import read_repartitions
@@ -93,6 +96,8 @@ class Run:
     task_id: str
     try_number: int
     ledger: Ledger = field(repr=False)
+    # Whether a missed reading is taken again at once: a step does so, a wait reads again by itself.
+    patient: bool = False
 
     @classmethod
     def begin(cls, context: Mapping[str, Any]) -> "Run":
@@ -106,7 +111,7 @@ class Run:
         record = ledger.same_run(found)
         if record is None:
             record = ledger.start_run(new_record(found))
-        return cls(record, ti.task_id, ti.try_number, ledger)
+        return cls(record, ti.task_id, ti.try_number, ledger, patient=True)
 
     @classmethod
     def again(cls, run_key: str, task_id: str, try_number: int) -> "Run":
@@ -212,14 +217,41 @@ class Run:
         """Read everything about the application now, with the topics that the plan binds and `also` these.
 
         A guard or a gate does not need the partitions while no instance runs: it `describes` nothing, because a
-        description is a start of a JVM, in the middle of the time without processing.
+        description is a start of a JVM, in the middle of the time without processing. A step reads again for a while if
+        a part is missed, unless the run missed it from its beginning.
         """
         stored = self.ledger.plan(self.key)
         planned = self.plan().topics if stored and "facts" in stored else ()
-        with ClusterReader(self.kafka) as reader:
-            return read_application(
-                self.application, reader, self.deployer, also=(*planned, *also), describes=describes
-            )
+
+        def read() -> ApplicationReading:
+            with ClusterReader(self.kafka) as reader:
+                return read_application(
+                    self.application, reader, self.deployer, also=(*planned, *also), describes=describes
+                )
+
+        return self.patiently(read, self._newly_missed)
+
+    def patiently(self, read: Callable[[], _T], missing: Callable[[_T], Sequence[str]] = lambda _: ()) -> _T:
+        """The value of `read`; a step takes it again for a while if it fails, or if something of it is `missing`."""
+        return read_again(read, self.say, missing) if self.patient else read()
+
+    @contextmanager
+    def reader(self) -> Iterator[ClusterReader]:
+        """The open reader of the run's cluster; a step connects again for a while if no broker answers."""
+        with ExitStack() as stack:
+            yield self.patiently(lambda: stack.enter_context(ClusterReader(self.kafka)))
+
+    def _newly_missed(self, reading: ApplicationReading) -> tuple[str, ...]:
+        """The missed parts of a reading that the first one of this run had: an instance may hang from the beginning."""
+        if not (found := missed(reading)):
+            return ()
+        known: tuple[str, ...] = ()
+        for kept in self.ledger.pieces(self.key, "reading"):
+            if kept.name == "application":
+                before: ApplicationReading = decode(ApplicationReading, kept.payload)
+                known = missed(before) if before.application == reading.application else ()
+                break
+        return tuple(one for one in found if one not in known)
 
     def running_facts(self, reading: ApplicationReading) -> dict[str, FactsReading | Missing]:
         """The topology facts that the instances of a reading show now, without those that did not answer."""
@@ -227,12 +259,12 @@ class Run:
 
     def topics_seen(self, needed: NeededTopics) -> TopicsSeen:
         """The topics that a topology needs, as the cluster has them now."""
-        with ClusterReader(self.kafka) as reader:
+        with self.reader() as reader:
             return read_topics_seen(reader, needed)
 
     def repartitions_seen(self, names: Collection[str], reading: ApplicationReading) -> RepartitionsSeen:
         """What the group has not committed on these repartition topics now."""
-        return read_repartitions(self.application, self.kafka, names, reading.instances)
+        return self.patiently(lambda: read_repartitions(self.application, self.kafka, names, reading.instances))
 
     def line(self, message: str) -> str:
         """A line of the log, beginning with its application."""
@@ -242,6 +274,10 @@ class Run:
     def say(self, message: str) -> None:
         """One line of the task's log."""
         log.info("%s", self.line(message))
+
+    def warn(self, message: str) -> None:
+        """The same for a line that a person should not miss."""
+        log.warning("%s", self.line(message))
 
     def keep(self, kind: str, name: str, payload: Any) -> int:
         """One piece of evidence."""
@@ -261,12 +297,12 @@ class Run:
         return [one for one in kept if one.payload.get("application", own) == own]
 
     def demand(self, verdict: Verdict) -> None:
-        """Continue only with proceed; logs the verdict either way."""
-        self.say(verdict.sentence)
+        """Continue only with proceed, which is logged; otherwise the last line of the step is the verdict."""
         if verdict.outcome is Outcome.INCONCLUSIVE:
-            raise Inconclusive("; ".join(verdict.reasons))
+            raise Inconclusive(verdict.text)
         if verdict.outcome is not Outcome.PROCEED:
-            raise Refused("; ".join(verdict.reasons))
+            raise Refused(verdict.text)
+        self.say(verdict.sentence)
 
     def observed(self, taken_by: str = "observe") -> ApplicationReading:
         """The newest reading of its application that the step `taken_by` kept."""

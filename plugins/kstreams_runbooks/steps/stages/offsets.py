@@ -28,7 +28,7 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
         return
     announced = Announced(run, stage)
     kept = announced.facts(OffsetsSet).get(stage.group)
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         before = kept.before if kept else read_saved(reader, stage.group, stable=not run.dry_run)
         ids = {one.name: one.topic_id for one in reader.topics(stage.topics)}
         if gone := sorted(set(stage.topics) - ids.keys()):
@@ -107,7 +107,7 @@ def _where_held(
             )
         run.say(f"{moved} {one.offset:,}: an instance has read it meanwhile; left as it is")
     left = [one for one in held if one not in read]
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         starts = {place: start for place, (start, _) in _ends(reader, stage.topics).items()}
     for one in left:
         if one.offset < starts.get(one.place, 0):
@@ -135,7 +135,7 @@ def held_offsets(run: Run, group: str) -> tuple[CommittedOffset, ...]:
 
 def require_empty(run: Run, topics: Sequence[str]) -> None:
     """Refused if a topic that is read in place of an input has a record; one that does not exist yet has none."""
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         ends = _ends(reader, topics)
     _require_empty(run, ends)
 
@@ -154,7 +154,7 @@ def _require_empty(run: Run, ends: Mapping[Place, tuple[int, int]]) -> None:
 def note_ends(run: Run, stage: SetOffsets) -> None:
     """Keep the ends of an input's partitions while the group still reads them: there `latest` begins."""
     if stage.reset == "latest":
-        with ClusterReader(run.kafka) as reader:
+        with run.reader() as reader:
             ends = _ends(reader, stage.topics)
         run.ledger.remember(run.key, _noted(stage), [[*place, end] for place, (_, end) in sorted(ends.items())])
 
@@ -191,7 +191,7 @@ def delete_offsets(run: Run, stage: DeleteOffsets) -> None:
         return
     announced = Announced(run, stage)
     kept = announced.facts(OffsetsDeleted).get(stage.group)
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         before = kept.before if kept else read_saved(reader, stage.group, stable=not run.dry_run)
     checked = _checking(run, stage)
     checked.delete(stage.group, stage.topics, before=before)
@@ -208,7 +208,7 @@ def delete_groups(run: Run, stage: DeleteGroups) -> None:
     """Delete groups with all that they have committed."""
     announced = Announced(run, stage)
     kept = announced.facts(GroupDeleted)
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         before = [
             kept[name].before if name in kept else read_saved(reader, name, stable=not run.dry_run)
             for name in stage.groups

@@ -8,7 +8,6 @@ from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.readings.rest import TopicEnds
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, SaveOffsets
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.deleted import read_left
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.steps.plan.cards import own_changes
@@ -30,7 +29,7 @@ def save_group(run: Run, stage: SaveOffsets) -> None:
     if run.dry_run:
         run.say(f"would {stage.sentence}")
         return
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         group = reader.group(stage.group)
         saved = read_saved(reader, stage.group)
     file = save_offsets(saved, run_key=run.key, cluster=run.about[0], config=run.kafka)
@@ -47,7 +46,7 @@ def _settled(run: Run, topics: Sequence[str]) -> TopicEnds:
     """The ends of these topics once no transaction is open on them: its end is a marker, which moves an end."""
 
     def look() -> tuple[TopicEnds, Verdict]:
-        with ClusterReader(run.kafka) as reader:
+        with run.reader() as reader:
             found = read_topic_ends(reader, topics)
         return found, no_transaction(found)
 
@@ -83,7 +82,7 @@ def wait_until_gone(run: Run, topics: Collection[str]) -> None:
     group = run.application.application_id
 
     def look() -> tuple[tuple[str, ...], Verdict]:
-        with ClusterReader(run.kafka) as reader:
+        with run.reader() as reader:
             left = read_left(reader, topics, group)
         waits = Verdict(Outcome.WAIT, ("waits until the deleted topics are gone from every broker",))
         return left, waits if left else Verdict(Outcome.PROCEED, ("they are gone",))

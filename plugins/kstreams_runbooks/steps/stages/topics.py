@@ -13,7 +13,6 @@ from kstreams_runbooks.model.readings.readings import TopicReading
 from kstreams_runbooks.model.runs.cards import RecordsDeleted, TopicCreated, TopicDeleted, TopicGrown
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteRecords, DeleteTopics, GrowTopics
 from kstreams_runbooks.model.writes import Growth, ObjectWritten, TopicShape
-from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.steps.run.run import Run
@@ -103,7 +102,7 @@ def delete_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str]) -> None
     missing = [name for name in stage.topics if name not in kept]
     if unknown := [name for name in missing if name not in ids]:
         raise Refused(f"topic {unknown[0]} is not deleted: its id is not in the plan (expected: the id that it had)")
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         states = known(read_topic_states(reader, stage.topics))
         shown = {one.name: one for one in reader.topics(missing, configs=True)}
     if stage.at_rest and not run.dry_run and (there := [name for name in stage.topics if states[name].exists]):
@@ -133,7 +132,7 @@ def delete_records(run: Run, stage: DeleteRecords) -> None:
         return
     kept = Announced(run, stage).facts(RecordsDeleted)
     now = _topics(run, stage.topics)
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         places = [(name, part) for name, one in now.items() if name not in kept for part in range(one.partitions)]
         ends = read_ends(reader.librdkafka, places)
     before: dict[Place, int] = {
@@ -194,7 +193,7 @@ def delete_up_to(run: Run, stage: DeleteRecords, before: Mapping[Place, int], id
 def _topics(run: Run, names: Iterable[str]) -> dict[str, TopicReading]:
     """The topics as they are now; Refused if one does not exist."""
     wanted = list(names)
-    with ClusterReader(run.kafka) as reader:
+    with run.reader() as reader:
         found = {one.name: replace(one, configs=()) for one in reader.topics(wanted)}
     for name in wanted:
         if name not in found:

@@ -9,7 +9,7 @@ from kstreams_runbooks.decide.runbooks import longest_h
 from kstreams_runbooks.decide.runs.message import one_line
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.steps.conclude import close, tell, way_back
+from kstreams_runbooks.steps.conclude import close, tell
 from kstreams_runbooks.steps.run.run import Run
 
 
@@ -36,7 +36,9 @@ def conclude_ended(ledger: Ledger, is_over: Callable[[str], bool], say: Callable
 def _conclude(run: Run, say: Callable[[str], None]) -> None:
     held = run.ledger.held_since_ms(run.key) is not None
     hours = longest_h(run.record.dag_id)
-    outcome = close(run, f"Airflow ended the run before conclude: marked, deleted, or at its limit of {hours:g} h")
+    outcome, action = close(
+        run, f"Airflow ended the run before conclude: marked, deleted, or at its limit of {hours:g} h"
+    )
     say(run.line(f"{run.key} {outcome.outcome.upper()}: {outcome.sentence}"))
     if held:
-        tell(run, outcome, way_back(run), run.ledger.run(run.key).head)
+        tell(run, outcome, action, run.ledger.run(run.key).head)

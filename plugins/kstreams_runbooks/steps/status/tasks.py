@@ -1,5 +1,6 @@
 """The tasks of the scheduled check: they read and notify; they never change a cluster or an application."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -8,6 +9,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from kstreams_runbooks.connections import kafka_config
 from kstreams_runbooks.decide.runs.status_message import status_changed
+from kstreams_runbooks.decide.status.declared import FLEET, declaration_statuses
 from kstreams_runbooks.decide.status.news import notified, to_notify, together
 from kstreams_runbooks.errors import BadInput, Inconclusive, Unreachable
 from kstreams_runbooks.fleet import Fleet, load_fleet
@@ -18,10 +20,21 @@ from kstreams_runbooks.model.readings.status import KeptStatus
 from kstreams_runbooks.model.runs.message import Notification
 from kstreams_runbooks.steps.approval.authorize import is_over as over
 from kstreams_runbooks.steps.drain.progress import runs_in_a_drain
+from kstreams_runbooks.steps.run.contact import Contact, last_contact
 from kstreams_runbooks.steps.run.ending import leave
+from kstreams_runbooks.steps.run.form import OWNER, in_one_line
 from kstreams_runbooks.steps.run.notify import deliver, page_of_run
 from kstreams_runbooks.steps.run.run import log, now_ms
-from kstreams_runbooks.steps.status.answers import ACKNOWLEDGE, ANSWER, answers_of, demand_whole, problems_of, reported
+from kstreams_runbooks.steps.status.answers import (
+    ACKNOWLEDGE,
+    ANSWER,
+    REASON,
+    acknowledged,
+    answers_of,
+    demand_whole,
+    problems_of,
+    reported,
+)
 from kstreams_runbooks.steps.status.ended import conclude_ended
 from kstreams_runbooks.steps.status.held_inputs import report_held_inputs
 from kstreams_runbooks.steps.status.sweep import sweep
@@ -46,6 +59,8 @@ def scheduled_check(dag_id: str, *, doc: str) -> DAG:
         minutes = CheckSettings().every_minutes
     return DAG(
         dag_id=dag_id,
+        description=in_one_line(doc),
+        default_args={"owner": OWNER},
         doc_md=doc,
         schedule=timedelta(minutes=minutes) if minutes else None,
         start_date=datetime(2026, 1, 1),  # noqa: DTZ001 - only a lower bound, Airflow adds UTC
@@ -59,7 +74,13 @@ def scheduled_check(dag_id: str, *, doc: str) -> DAG:
                 items={"type": "string"},
                 title="Accept the present topics of these applications",
                 description_md="One name a line: applications that are **recreated** and whose owner has checked them.",
-            )
+            ),
+            REASON: Param(
+                None,
+                type=["null", "string"],
+                title="Reason",
+                description_md="Why they are accepted: each later plan that touches the application shows it.",
+            ),
         },
         tags=["kafka-streams", "monitor"],
     )
@@ -91,10 +112,11 @@ def read_cluster(cluster: str) -> None:
             wait=wait_fixed(_AGAIN_S),
             reraise=True,
         )
-        acknowledged = {entry.name for entry in entries} & {*context["params"][ACKNOWLEDGE]}
-        for name in sorted(acknowledged):
-            log.info("[%s @ %s] its present topics are the expected ones from now on", name, cluster)
-        found = retrying(read, ledger, cluster, entries, config, settings, acknowledged)
+        names = {entry.name for entry in entries}
+        reasons = {name: why for name, why in acknowledged(context["params"]).items() if name in names}
+        for name, why in sorted(reasons.items()):
+            log.info("[%s @ %s] its present topics are the expected ones from now on: %s", name, cluster, why)
+        found = retrying(read, ledger, cluster, entries, config, settings, reasons)
         log.info("[%s] %s", cluster, found.sentence)
         leave(context, ANSWER, encode(found))
 
@@ -104,14 +126,18 @@ def judge() -> None:
     """Judge every application by its last readings; one whose cluster could not be read is unknown."""
     with reported("judges every application by its last readings") as context:
         answers, settings = answers_of(context), check_settings()
+        ledger, fleet = Ledger.open(), load_fleet()
+        before = ledger.lag_statuses()
         found = judge_fleet(
-            Ledger.open(),
-            load_fleet().entries.values(),
+            ledger,
+            fleet.entries.values(),
             settings,
             read_at_ms={one["cluster"]: one["at_ms"] for one in answers if "at_ms" in one},
             problems=problems_of(answers),
             now_ms=now_ms(),
         )
+        for one in _keep_declared(ledger, fleet, before):
+            log.warning("[%s @ %s] %s: %s", one.application, one.cluster, one.word, one.sentence)
         for one in found.statuses:
             if one.word != "healthy" or one in found.changes:
                 log.info("[%s @ %s] %s: %s", one.application, one.cluster, one.word, one.sentence)
@@ -161,9 +187,9 @@ def notify_changes() -> None:
         ledger, fleet, settings = Ledger.open(), load_fleet(), notification_settings()
         link = page_of_run(context["ti"].dag_id, context["ti"].run_id)
         changes = [
-            (one, fleet.entries[one.application].owner)
+            (one, _contact(ledger, fleet, one.application).owner)
             for one in to_notify(ledger.lag_statuses(), at_work(ledger))
-            if one.application in fleet.entries
+            if one.application in {*fleet.entries, *fleet.disabled, FLEET}
         ]
         groups = together(changes)
         messages = [_message(fleet, group, ledger, link) for group in groups]
@@ -178,6 +204,21 @@ def notify_changes() -> None:
 
 def _message(fleet: Fleet, group: tuple[KeptStatus, ...], ledger: Ledger, link: str) -> Notification:
     """The message to the owner of these applications."""
-    cluster, entry = group[0].cluster, fleet.entries[group[0].application]
-    held_by = holders(ledger, cluster, (fleet.entries[one.application] for one in group))
-    return status_changed(group, now_ms(), owner=entry.owner, zone=entry.zone, link=link, held_by=held_by)
+    cluster, contact = group[0].cluster, _contact(ledger, fleet, group[0].application)
+    entries = (fleet.entries[one.application] for one in group if one.application in fleet.entries)
+    held_by = holders(ledger, cluster, entries)
+    return status_changed(group, now_ms(), owner=contact.owner, zone=contact.zone, link=link, held_by=held_by)
+
+
+def _contact(ledger: Ledger, fleet: Fleet, application: str) -> Contact:
+    """As declared or, if the declaration is broken, as the newest run about it kept it."""
+    entry = fleet.entries.get(application)
+    return Contact(entry.owner, entry.zone) if entry else last_contact(ledger, application)
+
+
+def _keep_declared(ledger: Ledger, fleet: Fleet, before: Collection[KeptStatus]) -> tuple[KeptStatus, ...]:
+    """Keep the status of each broken declaration, and of a fleet without any."""
+    broken = {name: str(problems[0]) for name, problems in fleet.disabled.items()}
+    found = declaration_statuses(broken, "" if fleet.entries or broken else str(fleet.empty), before, now_ms())
+    ledger.keep_lag_statuses(found)
+    return found

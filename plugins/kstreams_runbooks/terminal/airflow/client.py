@@ -11,15 +11,18 @@ import httpx
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, Unreachable
+from kstreams_runbooks.model.runs.ledger import airflow_run
 from kstreams_runbooks.terminal.airflow.login import PASSWORD, TOKEN, URL, USER, Login
 from kstreams_runbooks.terminal.airflow.shapes import AirflowRun, Dag, Details, Pending, Task, require
-from kstreams_runbooks.wording import outside
+from kstreams_runbooks.wording import markdown, outside
 
 _CALL_S = 60.0
 # A page of a hundred runs with their conf has about 100 KB.
 _LARGEST = 16 * 2**20
 _ATTEMPTS = 4
 _PAGE = 100
+# Airflow's limit of a run's note, in characters.
+_LONGEST_NOTE = 1000
 # Another server at Airflow's address may return pages without end.
 _MOST_PAGES = 100
 _WRONG = {httpx.codes.BAD_REQUEST, httpx.codes.NOT_FOUND, httpx.codes.UNPROCESSABLE_ENTITY}
@@ -80,6 +83,24 @@ class AirflowApi:
             raise AlreadyThere(f"run {run_id} of {dag_id}: exists already; give another id, or none")
         return str(self._checked(answer)["dag_run_id"])
 
+    def find_run(self, name: str, dag_ids: Sequence[str]) -> dict[str, Any]:
+        """The run of one of these DAGs that a person names: by id, or by `dag_id/run_id`.
+
+        BadInput if there is none, or if several DAGs have one of that id.
+        """
+        dag_id, run_id = airflow_run(name) if "/" in name else ("", name)
+        found = [run for one in dag_ids if dag_id in ("", one) if (run := self._run_if_any(one, run_id))]
+        if not found:
+            raise BadInput(
+                f"run {outside(name)}: Airflow at {self.url} has no such run of a runbook; `kstreams-runbooks runs` "
+                "lists the newest"
+            )
+        if len(found) > 1:
+            keys = ", ".join(f"{run['dag_id']}/{run['dag_run_id']}" for run in found)
+            raise BadInput(f"run {outside(name)}: {len(found)} DAGs have it; give one of {keys}")
+        require(AirflowRun, found[0], self.url)
+        return found[0]
+
     def run(self, dag_id: str, run_id: str) -> dict[str, Any]:
         """One run as Airflow shows it."""
         return self.call("GET", _run(dag_id, run_id))
@@ -109,6 +130,40 @@ class AirflowApi:
         found = self._pages(f"{_run(dag_id, run_id)}/hitlDetails", "hitl_details", query, Pending)
         return [one for one in found if one["task_instance"]["state"] in {"awaiting_input", "deferred"}]
 
+    def answer(
+        self, dag_id: str, run_id: str, task_id: str, option: str = "Approve", params: Mapping[str, Any] | None = None
+    ) -> None:
+        """Answer a question; Refused if this login may not, or the question has an answer."""
+        path = f"{_run(dag_id, run_id)}/taskInstances/{quote(task_id)}/-1/hitlDetails"
+        self.call("PATCH", path, {"chosen_options": [option], "params_input": dict(params or {})})
+
+    def clear(
+        self, dag_id: str, run_id: str, *task_ids: str, downstream: bool = True, running: bool = True
+    ) -> list[str]:
+        """Clear tasks of a run, with what follows them: they run again; returns the names of all that were cleared.
+
+        Without `running` it is Refused while one of them runs.
+        """
+        body = {
+            "dry_run": False,
+            "dag_run_id": run_id,
+            "task_ids": list(task_ids),
+            "include_downstream": downstream,
+            "only_failed": False,
+            "reset_dag_runs": True,
+            "prevent_running_task": not running,
+        }
+        cleared = self._listed(
+            self.call("POST", f"/dags/{quote(dag_id)}/clearTaskInstances", body), "task_instances", Task
+        )
+        return [str(one["task_id"]) for one in cleared]
+
+    def add_note(self, dag_id: str, run_id: str, text: str) -> None:
+        """Add a line to a run's note, which Airflow shows as Markdown; the oldest text goes if there is no room."""
+        before = self.run(dag_id, run_id).get("note") or ""
+        note = "\n\n".join(part for part in (str(before), markdown(text)) if part)
+        self.call("PATCH", _run(dag_id, run_id), {"note": note[-_LONGEST_NOTE:]})
+
     def xcom(self, dag_id: str, run_id: str, task_id: str, key: str) -> Any:
         """The value that a task left under a key, None if it left nothing."""
         path = f"{_run(dag_id, run_id)}/taskInstances/{quote(task_id)}/xcomEntries/{quote(key)}"
@@ -126,6 +181,10 @@ class AirflowApi:
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """One call under `/api/v2`; the answer's document, empty if the answer has none."""
         return self._checked(self._answer(method, path, body))
+
+    def _run_if_any(self, dag_id: str, run_id: str) -> dict[str, Any] | None:
+        answer = self._answer("GET", _run(dag_id, run_id))
+        return None if answer.status_code == httpx.codes.NOT_FOUND else self._checked(answer)
 
     def _is_there(self, dag_id: str, run_id: str, conf: Mapping[str, Any]) -> bool:
         answer = self._answer("GET", _run(dag_id, run_id))

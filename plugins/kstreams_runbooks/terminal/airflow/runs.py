@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kstreams_runbooks.decide.runs.next_action import INDENT
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
 from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG
-from kstreams_runbooks.terminal.columns import columns
-from kstreams_runbooks.wording import fitted, sentence
+from kstreams_runbooks.terminal.columns import columns, shown
 
 if TYPE_CHECKING:
     from kstreams_runbooks.terminal.airflow.client import AirflowApi
@@ -30,13 +30,14 @@ _MINUTE_S = 60
 def runs(open_only: bool, form: str, airflow_url: str, airflow_user: str) -> None:
     """List the newest runs of every runbook (or all open ones), oldest first, with their outcome or current step.
 
-    An open run shows since when and for whom it waits, and a run in the queue of a paused DAG what to do.
+    An open run shows since when and for whom it waits, and a run in the queue of a paused DAG what to do. The newest
+    run of an application that has ended shows how it goes on, and how it goes back.
     """
     api = airflow_at(airflow_url, airflow_user)
     paused = api.dags(RUNBOOK_TAG)
     dag_ids = list(paused)
     found = (api.open_runs(dag_ids) if open_only else api.newest_runs(dag_ids, _NEWEST)) if dag_ids else []
-    lines = [_described(api, run, is_paused=paused.get(run["dag_id"], False)) for run in found]
+    lines = _with_next([_described(api, run, is_paused=paused.get(run["dag_id"], False)) for run in found])
     if form == "json":
         click.echo(json.dumps({"schema_version": SCHEMA_VERSION, "runs": lines}, indent=2, sort_keys=True))
         return
@@ -64,6 +65,7 @@ def _described(api: "AirflowApi", run: Mapping[str, Any], *, is_paused: bool) ->
         "state": run["state"],
         "outcome": ended and ended.outcome,
         "sentence": ended and ended.sentence,
+        "next": list(ended.next) if ended else [],
         "asked_by": run["triggering_user_name"],
         "since": run["start_date"] or run["queued_at"],
         "ended": None if is_open else run.get("end_date"),
@@ -72,6 +74,14 @@ def _described(api: "AirflowApi", run: Mapping[str, Any], *, is_paused: bool) ->
         "waits_for": questions,
         "link": api.page_of(dag_id, run_id),
     }
+
+
+def _with_next(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same runs, oldest first, without the next action of one that a later run of its application followed."""
+    newest = {run["application"]: place for place, run in enumerate(runs) if not run["dry_run"]}
+    return [
+        run if newest.get(run["application"], place) <= place else run | {"next": []} for place, run in enumerate(runs)
+    ]
 
 
 def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None) -> str:
@@ -85,10 +95,11 @@ def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None) -> 
         )
     if run["sentence"]:
         lines.append(f"  {run['sentence']}")
+    lines += [line if line.startswith(INDENT) else f"  {line}" for line in run["next"]]
     for one in run["waits_for"]:
         waited = _span((now - datetime.fromisoformat(one["since"])).total_seconds())
         lines.append(f"  for {waited}: {Question(**one).sentence}")
-    return "\n".join(fitted(sentence(line), width) for line in (*lines, f"  {run['link']}"))
+    return "\n".join(shown(line, width) for line in (*lines, f"  {run['link']}"))
 
 
 def _state(run: Mapping[str, Any]) -> str:

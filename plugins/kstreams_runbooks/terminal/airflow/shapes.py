@@ -90,6 +90,8 @@ class Pending(_Shape):
     body: str | None = None
     assigned_users: list[_User] | None = None
     created_at: str = ""
+    options: list[str] = Field(default_factory=list)
+    params: dict[str, Any] | None = None
 
 
 class Left(_Shape):
@@ -99,6 +101,7 @@ class Left(_Shape):
     outcome: str | None = None
     sentence: str = ""
     plan: list[str] = Field(default_factory=list)
+    next: list[str] = Field(default_factory=list)
 
 
 def require(shape: Any, value: Any, url: str) -> None:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.finite import FiniteRange
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
-from kstreams_runbooks.terminal.columns import columns
-from kstreams_runbooks.wording import fitted, markdown, sentence
+from kstreams_runbooks.terminal.columns import columns, shown
+from kstreams_runbooks.wording import markdown, outside, sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.terminal.airflow.client import AirflowApi
@@ -23,6 +24,7 @@ RUNBOOK_TAG = "runbook"
 
 @click.command()
 @click.argument("runbook")
+@click.argument("run", required=False)
 @click.option("--application", metavar="NAME", help="Application of the fleet.")
 @click.option("--target", metavar="RELEASE", help="Same as --param target=RELEASE.")
 @click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A field of the form; repeatable.")
@@ -35,6 +37,7 @@ RUNBOOK_TAG = "runbook"
 @airflow_options
 def trigger(
     runbook: str,
+    run: str | None,
     application: str | None,
     target: str | None,
     params: tuple[str, ...],
@@ -49,6 +52,8 @@ def trigger(
 ) -> None:
     """Trigger RUNBOOK over Airflow's API; a dry run unless --execute is given.
 
+    `trigger undo RUN` takes back a run, of the application that it was about.
+
     With --wait: 0 completed (or dry run), 1 refused, rejected, stopped or a person is needed, 2 bad input, 3
     inconclusive, 4 Airflow is unreachable.
 
@@ -60,8 +65,15 @@ def trigger(
     if timeout is not None and not waits:
         raise BadInput("--timeout: is the limit of --wait; give both, or none")
     given = pairs_of([*params, *([f"target={target}"] if target is not None else [])])
+    if run is not None and runbook != UNDO:
+        raise BadInput(f"{outside(run)}: {outside(runbook)} takes no run, only {UNDO} does; give --application")
+    if run is not None and "run" in given:
+        raise BadInput("--param run: is the second argument already; give one of them")
     api = airflow_at(airflow_url, airflow_user)
     fields = _form(api, runbook)
+    if run is not None:
+        given["run"] = run
+        application = application or _application_of(api, run)
     conf = filled(runbook, fields, given, application=application, execute=execute, reason=reason)
     run_id = api.trigger(runbook, conf, run_id or _run_id(runbook, application), _note(conf, reason))
     link = api.page_of(runbook, run_id)
@@ -76,8 +88,9 @@ def trigger(
     ended = wait(api, runbook, run_id, say=lambda line: click.echo(sentence(line), err=True), timeout_s=timeout)
     document |= {"state": ended.state, "outcome": ended.outcome, "sentence": ended.sentence}
     document |= {"plan": list(ended.plan)} if ended.plan else {}
+    document |= {"next": list(ended.next)} if ended.next else {}
     end = f"{ended.outcome or ended.state}: {ended.sentence}"
-    _print(document | {"exit_code": ended.exit_code}, form, *ended.plan, end)
+    _print(document | {"exit_code": ended.exit_code}, form, *ended.plan, end, *ended.next)
     sys.exit(ended.exit_code)
 
 
@@ -98,6 +111,15 @@ def _form(api: "AirflowApi", runbook: str) -> Mapping[str, Any]:
     return fields
 
 
+def _application_of(api: "AirflowApi", run: str) -> str:
+    """The application of a run, from the form with which it was triggered; BadInput if Airflow does not have it."""
+    found = api.find_run(run, api.dag_ids(RUNBOOK_TAG))
+    application = (found["conf"] or {}).get("application")
+    if not isinstance(application, str):
+        raise BadInput(f"run {outside(run)}: its form names no application; give --application")
+    return application
+
+
 def _run_id(runbook: str, application: str | None) -> str:
     at = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     return ".".join(part for part in (application, runbook, at) if part)
@@ -111,10 +133,10 @@ def _note(conf: Mapping[str, Any], reason: str | None) -> str:
 
 
 def _print(document: Mapping[str, Any], form: str, *lines: str) -> None:
-    """The document, or its lines: the outcome is the last, where a person looks after a wait."""
+    """The document, or its lines: the outcome and the next action are last, where a person looks after a wait."""
     if form == "json":
         click.echo(json.dumps(document, indent=2, sort_keys=True))
         return
     width = columns()
     for line in lines:
-        click.echo(fitted(sentence(line), width))
+        click.echo(shown(line, width))

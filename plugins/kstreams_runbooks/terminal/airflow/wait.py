@@ -19,7 +19,7 @@ _ENDED = frozenset({"success", "failed"})
 class Ended:
     """The end of a run; `outcome` is None if it did not end in time; the exit code is that of errors.py.
 
-    `plan` are the lines of a dry run's plan, empty for another run.
+    `plan` are the lines of a dry run's plan, empty for another run; `next` those of GO ON and GO BACK.
     """
 
     state: str
@@ -27,6 +27,7 @@ class Ended:
     sentence: str
     exit_code: int
     plan: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
 
 
 def wait(
@@ -75,7 +76,8 @@ def outcome_of(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
         require(Left, left, api.url)
         green = left["exit_code"] == 0
         if green == (state == "success"):
-            return Ended(state, left["outcome"], left["sentence"], left["exit_code"], tuple(left.get("plan", ())))
+            plan, action = tuple(left.get("plan", ())), tuple(left.get("next", ()))
+            return Ended(state, left["outcome"], left["sentence"], left["exit_code"], plan, action)
         sentence = f"Airflow shows {state}, the run itself {left['outcome']}: it was marked manually; look at the run"
         return Ended(state, None, sentence, Inconclusive.exit_code)
     failed = api.xcom(dag_id, run_id, "conclude", "error")

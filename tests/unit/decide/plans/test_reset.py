@@ -13,6 +13,7 @@ from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.fleet_graph import DownstreamEntry
 from kstreams_runbooks.model.local_state import TaskDirectories
+from kstreams_runbooks.model.readings.disorder import LateForecast
 from kstreams_runbooks.model.readings.input_offsets import MovedOffset
 from kstreams_runbooks.model.readings.readings import BrokerReading, Missing, Taken
 from kstreams_runbooks.model.readings.reset import (
@@ -247,3 +248,15 @@ def test_a_plan_survives_the_ledger_and_binds_its_targets() -> None:
     assert decode(Plan, encode(made)) == made
     assert plan(targets=(("orders", "latest"),)).digest != made.digest
     assert plan(of=radius(counts=())).digest == made.digest
+
+
+def test_windows_that_may_drop_other_records_than_live_are_findings() -> None:
+    """One for each known grace, one for all that are not declared, none for what is comparable."""
+    late = LateForecast("counts", ("orders",), ("results",), 200, 9_000)
+    undeclared = replace(late, store="sums", grace_ms=Missing("declare stores.sums.kind"))
+    late_ones = (late, replace(late, store="sums", grace_ms=9_000), undeclared, replace(undeclared, store="totals"))
+    found = [one for one in plan(of=radius(late=late_ones)).findings if one.id == "reset-drops-late"]
+    assert [one.object for one in found] == ["counts", "orders"]
+    assert "more than 0.2 s late" in found[0].message
+    assert "up to 9.0 s apart; results may differ from what it was live" in found[0].message
+    assert "stores sums, totals: whether late records are dropped is not known" in found[1].message

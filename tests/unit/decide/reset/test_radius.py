@@ -1,6 +1,6 @@
 """The blast radius of a reset: topics that go, stores, history, downstream, and the verdict.
 
-Covers decide/reset/stores, decide/reset/pace, decide/reset/radius
+Covers decide/reset/stores, decide/reset/pace, decide/reset/radius, decide/reset/late
 """
 
 from dataclasses import replace
@@ -32,7 +32,14 @@ from kstreams_runbooks.model.readings.reset import (
     TopicUser,
 )
 from kstreams_runbooks.model.readings.status import KeptReading
-from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredSuppression
+from kstreams_runbooks.model.topology.declaration import (
+    DEFAULT,
+    Declaration,
+    DeclaredStore,
+    DeclaredSuppression,
+    DeclaredTopic,
+    Window,
+)
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.present.blast_radius import as_text, document, exit_code
 from world.samples import declared
@@ -314,6 +321,31 @@ def test_who_sees_results_again() -> None:
     assert [(one.group_id, one.entry) for one in found.readers] == [("billing-group", "billing"), ("someone", "")]
     assert [(one.entry, one.steps) for one in found.downstream] == [("billing", 1), ("reports", 2)]
     assert "results are seen again by billing, reports, someone" in may_reset(found).reasons
+
+
+def test_windows_that_drop_late_records() -> None:
+    """By the times that were read; an input that stays goes on now, and a reset by target alone has a history."""
+    window = Window("tumbling", 10_000, 4_000)
+    stores = {"counts": DeclaredStore(kind="window", aggregate="count", window=window)}
+    topics = {"clicks": DeclaredTopic(timestamp_extractor=DEFAULT)}
+    side = Side(TOPOLOGY, Declaration(stores=stores, topics=topics, config={}))
+    read = facts()
+    asked = Asked(entry(), "reset", frozenset({"results"}), radius(side=side).offsets)
+    counts = (
+        CountedMove("clicks", 0, 40, 50, after_ms=1_000, newest_ms=6_000),
+        CountedMove("clicks", 1, 60, 60, after_ms=0, newest_ms=3_000),
+    )
+    found = blast_radius(replace(asked, counts=counts), (side,), read, fleet_graph((entry(),)))
+    assert [(one.store, one.disorder_ms, one.comparable) for one in found.late] == [("counts", 6_000, False)]
+    text = as_text(found, may_reset(found))
+    assert "late records:\n  counts: NOT COMPARABLE: drops records that come more than 4.0 s late; the catch-up" in text
+    [late] = document(found, may_reset(found))["late"]
+    assert (late["disorder_ms"], late["comparable"]) == (6_000, False)
+    [unread] = blast_radius(replace(asked, counts=counts[1:]), (side,), read, fleet_graph((entry(),))).late
+    assert unread.disorder_ms == Missing("clicks-0: the times of its records were not read")
+    assert radius("state", side=side).late == radius("retire", side=side).late == ()
+    assert radius("offsets", {"customers": "earliest"}, side=side).late == ()
+    assert "late records" not in as_text(radius(), may_reset(radius()))
 
 
 def test_what_is_unknown_is_never_fine() -> None:

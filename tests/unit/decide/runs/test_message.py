@@ -11,8 +11,8 @@ from kstreams_runbooks.decide.runs.message import (
     ended,
     held_too_long,
     needs_you,
-    trigger_command,
 )
+from kstreams_runbooks.decide.runs.next_action import NextAction
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.message import Kind, Notification
 
@@ -31,17 +31,18 @@ RECORD = RunRecord(
 )
 ABOUT = About(RECORD, "team-orders", "Europe/Berlin", "https://airflow.example/r", "conclude/1")
 DRY = replace(ABOUT, record=replace(RECORD, dry_run=True))
-WAY_BACK = ["undo 1: orders-1 back to 3.4.1 (one restart)", "    supervisorctl stop orders-1"]
+MANUALLY = ("undo 1: orders-1 back to 3.4.1 (one restart)", "    supervisorctl stop orders-1")
+ON = "kstreams-runbooks clear r bounce_1_first"
 
 
-def end(outcome: RunOutcome, about: About = ABOUT, *, drifted: bool = False, way_back: list[str] | None = None) -> str:
+def end(outcome: RunOutcome, about: About = ABOUT, *, drifted: bool = False, manually: tuple[str, ...] = ()) -> str:
     """Kind and text of the message at a run's end."""
     told = ended(
         about,
         AT,
         conclusion=Conclusion(outcome, "lag 20 (limit 10)"),
         drifted=drifted,
-        way_back=way_back or [],
+        action=NextAction(("GO ON: repair it:", f"    {ON}"), manually, ON),
         emergencies=(),
         head="ab12",
     )
@@ -99,31 +100,30 @@ def test_a_hold_is_told_with_its_age_and_its_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "drifted", "way_back", "kind"),
+    ("outcome", "drifted", "manually", "kind"),
     [
-        (RunOutcome.COMPLETED, False, WAY_BACK, Kind.CONCLUDED),
-        (RunOutcome.NOTHING_CHANGED, False, [], Kind.CONCLUDED),
-        (RunOutcome.NOTHING_CHANGED, True, [], Kind.DRIFTED),
-        (RunOutcome.STOPPED, False, WAY_BACK, Kind.STOPPED),
-        (RunOutcome.STOPPED, True, WAY_BACK, Kind.STOPPED),
-        (RunOutcome.INCONCLUSIVE, False, WAY_BACK, Kind.STOPPED),
-        (RunOutcome.INCONCLUSIVE, False, [], Kind.CONCLUDED),
+        (RunOutcome.COMPLETED, False, MANUALLY, Kind.CONCLUDED),
+        (RunOutcome.NOTHING_CHANGED, False, (), Kind.CONCLUDED),
+        (RunOutcome.NOTHING_CHANGED, True, (), Kind.DRIFTED),
+        (RunOutcome.STOPPED, False, MANUALLY, Kind.STOPPED),
+        (RunOutcome.STOPPED, True, MANUALLY, Kind.STOPPED),
+        (RunOutcome.INCONCLUSIVE, False, MANUALLY, Kind.STOPPED),
+        (RunOutcome.INCONCLUSIVE, False, (), Kind.CONCLUDED),
     ],
 )
-def test_a_run_ends_with_one_message(outcome: RunOutcome, drifted: bool, way_back: list[str], kind: Kind) -> None:
+def test_a_run_ends_with_one_message(outcome: RunOutcome, drifted: bool, manually: tuple[str, ...], kind: Kind) -> None:
     """Stopped tells the way back whatever the reason; drift is told as such while nothing was changed."""
-    text = end(outcome, drifted=drifted, way_back=way_back)
+    text = end(outcome, drifted=drifted, manually=manually)
     assert text.startswith(f"{kind}: [orders @ demo] {kind.words}: library_bump {outcome}")
     assert "lag 20 (limit 10)" in text
     assert ("undo 1: orders-1" in text) == (kind is Kind.STOPPED)
 
 
-def test_a_stopped_undo_is_not_undone() -> None:
-    """Its own way back is by hand; a stopped run of any other runbook is shown what undo would do."""
-    command = "Command: kstreams-runbooks trigger undo --application orders --param run=r"
-    assert command in end(RunOutcome.STOPPED, way_back=WAY_BACK)
-    undo = replace(ABOUT, record=replace(RECORD, dag_id="undo"))
-    assert "Command: kstreams-runbooks evidence r" in end(RunOutcome.STOPPED, undo, way_back=WAY_BACK)
+def test_a_stopped_run_says_first_how_it_goes_on() -> None:
+    """Then how it goes back, and last what is done by hand; its command is the first."""
+    lines = end(RunOutcome.STOPPED, manually=MANUALLY).splitlines()
+    places = [lines.index(one) for one in ("GO ON: repair it:", f"    {ON}", *MANUALLY, f"Command: {ON}")]
+    assert places == sorted(places)
 
 
 def test_several_questions_of_one_step_are_told_each() -> None:
@@ -133,19 +133,14 @@ def test_several_questions_of_one_step_are_told_each() -> None:
     assert first.link == ABOUT.link
 
 
-def test_a_dry_run_says_so_and_how_to_do_it() -> None:
-    """Its command is the same run for real."""
-    text = end(RunOutcome.DRY_RUN, DRY)
-    assert "[orders @ demo] DRY RUN concluded: library_bump dry run" in text
-    assert f"Command: {trigger_command(RECORD)}" in text
-
-
-def test_the_command_triggers_the_same_once_more() -> None:
-    """Every field that was given, quoted for a shell; nothing that was left empty."""
-    assert trigger_command(replace(RECORD, reason="it's urgent")) == (
-        "kstreams-runbooks trigger library_bump --application orders --param bake_s=0.5 --param target=4.3.1 "
-        "--reason 'it'\"'\"'s urgent' --execute"
+def test_a_dry_run_says_so() -> None:
+    """In its subject; a run without a command of its own has its evidence."""
+    assert "[orders @ demo] DRY RUN concluded: library_bump dry run" in end(RunOutcome.DRY_RUN, DRY)
+    done = Conclusion(RunOutcome.COMPLETED, "as planned")
+    message = ended(
+        ABOUT, AT, conclusion=done, drifted=False, action=NextAction((), (), ""), emergencies=(), head="ab12"
     )
+    assert message.command == "kstreams-runbooks evidence r"
 
 
 def test_many_instances_do_not_make_a_long_message() -> None:
@@ -163,21 +158,11 @@ def test_many_instances_do_not_make_a_long_message() -> None:
     assert long.endswith("…")
 
 
-def test_a_pasted_text_comes_from_a_file_again() -> None:
-    """A description of many lines in a command of one line is of no use to anybody."""
-    pasted = replace(
-        RECORD, dag_id="plan_change", params={"topology_text": "Topologies:\n", "release": None}, reason=""
-    )
-    assert trigger_command(pasted) == (
-        "kstreams-runbooks trigger plan_change --application orders "
-        '--param "topology_text=$(cat topology_text.txt)" --execute'
-    )
-
-
 def test_a_long_sentence_loses_none_of_its_reasons() -> None:
     """It takes several lines."""
     sentence = "; ".join(f"topic zones-{number} does not exist: create it, then trigger again" for number in range(20))
     ending = Conclusion(RunOutcome.NOTHING_CHANGED, sentence)
-    message = ended(ABOUT, AT, conclusion=ending, drifted=False, way_back=(), emergencies=(), head="ab12")
+    nothing = NextAction((), (), "")
+    message = ended(ABOUT, AT, conclusion=ending, drifted=False, action=nothing, emergencies=(), head="ab12")
     assert all(f"zones-{number} " in " ".join(message.lines) for number in range(20))
     assert len(message.lines) <= 15

@@ -17,7 +17,7 @@ from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import VOIDED, authorize
-from kstreams_runbooks.steps.conclude import conclude, facts_of, way_back
+from kstreams_runbooks.steps.conclude import conclude, facts_of
 from kstreams_runbooks.steps.instances.gate_trigger import GATE_PASSED, keep_passed
 from kstreams_runbooks.steps.instances.rolling import earlier_gates
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed
@@ -331,14 +331,3 @@ def test_a_stage_of_another_release_is_no_earlier_gate_for_one_that_is_past_it(r
         earlier_gates(run, stages[1], reading())
     written(run, 1_000, object="orders-1", facts={"bounce": 2})
     earlier_gates(run, stages[1], reading())
-
-
-def test_the_way_back_drains_between_the_new_format_and_the_old_release(run: Run) -> None:
-    """Read backwards: past the point of no return, the drain, then what came before it."""
-    written(run, 1_000, facts={"by_hand": []})
-    written(run, 2_000, facts={"by_hand": []}, misreads=True)
-    lines = way_back(run)
-    assert lines[0].startswith("undo 2: ")
-    assert lines[0].endswith("PAST THE POINT OF NO RETURN")
-    assert lines[1] == "before the next: read the repartition topics to their end, an older release misreads them"
-    assert lines[2].startswith("undo 1: ")

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.providers.standard.operators.hitl import HITLOperator
 from kstreams_runbooks.decide.instances.verification import change_verified
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.ledger import Approval
@@ -51,7 +51,7 @@ def test_a_question_is_told_when_it_is_asked(run: Run, told: Told, monkeypatch: 
     monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://airflow.example")
     monkeypatch.setattr(Run, "limit", lambda *_: 8.0)
     monkeypatch.setattr(Run, "read", lambda _: reading())
-    monkeypatch.setattr(ApprovalOperator, "execute", lambda *_: None)
+    monkeypatch.setattr(HITLOperator, "execute", lambda *_: None)
     vars(run)["declared"] = declared()
     question = approve("approve_plan", bounce=1)
     question.ask(run, {})
@@ -91,7 +91,13 @@ def test_a_stopped_run_tells_the_way_back_and_nothing_else(
     assert "bounce_1_first began and gave no answer" in only["body"]
     assert "undo 1: orders-1 back to 3.4.1 (one restart)\n    supervisorctl restart orders-1" in only["body"]
     assert "approve_plan was approved by admin in an emergency: nobody else awake" in only["body"]
-    assert only["command"] == "kstreams-runbooks trigger undo --application orders --param run=r"
+    assert only["command"] == "kstreams-runbooks clear r bounce_1_first"
+    assert left["return_value"]["next"] == [
+        "GO ON: repair what is named above, then clear bounce_1_first and what follows it:",
+        "    kstreams-runbooks clear r bounce_1_first",
+        "GO BACK: undo this run, first as a dry run:",
+        "    kstreams-runbooks trigger undo r",
+    ]
     assert left["return_value"]["outcome"] == "stopped, changed"
     assert left["return_value"]["exit_code"] == 1
 
@@ -109,6 +115,11 @@ def test_drift_is_told_as_drift(run: Run, told: Told, monkeypatch: pytest.Monkey
         "sentence": "orders-1 is not touched: topic orders has another id",
         "exit_code": 1,
         "head": run.ledger.entries(run.key)[-1].hash,
+        "next": [
+            "GO ON: repair what is named above, then start a new run (this one cannot go on):",
+            "    kstreams-runbooks trigger library_bump --application orders --execute",
+            "GO BACK: not needed, nothing is left to take back",
+        ],
     }
     assert f"Evidence head: {left['return_value']['head']}" in only["body"]
 
@@ -125,15 +136,23 @@ def test_a_drift_that_was_cleared_is_not_how_the_run_ended(
 
 
 def test_a_completed_run_is_told_and_leaves_zero(run: Run, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No way back is told where nobody needs one."""
+    """It names its undo, and nothing that is done by hand."""
     run.ledger.write_card(card(run_key=run.key))
     run.keep("verdict", change_verified.__name__, {"result": encode(Verdict(Outcome.PROCEED, ("as planned",)))})
     left = concluded(monkeypatch, run, 0)
     (only,) = told()
     assert only["subject"] == "[orders @ demo] concluded: library_bump completed"
-    assert "undo" not in only["body"]
+    back = ["GO BACK: undo this run, first as a dry run:", "    kstreams-runbooks trigger undo r"]
+    assert "\n".join(back) in only["body"]
+    assert "undo 1" not in only["body"]
     head = run.ledger.entries(run.key)[-1].hash
-    assert left["return_value"] == {"outcome": "completed", "sentence": "as planned", "exit_code": 0, "head": head}
+    assert left["return_value"] == {
+        "outcome": "completed",
+        "sentence": "as planned",
+        "exit_code": 0,
+        "head": head,
+        "next": back,
+    }
 
 
 ORDERS = (HeldResource("application", "demo", "orders"),)

@@ -52,7 +52,7 @@ def test_a_run_at_its_limit_is_concluded_and_gives_everything_back(run: Run, tol
     assert run.ledger.holds() == ()
     (only,) = told()
     assert only["kind"] == "stopped_with_undo"
-    assert only["command"] == "kstreams-runbooks trigger undo --application orders --param run=r"
+    assert only["command"] == "kstreams-runbooks clear r bounce_1_first"
     assert concluded(waited) == ((), [])
     assert run.ledger.evidence(run.key, name="conclusion")[-1].task_id == "conclude"
 

@@ -50,7 +50,7 @@ def test_a_run_that_has_ended_is_told_each_day(paused: Run, told: Told, monkeypa
     assert report(paused, over=True)[0] == 1
     [only] = told()
     assert only["kind"] == "inputs_held"
-    assert only["command"] == "kstreams-runbooks trigger undo --application orders --param run=r"
+    assert only["command"] == "kstreams-runbooks trigger undo r"
     assert "library_bump holds orders-in" in only["subject"]
     assert "the run has ended and brings nothing back" in only["body"]
     assert "clear its failed task" in only["body"]

@@ -1,4 +1,4 @@
-"""A port in front of a server that can be taken away while the server stays."""
+"""A port in front of a server that comes and goes while the server stays."""
 
 import socket
 import threading
@@ -11,9 +11,9 @@ _CHUNK = 65_536
 class Forward:
     """Every connection to `port` goes on to `target` of the loopback, until `cut`."""
 
-    def __init__(self, target: int) -> None:
+    def __init__(self, target: int, port: int = 0) -> None:
         self._target = target
-        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._listening = socket.create_server(("127.0.0.1", port))
         self._open: list[socket.socket] = []
         self.port: int = self._listening.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()

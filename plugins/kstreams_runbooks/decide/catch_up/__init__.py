@@ -1,0 +1,1 @@
+"""What a catch-up from history does that live processing did not."""

@@ -1,0 +1,46 @@
+"""The parts of a reading that were not answered although they should have been: worth a second look."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.model.readings.readings import (
+    ApplicationReading,
+    Deployment,
+    InstanceReading,
+    Missing,
+    NotListening,
+    StreamsReading,
+)
+from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_up
+
+
+def missed(reading: ApplicationReading) -> tuple[str, ...]:
+    """Why each part is missing that another reading may have; empty if there is none.
+
+    An instance that is down has nothing to answer, nor one that was just started and does not listen yet, nor a JVM
+    that lost its client: these are readings, not gaps. Without a topology no partitions are expected.
+    """
+    parts = (reading.broker, reading.group, reading.topics)
+    found = [part.missing for part in parts if isinstance(part, Missing)]
+    found += [why for one in reading.instances for why in _missed_of(one, reading.taken.at_ms)]
+    if isinstance(reading.partitions, Missing) and any(map(_describes, reading.instances)):
+        found.append(reading.partitions.missing)
+    return tuple(dict.fromkeys(found))
+
+
+def _missed_of(instance: InstanceReading, at_ms: int) -> Iterator[str]:
+    deployment, streams = instance.deployment, instance.streams
+    if isinstance(deployment, Missing):
+        yield f"{instance.instance}: {deployment.missing}"
+    elif isinstance(streams, Missing) and streams.start is None and _is_due(deployment, streams, at_ms):
+        yield f"{instance.instance}: {streams.missing}"
+
+
+def _is_due(deployment: Deployment, streams: Missing, at_ms: int) -> bool:
+    """Whether the agent of a process should answer; in a roll every process was started a moment ago."""
+    started = deployment.started_at_ms
+    is_new = started is not None and at_ms - started <= CLIENT_DUE_MS
+    return is_up(deployment.process) and not (is_new and isinstance(streams, NotListening))
+
+
+def _describes(instance: InstanceReading) -> bool:
+    return isinstance(instance.streams, StreamsReading) and isinstance(instance.streams.topology, str)

@@ -1,0 +1,38 @@
+"""Commands about a run that a person can paste."""
+
+import json
+
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.wording import pasted
+
+UNDO = "undo"
+
+
+def trigger_command(record: RunRecord, *, execute: bool = True) -> str:
+    """The command that repeats a run: for real, or without `execute` as a dry run."""
+    words = ["kstreams-runbooks", "trigger", record.dag_id, "--application", record.application]
+    # No form has a field of another name; a run with such a field is refused at its first step.
+    given = {name: value for name, value in sorted(record.params.items()) if name.isidentifier() and name.isascii()}
+    long = [name for name, value in given.items() if isinstance(value, str) and "\n" in value]
+    for name, value in given.items():
+        if name not in {"application", "dry_run", "reason", *long} and value is not None:
+            words += ["--param", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
+    words += ["--reason", record.reason] if record.reason else []
+    # A text of several lines cannot be in a command: it comes from a file again.
+    files = [f'--param "{name}=$(cat {name}.txt)"' for name in long]
+    return " ".join([pasted(words, links=False), *files, *(["--execute"] if execute else [])])
+
+
+def undo_command(record: RunRecord) -> str:
+    """The command for a dry run of the undo of a run."""
+    return pasted(["kstreams-runbooks", "trigger", UNDO, record.name], links=False)
+
+
+def clear_command(record: RunRecord, task_id: str) -> str:
+    """The command that runs a task of a run again, with what follows it."""
+    return pasted(["kstreams-runbooks", "clear", record.name, task_id], links=False)
+
+
+def evidence_command(record: RunRecord) -> str:
+    """The command that prints the evidence of a run."""
+    return pasted(["kstreams-runbooks", "evidence", record.name], links=False)

@@ -1,0 +1,113 @@
+"""The next action after a run has ended: how it goes on, how it goes back, and last what a person can do manually."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kstreams_runbooks.decide.runs.commands import UNDO, clear_command, trigger_command, undo_command
+from kstreams_runbooks.decide.runs.conclusion import RunOutcome
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, RunRecord
+
+# Commands are lines of their own, and begin with this.
+INDENT = "    "
+# The ledger's entry for the answer.
+NEXT = "next action"
+# A sentence that asks for it: the present run cannot go on.
+_NEW_RUN = ("trigger a new run", "trigger again")
+# A sentence may name an earlier task to begin from. Other words follow "clear" too: this step, the state.
+_CLEARED = re.compile(r"\bclear ([a-z][a-z0-9]*_[a-z0-9_]+|plan|undo|check|observe)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The end of a run as its ledger has it.
+
+    `reached` is the task that began last (empty: none), `failure` the sentence with which it failed (empty: it left
+    none) and `exit_code` that of its error; `is_void`: the plan no longer matches the cluster. `cards` are all of its
+    undo cards, first to last, and `by_hand` the commands of those about an instance, by their number; `held` are
+    sentences about inputs that it still holds; `then` what the plan leaves to later runs.
+    """
+
+    record: RunRecord
+    outcome: RunOutcome
+    reached: str
+    failure: str
+    exit_code: int
+    is_void: bool
+    cards: tuple[Card, ...]
+    by_hand: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    held: tuple[str, ...] = ()
+    then: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NextAction:
+    """Lines for a person, in the order of reading; `command` is the first one to paste, empty if there is none."""
+
+    lines: tuple[str, ...]
+    manually: tuple[str, ...]
+    command: str
+
+
+def next_action(ending: Ending) -> NextAction:
+    """GO ON, then GO BACK, then the commands of the undo cards from last to first."""
+    left = tuple(card for card in ending.cards if not card.done)
+    if ending.outcome.succeeded:
+        on, command = _after_success(ending)
+        return NextAction((*on, *_back(ending.record, left)), (), command)
+    on, command = _go_on(ending, changed=bool(ending.cards))
+    manually = ("MANUALLY, the last change first:", *_by_card(left, ending.by_hand)) if left else ()
+    return NextAction((*ending.held, *on, *_back(ending.record, left)), manually, command)
+
+
+def _after_success(ending: Ending) -> tuple[tuple[str, ...], str]:
+    command = trigger_command(ending.record)
+    if ending.outcome is RunOutcome.DRY_RUN:
+        return ("GO ON: nothing was changed; to do it:", INDENT + command), command
+    if not ending.then:
+        return (), ""
+    return (*(f"still to come: {later}" for later in ending.then), "GO ON: the next leg:", INDENT + command), command
+
+
+def _go_on(ending: Ending, *, changed: bool) -> tuple[tuple[str, ...], str]:
+    record, failure = ending.record, ending.failure
+    wrong_form = ending.exit_code == BadInput.exit_code and not changed
+    if ending.is_void or wrong_form or not ending.reached or any(one in failure for one in _NEW_RUN):
+        command = trigger_command(record, execute=not record.dry_run)
+        why = "repair what is named above, then start a new run (this one cannot go on)"
+        return (f"GO ON: {why}:", INDENT + command), command
+    named = _CLEARED.search(failure)
+    task_id = named[1] if named else ending.reached
+    command = clear_command(record, task_id)
+    why = f"repair what is named above, then clear {task_id} and what follows it"
+    return (f"GO ON: {why}:", INDENT + command), command
+
+
+def _back(record: RunRecord, left: Sequence[Card]) -> tuple[str, ...]:
+    if record.dry_run:
+        return ()
+    if not left:
+        return ("GO BACK: not needed, nothing is left to take back",)
+    if record.dag_id == UNDO:
+        return ("GO BACK: an undo has no undo; trigger the runbook that it takes back once more",)
+    past = " (past the point of no return: it shows what still applies)" if any(map(_is_past, left)) else ""
+    return (f"GO BACK: undo this run, first as a dry run{past}:", INDENT + undo_command(record))
+
+
+def _is_past(card: Card) -> bool:
+    return card.misreads or card.point_of_no_return
+
+
+def _by_card(cards: Sequence[Card], by_hand: Mapping[int, tuple[str, ...]]) -> Iterator[str]:
+    """The undo cards from last to first, with the commands that an operator can run."""
+    unguarded = False
+    for card in reversed(cards):
+        if card.kind == INSTANCE:
+            if unguarded and not card.misreads:
+                yield "before the next: read the repartition topics to their end, an older release misreads them"
+            unguarded = card.misreads
+        yield f"undo {card.seq}: {card.undo} ({card.cost})" + (
+            " — PAST THE POINT OF NO RETURN" if _is_past(card) else ""
+        )
+        yield from (INDENT + command for command in by_hand.get(card.seq, ()))

@@ -1,0 +1,51 @@
+"""One missed reading ends nothing: it is taken again for a stated time. Writes are never repeated here."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, retry_if_result, stop_after_delay
+from tenacity.wait import wait_exponential
+
+from kstreams_runbooks.errors import Inconclusive, Unreachable
+
+# Seconds in which a reading is taken again. A broker that restarts, a coordinator that moves and an agent on a busy
+# machine are back within half of it; one answer may take 10 s (wire/limits.py).
+READ_AGAIN_S = 30.0
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 4.0
+
+_T = TypeVar("_T")
+
+
+def read_again(
+    read: Callable[[], _T], say: Callable[[str], None], missing: Callable[[_T], Sequence[str]] = lambda _: ()
+) -> _T:
+    """The first value of `read` of which nothing is `missing`, or its last value or error once the time is over.
+
+    Each repetition is reported to `say`, with its reason. Only Unreachable and Inconclusive are worth one.
+    """
+    began, limit_s = time.monotonic(), READ_AGAIN_S
+
+    def report(state: RetryCallState) -> None:
+        outcome = state.outcome
+        error = outcome.exception() if outcome else None
+        why = str(error) if error else "; ".join(missing(outcome.result())) if outcome else ""
+        say(f"reads again ({time.monotonic() - began:.0f} of {limit_s:g} s): {why}")
+
+    def lacks(value: _T) -> bool:
+        return bool(missing(value))
+
+    def last(state: RetryCallState) -> _T:
+        if state.outcome is None:
+            raise AssertionError  # it is called after a try
+        value: _T = state.outcome.result()
+        return value
+
+    retrying = Retrying(
+        retry=retry_if_exception_type((Unreachable, Inconclusive)) | retry_if_result(lacks),
+        stop=stop_after_delay(limit_s),
+        wait=wait_exponential(multiplier=_FIRST_PAUSE_S, max=_LONGEST_PAUSE_S),
+        before_sleep=report,
+        retry_error_callback=last,
+    )
+    return retrying(read)

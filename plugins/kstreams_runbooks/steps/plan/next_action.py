@@ -1,0 +1,47 @@
+"""The next action after the end of a run, from its ledger: kept as evidence next to the outcome."""
+
+from collections.abc import Iterator
+
+from kstreams_runbooks.decide.runs.conclusion import RunOutcome
+from kstreams_runbooks.decide.runs.next_action import Ending, NextAction, next_action
+from kstreams_runbooks.ledger.card_facts import instance_facts
+from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence
+from kstreams_runbooks.model.times import utc_minute
+from kstreams_runbooks.steps.approval.void import voided
+from kstreams_runbooks.steps.plan.cards import cards_that_count
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.watch.held_inputs import held_inputs
+
+
+def next_of_run(run: Run, outcome: RunOutcome, reached: str, failure: Evidence | None, *, is_void: bool) -> NextAction:
+    """GO ON and GO BACK of a run; `reached` and `failure` are of the step that began last (None: it left none)."""
+    cards = tuple(cards_that_count(run))
+    return next_action(
+        Ending(
+            record=run.first.record,
+            outcome=outcome,
+            reached=reached,
+            failure=failure.payload["sentence"] if failure else "",
+            exit_code=failure.payload["exit_code"] if failure else 0,
+            is_void=is_void or voided(run) is not None,
+            cards=cards,
+            by_hand={card.seq: tuple(instance_facts(card).by_hand) for card in cards if card.kind == INSTANCE},
+            held=tuple(_held(run)),
+            # A plan that starts a runbook has no next leg.
+            then=tuple((run.ledger.plan(run.key) or {}).get("then", ())),
+        )
+    )
+
+
+def _held(run: Run) -> Iterator[str]:
+    """The inputs that this run holds."""
+    try:
+        found = held_inputs(run.ledger, run.key)
+    except ValueError:
+        yield "whether this run holds inputs is not known: its plan or cards do not have the format of this release"
+        return
+    for held in found:
+        yield (
+            f"INPUTS {', '.join(held.inputs)} ARE HELD ({held.how}) since {utc_minute(held.since_ms)}: both ways below "
+            "bring them back"
+        )

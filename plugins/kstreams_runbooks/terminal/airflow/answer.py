@@ -1,0 +1,128 @@
+"""`approve` and `reject`: answer the open question of a run, as a person does on Airflow's page."""
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kstreams_runbooks.decide.runs.answers import APPROVE, REJECT, meant
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
+from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG
+from kstreams_runbooks.wording import outside, sentence, unmarked, why_no_reason
+
+if TYPE_CHECKING:
+    from kstreams_runbooks.terminal.airflow.client import AirflowApi
+
+_EMERGENCY, _REASON = "emergency_reason", "reason"
+# Airflow starts the task that judges an answer within a few seconds.
+_JUDGED_S = 30.0
+_POLL_S = 1.0
+# An answer was received, and the task has not judged it yet.
+_UNJUDGED = {"awaiting_input", "deferred", "scheduled", "queued", "running", None}
+
+
+@click.command()
+@click.argument("run")
+@click.option("--option", metavar="TEXT", help="The answer, if the question has other answers than Approve.")
+@click.option("--reason", metavar="TEXT", help="Why; sent if the question has a field for it.")
+@click.option("--emergency-reason", metavar="TEXT", help="Only if no other approver can answer: the reason.")
+@airflow_options
+def approve(
+    run: str,
+    option: str | None,
+    reason: str | None,
+    emergency_reason: str | None,
+    airflow_url: str,
+    airflow_user: str,
+) -> None:
+    """Approve the open question of RUN (a run id, or dag_id/run_id) as this login, and show whether the answer counts.
+
+    The question is printed first. Exit codes: 0 it counts, 1 it does not or may not be given, 3 not known yet.
+    """
+    given = {_REASON: _checked("--reason", reason), _EMERGENCY: _checked("--emergency-reason", emergency_reason)}
+    _answer(airflow_at(airflow_url, airflow_user), run, option, APPROVE, given)
+
+
+@click.command()
+@click.argument("run")
+@click.option("--option", metavar="TEXT", help="The answer, if the question has other answers than Reject.")
+@click.option("--reason", metavar="TEXT", required=True, help="Why; kept in the run's note, and with the answer.")
+@airflow_options
+def reject(run: str, option: str | None, reason: str, airflow_url: str, airflow_user: str) -> None:
+    """Reject the open question of RUN (a run id, or dag_id/run_id) as this login: the run ends.
+
+    The question is printed first. The reason is added to the run's note in Airflow.
+    """
+    given = {_REASON: _checked("--reason", reason)}
+    _answer(airflow_at(airflow_url, airflow_user), run, option, REJECT, given)
+
+
+def _checked(name: str, reason: str | None) -> str | None:
+    if reason is not None and (why := why_no_reason(reason)):
+        raise BadInput(f"{name}: {why}")
+    return reason and reason.strip()
+
+
+def _answer(api: "AirflowApi", run: str, option: str | None, usual: str, given: Mapping[str, str | None]) -> None:
+    from kstreams_runbooks.terminal.airflow.question import question_of
+
+    found = api.find_run(run, api.dag_ids(RUNBOOK_TAG))
+    dag_id, run_id = found["dag_id"], found["dag_run_id"]
+    asked = api.pending(dag_id, run_id)
+    if not asked:
+        raise Refused(f"run {run_id}: waits for no answer (expected: one question); `kstreams-runbooks runs` shows it")
+    if len(asked) > 1:
+        names = ", ".join(one["task_instance"]["task_id"] for one in asked)
+        raise Refused(f"run {run_id}: has {len(asked)} open questions ({names}; expected: one); answer them in Airflow")
+    [pending], question = asked, question_of(asked[0], api)
+    option = _option(run_id, pending, option or usual, named=option is not None)
+    for line in [question.sentence, *unmarked(str(pending.get("body") or "")).splitlines()]:
+        if line.strip():
+            click.echo(sentence(line), err=True)
+    # A form refuses an answer with a field that it does not have.
+    fields = pending.get("params") or {}
+    lacking = [name for name, text in given.items() if text and name not in fields]
+    if _EMERGENCY in lacking:
+        raise BadInput(f"--emergency-reason: {question.task} has no field for it; leave it out")
+    if _REASON in lacking:
+        api.add_note(dag_id, run_id, f"{api.login}: {option} at {question.task}: {given[_REASON]}")
+    params = {name: text for name, text in given.items() if text and name in fields}
+    api.answer(dag_id, run_id, question.task, option, params)
+    click.echo(sentence(_judged(api, dag_id, run_id, question.task, option)))
+
+
+def _option(run_id: str, pending: Mapping[str, Any], wanted: str, *, named: bool) -> str:
+    """The answer, if the question has it; BadInput names its answers.
+
+    Reject is the way to stop, whatever its name. Another way on than Approve has to be named: it has no way back.
+    """
+    options = tuple(pending.get("options") or ())
+    if wanted == REJECT and not named:
+        wanted = meant(wanted, options)
+    if wanted in options:
+        return wanted
+    known = ", ".join(f"{outside(one)!r}" for one in options) or "none"
+    what = f"--option {outside(wanted)}" if named else f"run {run_id}"
+    raise BadInput(f"{what}: its question has no answer {outside(wanted)!r} (answers: {known}); give --option")
+
+
+def _judged(api: "AirflowApi", dag_id: str, run_id: str, task_id: str, option: str) -> str:
+    """What became of an answer; Refused if it did not count, Inconclusive if that is not known in time."""
+    until = time.monotonic() + _JUDGED_S
+    while True:
+        if any(one["task_instance"]["task_id"] == task_id for one in api.pending(dag_id, run_id)):
+            raise Refused(
+                f"{task_id} of run {run_id}: the answer {option!r} of {api.login} did not count, it asks again; its "
+                "log has the reason, and `kstreams-runbooks runs --open` those who may answer"
+            )
+        state = api.tasks(dag_id, run_id)[task_id]["state"]
+        if state not in _UNJUDGED:
+            return f"{task_id} of run {run_id}: answered {option!r}, the task is {state}"
+        if time.monotonic() >= until:
+            raise Inconclusive(
+                f"{task_id} of run {run_id}: answered {option!r}; whether it counts is not known after "
+                f"{_JUDGED_S:g} s; look with `kstreams-runbooks runs --open`"
+            )
+        time.sleep(_POLL_S)

@@ -1,0 +1,83 @@
+"""Which gaps of a reading another look may close."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.instances.missed import missed
+from kstreams_runbooks.model.readings.readings import (
+    ApplicationReading,
+    Deployment,
+    InstanceReading,
+    Missing,
+    NoClient,
+    NotListening,
+    ProcessState,
+    Start,
+)
+from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS
+from world.samples import instance, reading
+
+SILENT = Missing("http at 1: no answer within 3 s")
+
+
+def own(**changes: object) -> ApplicationReading:
+    """The first instance with other parts; its process has run for an hour."""
+    first = instance("orders-1")
+    assert isinstance(first.deployment, Deployment)
+    started = reading().taken.at_ms - 3_600_000
+    deployment = replace(first.deployment, process="running", started_at_ms=started)
+    return reading(replace(replace(first, deployment=deployment), **changes), instance("orders-2"))  # type: ignore[arg-type]
+
+
+def test_a_whole_reading_misses_nothing() -> None:
+    """Nothing is read again."""
+    assert missed(reading()) == ()
+
+
+@pytest.mark.parametrize("part", ["broker", "group", "topics", "partitions"])
+def test_the_cluster_owes_each_part(part: str) -> None:
+    """While an instance shows its topology."""
+    assert missed(replace(reading(), **{part: Missing("no coordinator")})) == ("no coordinator",)  # type: ignore[arg-type]
+
+
+def test_an_agent_of_a_process_that_runs_owes_an_answer() -> None:
+    """And a deployer one about every instance."""
+    assert missed(own(streams=SILENT)) == (f"orders-1: {SILENT.missing}",)
+    assert missed(own(deployment=Missing("supervisord is silent"))) == ("orders-1: supervisord is silent",)
+
+
+def test_what_has_nothing_to_answer_owes_nothing() -> None:
+    """Down, or of a process that is not seen; and a JVM without its client has answered."""
+    first = own().instances[0]
+    assert isinstance(first, InstanceReading)
+    assert isinstance(first.deployment, Deployment)
+    for deployment in (
+        replace(first.deployment, process="stopped"),
+        replace(first.deployment, process="unknown"),
+    ):
+        assert missed(own(deployment=deployment, streams=SILENT)) == ()
+    assert missed(own(streams=NoClient("no client in the JVM", Start(1, 7)))) == ()
+
+
+def test_a_process_that_was_just_started_owes_an_answer_once_it_listens() -> None:
+    """In a roll all of them are new, and a busy one misses an answer as any other."""
+    first = own().instances[0]
+    assert isinstance(first.deployment, Deployment)
+    new = replace(first.deployment, started_at_ms=reading().taken.at_ms - CLIENT_DUE_MS + 1)
+    refused = NotListening("http at 1: no process listens")
+    assert missed(own(deployment=new, streams=refused)) == ()
+    assert missed(own(deployment=new, streams=SILENT)) == (f"orders-1: {SILENT.missing}",)
+    assert missed(own(streams=refused)) == (f"orders-1: {refused.missing}",)
+
+
+def test_without_a_topology_no_partitions_are_owed() -> None:
+    """All instances are down, and nothing describes what they would read."""
+    down = replace(reading().instances[0], streams=SILENT, deployment=own_deployment("stopped"))
+    assert missed(replace(reading(down), partitions=Missing("no topology"))) == ()
+
+
+def own_deployment(process: ProcessState) -> Deployment:
+    """The deployment of the first instance in another state."""
+    deployment = own().instances[0].deployment
+    assert isinstance(deployment, Deployment)
+    return replace(deployment, process=process)

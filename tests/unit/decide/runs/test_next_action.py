@@ -1,0 +1,124 @@
+"""What comes after a run: the way on first, then the way back, last what is done by hand."""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.runs.conclusion import RunOutcome
+from kstreams_runbooks.decide.runs.next_action import Ending, next_action
+from kstreams_runbooks.model.runs.ledger import RunRecord
+from world.samples import card
+
+RECORD = RunRecord(
+    *("library_bump/r", "library_bump", "r", "orders", "demo", "oncall"),
+    False,
+    "",
+    {"target": "4.3.1"},
+    1_790_000_000_000,
+)
+STOPPED = Ending(
+    RECORD,
+    RunOutcome.STOPPED,
+    reached="bounce_1_first",
+    failure="gate of orders-1: lag 20 (limit 10); stop the flood",
+    exit_code=1,
+    is_void=False,
+    cards=(card(run_key="library_bump/r"),),
+    by_hand={1: ("supervisorctl restart orders-1",)},
+)
+AGAIN = "kstreams-runbooks trigger library_bump --application orders --param target=4.3.1"
+
+
+def test_a_stopped_run_goes_on_then_back_then_by_hand() -> None:
+    """Each with its command; the first is the one of the message."""
+    found = next_action(STOPPED)
+    assert found.lines == (
+        "GO ON: repair what is named above, then clear bounce_1_first and what follows it:",
+        "    kstreams-runbooks clear r bounce_1_first",
+        "GO BACK: undo this run, first as a dry run:",
+        "    kstreams-runbooks trigger undo r",
+    )
+    assert found.manually[0] == "MANUALLY, the last change first:"
+    assert found.manually[1].startswith("undo 1: orders-1 back to 3.4.1")
+    assert found.manually[2] == "    supervisorctl restart orders-1"
+    assert found.command == "kstreams-runbooks clear r bounce_1_first"
+
+
+@pytest.mark.parametrize(
+    ("failure", "task"),
+    [
+        ("orders-2 has not passed its gate; clear bounce_1_rest and what follows it", "bounce_1_rest"),
+        ("the targets changed; clear plan and what follows it", "plan"),
+        ("it is down: start it, then clear this step", "bounce_1_first"),
+        ("its state was not deleted; clear it again", "bounce_1_first"),
+    ],
+)
+def test_the_sentence_may_name_an_earlier_task(failure: str, task: str) -> None:
+    """It goes on from there."""
+    assert next_action(replace(STOPPED, failure=failure)).command == f"kstreams-runbooks clear r {task}"
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        replace(STOPPED, is_void=True),
+        replace(STOPPED, failure="approve_plan: rejected by approver; ask them why, then trigger a new run"),
+        replace(STOPPED, failure="field target: unknown", exit_code=2, cards=()),
+        replace(STOPPED, reached="", failure=""),
+    ],
+    ids=["void", "rejected", "form", "nothing began"],
+)
+def test_a_run_that_cannot_go_on_names_a_new_one(ending: Ending) -> None:
+    """With the same form."""
+    found = next_action(ending)
+    assert found.command == f"{AGAIN} --execute"
+    assert found.lines[0].endswith("then start a new run (this one cannot go on):")
+
+
+def test_a_refused_dry_run_is_repeated_as_a_dry_run() -> None:
+    """Nothing is to be taken back."""
+    found = next_action(replace(STOPPED, record=replace(RECORD, dry_run=True), is_void=True, cards=()))
+    assert found.command == AGAIN
+    assert not any("GO BACK" in line for line in found.lines)
+
+
+def test_nothing_is_taken_back_twice() -> None:
+    """A card that is done leaves nothing, and an undo has no undo."""
+    done = next_action(replace(STOPPED, cards=(card(run_key="library_bump/r", done=True),)))
+    assert done.lines[-1] == "GO BACK: not needed, nothing is left to take back"
+    assert done.manually == ()
+    undo = next_action(replace(STOPPED, record=replace(RECORD, dag_id="undo")))
+    assert undo.lines[2].startswith("GO BACK: an undo has no undo")
+    assert undo.command == "kstreams-runbooks clear r bounce_1_first"
+
+
+def test_a_completed_run_names_its_undo_and_its_next_leg() -> None:
+    """Nothing about hands: it is as planned."""
+    done = next_action(replace(STOPPED, outcome=RunOutcome.COMPLETED, reached="verify", failure=""))
+    assert done.lines == ("GO BACK: undo this run, first as a dry run:", "    kstreams-runbooks trigger undo r")
+    assert (done.manually, done.command) == ((), "")
+    more = next_action(replace(STOPPED, outcome=RunOutcome.COMPLETED, then=("4.0.0 to 4.3.1",)))
+    assert more.lines[:3] == ("still to come: 4.0.0 to 4.3.1", "GO ON: the next leg:", f"    {AGAIN} --execute")
+
+
+def test_a_dry_run_names_the_real_one() -> None:
+    """And nothing to take back."""
+    found = next_action(replace(STOPPED, record=replace(RECORD, dry_run=True), outcome=RunOutcome.DRY_RUN, cards=()))
+    assert found.lines == ("GO ON: nothing was changed; to do it:", f"    {AGAIN} --execute")
+
+
+def test_held_inputs_come_first() -> None:
+    """They cost with every minute."""
+    assert next_action(replace(STOPPED, held=("INPUTS orders ARE HELD",))).lines[0] == "INPUTS orders ARE HELD"
+
+
+def test_by_hand_it_drains_between_the_new_format_and_the_old_release() -> None:
+    """Read backwards: past the point of no return, the drain, then what came before it."""
+    cards = (card(run_key="library_bump/r"), replace(card(run_key="library_bump/r", misreads=True), seq=2))
+    found = next_action(replace(STOPPED, cards=cards, by_hand={}))
+    assert found.manually[1].startswith("undo 2: ")
+    assert found.manually[1].endswith("PAST THE POINT OF NO RETURN")
+    assert (
+        found.manually[2] == "before the next: read the repartition topics to their end, an older release misreads them"
+    )
+    assert found.manually[3].startswith("undo 1: ")
+    assert "past the point of no return" in found.lines[2]

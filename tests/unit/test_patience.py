@@ -1,0 +1,59 @@
+"""One missed reading ends nothing."""
+
+import pytest
+from kstreams_runbooks import patience
+from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.patience import read_again
+
+
+class Answers:
+    """What a system answers, one after another; the last one for ever."""
+
+    def __init__(self, *answers: int | RunbookError) -> None:
+        self.answers, self.asked = list(answers), 0
+
+    def __call__(self) -> int:
+        """The next one."""
+        answer = self.answers[min(self.asked, len(self.answers) - 1)]
+        self.asked += 1
+        if isinstance(answer, RunbookError):
+            raise answer
+        return answer
+
+
+@pytest.fixture(autouse=True)
+def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "READ_AGAIN_S", 0.3)
+    monkeypatch.setattr(patience, "_FIRST_PAUSE_S", 0.02)
+
+
+def test_a_missed_reading_is_taken_again_and_said() -> None:
+    """With the reason, and the time of its limit."""
+    said: list[str] = []
+    answers = Answers(Unreachable("no broker answers"), Inconclusive("no metrics"), 3, 4)
+    assert read_again(answers, said.append) == 3
+    assert said == ["reads again (0 of 0.3 s): no broker answers", "reads again (0 of 0.3 s): no metrics"]
+
+
+def test_a_part_that_is_missing_is_a_missed_reading() -> None:
+    """Until it is there."""
+    said: list[str] = []
+    assert read_again(Answers(1, 2), said.append, lambda value: ["orders-1: silent"] if value == 1 else []) == 2
+    assert said == ["reads again (0 of 0.3 s): orders-1: silent"]
+
+
+def test_after_its_time_the_last_answer_counts() -> None:
+    """A value with its gap, or the error."""
+    assert read_again(Answers(1), lambda _: None, lambda _: ["silent"]) == 1
+    gone = Answers(Unreachable("no broker answers"))
+    with pytest.raises(Unreachable, match="no broker answers"):
+        read_again(gone, lambda _: None)
+    assert gone.asked > 2
+
+
+def test_what_another_reading_does_not_mend_is_not_read_again() -> None:
+    """A wrong declaration stays wrong."""
+    wrong = Answers(BadInput("no such instance"))
+    with pytest.raises(BadInput):
+        read_again(wrong, lambda _: None)
+    assert wrong.asked == 1
