@@ -39,12 +39,13 @@ lint: setup ## ruff: rules and format
 types: setup ## mypy, strict
 	$(BIN)/mypy
 
-docs: setup ## Print docs/version_paths.md, docs/change_rules.md and docs/rights.md from the rules, and the drawing of imports
+docs: setup ## Print docs/version_paths.md, docs/change_rules.md and docs/rights.md from the rules, docs/forms.md from the forms
 	$(BIN)/kstreams-runbooks version-paths > docs/version_paths.md
 	$(BIN)/kstreams-runbooks change-rules > docs/change_rules.md
 	$(BIN)/kstreams-runbooks rights > docs/rights.md
 	@$(LAB) world.imports docs/architecture.md
 	@$(LAB) world.cases
+	@$(LAB) world.forms
 
 packages: ## Install the distribution's packages that only the tests need, or name them
 	@tests/lab/packages

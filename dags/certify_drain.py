@@ -23,7 +23,8 @@ from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.drain.certify import certify
 from kstreams_runbooks.steps.drain.count_unread import count_unread
 from kstreams_runbooks.steps.plan.looking import observe
-from kstreams_runbooks.steps.run.form import DRAIN, paused_inputs, runbook
+from kstreams_runbooks.steps.run.fields import paused_inputs
+from kstreams_runbooks.steps.run.form import DRAIN, runbook
 
 with runbook("certify_drain", doc=__doc__, params=paused_inputs(), tags=("drain",), limits=DRAIN):
     observe() >> count_unread() >> certify() >> conclude()

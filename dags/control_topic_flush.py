@@ -49,7 +49,8 @@ from kstreams_runbooks.steps.inputs.tasks import pause_inputs, require_held, res
 from kstreams_runbooks.steps.instances.restart import start_application, stop_application, wait_caught_up
 from kstreams_runbooks.steps.plan.looking import check, observe, verify
 from kstreams_runbooks.steps.plan.plan import planned
-from kstreams_runbooks.steps.run.form import held_inputs, local_state, new_deployment, runbook
+from kstreams_runbooks.steps.run.fields import held_inputs, local_state, new_deployment
+from kstreams_runbooks.steps.run.form import runbook
 from kstreams_runbooks.steps.stages.task import clear_state, delete_records, delete_topics
 
 _FORM = {**new_deployment(), **held_inputs(), **local_state()}

@@ -1,8 +1,8 @@
 """# Fleet check
 This Airflow DAG reads every declared application every few minutes and notifies the owner of an application whose
-status has changed. It changes nothing. It is a monitor, not a runbook: it has no plan and no outcome. Its only field,
-`acknowledge`, lists applications whose recreated topics a person has checked: their present topics become the expected
-ones.
+status has changed. It changes nothing. It is a monitor, not a runbook: it has no plan and no outcome. Its field
+`acknowledge` lists applications whose recreated topics a person has checked, for a `reason`: their present topics
+become the expected ones, and later plans show the reason.
 
 1. **list_clusters**: the clusters with declared applications.
 2. **read_cluster**, one per cluster, on that cluster's queue: reads committed offsets, ends, retention and topic ids of

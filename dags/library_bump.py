@@ -27,7 +27,7 @@ Dry run is the default: it reads, checks, plans and reports what a real run woul
 | bounce_1_first | always safe, continues from the observed state | the others process | old release, one restart |
 | bounce_1_rest | always safe, continues from the observed state | all but one process | old release, one restart each |
 | prove_every_member | always safe | both formats can be read | as above |
-| approve_bounce_2 | always safe, asks again | as above | reject: all keep the new release with `upgrade.from` |
+| approve_bounce_2 | always safe, asks again | as above | *stay on bounce 1*: all keep `upgrade.from` |
 | bounce_2_first, bounce_2_rest | always safe, continues from the observed state | all but one process | a downgrade |
 | drain_repartition_topics | always safe | the application processes | `undo`: one restart each |
 | stop_application | always safe, continues from the observed state | nothing is processed | `undo`: all at once |
@@ -51,7 +51,8 @@ from kstreams_runbooks.steps.instances.restart import (
 )
 from kstreams_runbooks.steps.plan.looking import check, observe, prove_every_member, verify
 from kstreams_runbooks.steps.plan.plan import library_bump, planned
-from kstreams_runbooks.steps.run.form import named_unchanged, recreated_state, runbook, target_release
+from kstreams_runbooks.steps.run.fields import named_unchanged, recreated_state, target_release
+from kstreams_runbooks.steps.run.form import runbook
 
 _FORM = {"target": target_release(), **named_unchanged(), **recreated_state()}
 

@@ -29,7 +29,8 @@ from kstreams_runbooks.steps.change.choose import choose_runbook
 from kstreams_runbooks.steps.change.plan import describe_release, plan_of_change, start_runbook
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.plan.looking import observe
-from kstreams_runbooks.steps.run.form import compared_release, runbook
+from kstreams_runbooks.steps.run.fields import compared_release
+from kstreams_runbooks.steps.run.form import runbook
 
 with runbook("plan_change", doc=__doc__, params=compared_release(), tags=("plan",)):
     (

@@ -57,7 +57,8 @@ from kstreams_runbooks.steps.reset.form import reset_targets
 from kstreams_runbooks.steps.reset.plan import reset_and_cleanup
 from kstreams_runbooks.steps.reset.retire import retires_application
 from kstreams_runbooks.steps.reset.verify import verify
-from kstreams_runbooks.steps.run.form import new_deployment, runbook
+from kstreams_runbooks.steps.run.fields import new_deployment
+from kstreams_runbooks.steps.run.form import runbook
 from kstreams_runbooks.steps.stages.task import (
     clear_state,
     create_topics,

@@ -1,6 +1,7 @@
 """# Rolling bounce
 This Airflow DAG changes the release or the settings of an application on the same Kafka Streams library, one instance
-at a time. Use `library_bump` for another library, and `stop_and_restart` for another set of internal or source topics.
+at a time, or restarts it without a change. Use `library_bump` for another library, and `stop_and_restart` for another
+set of internal or source topics.
 
 1. **observe, check**: every instance RUNNING, the group stable, every reading complete. Nothing is changed.
 2. **plan, approve_plan**: what each instance will run, the cost of its restart, the way back. The plan is refused if
@@ -26,9 +27,12 @@ from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.instances.bounce import bounce_first, bounce_rest
 from kstreams_runbooks.steps.plan.looking import check, observe, verify
 from kstreams_runbooks.steps.plan.plan import planned, rolling_bounce
-from kstreams_runbooks.steps.run.form import new_deployment, runbook
+from kstreams_runbooks.steps.run.fields import new_deployment, restart_unchanged
+from kstreams_runbooks.steps.run.form import runbook
 
-with runbook("rolling_bounce", doc=__doc__, params=new_deployment(), tags=("deployment",)):
+_FORM = {**new_deployment(), **restart_unchanged()}
+
+with runbook("rolling_bounce", doc=__doc__, params=_FORM, tags=("deployment",)):
     (
         observe()
         >> check()

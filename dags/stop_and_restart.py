@@ -33,7 +33,8 @@ from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.instances.restart import start_application, stop_application, wait_caught_up
 from kstreams_runbooks.steps.plan.looking import check, observe, verify
 from kstreams_runbooks.steps.plan.plan import planned, stop_and_restart
-from kstreams_runbooks.steps.run.form import local_state, new_deployment, runbook
+from kstreams_runbooks.steps.run.fields import local_state, new_deployment
+from kstreams_runbooks.steps.run.form import runbook
 
 with runbook("stop_and_restart", doc=__doc__, params={**new_deployment(), **local_state()}, tags=("deployment",)):
     (

@@ -28,14 +28,14 @@ Dry run is the default: it reads, plans and reports what a real run would do.
 from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.instances.undo import plan_undo, read_cards, undo
-from kstreams_runbooks.steps.run.form import (
+from kstreams_runbooks.steps.run.fields import (
     recreated_state,
     run_to_undo,
-    runbook,
     undone_flush,
     undone_local_state,
     unknown_cards,
 )
+from kstreams_runbooks.steps.run.form import runbook
 
 _FORM = {"run": run_to_undo(), **undone_local_state(), **undone_flush(), **unknown_cards(), **recreated_state()}
 

@@ -180,6 +180,9 @@ def main() -> NoReturn:
     except RunbookError as error:
         click.echo(str(error), err=True)
         sys.exit(error.exit_code)
+    finally:
+        # Python ends: a last search through all that a plan holds would take a tenth of its time.
+        gc.freeze()
     sys.exit(0)
 
 

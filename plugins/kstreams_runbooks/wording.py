@@ -155,6 +155,20 @@ def _visible(line: str) -> Iterator[str]:
                 yield one
 
 
+def one_cause_each(reasons: Iterable[str]) -> tuple[str, ...]:
+    """Reasons in which each cause occurs once: `group: away` and `topics: away` become `group, topics: away`.
+
+    The words before the first colon are about what a reason is, the rest is its cause.
+    """
+    about: dict[str, list[str]] = {}
+    for reason in reasons:
+        head, colon, cause = reason.partition(": ")
+        heads = about.setdefault(cause if colon else reason, [])
+        if colon and head not in heads:
+            heads.append(head)
+    return tuple(f"{', '.join(heads)}: {cause}" if heads else cause for cause, heads in about.items())
+
+
 def first_of(items: Sequence[str], most: int = 3, between: str = ", ") -> str:
     """The first few of many, and how many more there are: `a, b and 3 more`, or `a; b; and 3 more`."""
     shown, more = between.join(items[:most]), len(items) - most

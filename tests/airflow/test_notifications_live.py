@@ -34,7 +34,7 @@ def fresh(stack: Stack) -> Stack:
 
 
 def test_a_question_is_told_once_and_the_end_of_the_run(fresh: Stack) -> None:
-    """Asked again because the requester answered, it says nothing new; its link leads to where it is answered."""
+    """Asked again because the requester answered, it begins with that; its link leads to where it is answered."""
     run_id = trigger(fresh)
     question(fresh, run_id)
     fresh.api(REQUESTER).answer(DAG, run_id, "approve_plan")
@@ -43,16 +43,18 @@ def test_a_question_is_told_once_and_the_end_of_the_run(fresh: Stack) -> None:
     )
     question(fresh, run_id)
     reject(fresh, run_id)
-    asked, ended = told(fresh, run_id)
+    asked, again, ended = told(fresh, run_id)
+    assert again["body"].startswith("oncall's answer did not count: oncall may not approve for orders; one of its")
+    assert again["subject"] == asked["subject"]
     assert asked["subject"] == "[orders @ demo] needs you: approve library bump to 4.3.1"
     assert asked["link"] == f"{fresh.lab.airflow_url}/dags/{DAG}/runs/{run_id}/tasks/approve_plan/required_actions"
     assert "may approve: approver, admin" in asked["body"]
     assert ended["subject"] == "[orders @ demo] concluded: library_bump refused or rejected, nothing changed"
     assert "rejected by approver" in ended["body"]
-    for message in (asked, ended):
+    for message in (asked, again, ended):
         assert len(message["body"].splitlines()) <= 15
     kept = evidence(fresh, run_id)["notifications"]
-    assert [one["sent_at_ms"] is not None for one in kept] == [True, True]
+    assert [one["sent_at_ms"] is not None for one in kept] == [True, True, True]
 
 
 def test_a_dry_run_is_told_when_it_has_ended(fresh: Stack) -> None:

@@ -12,7 +12,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -127,7 +127,7 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     }
 
 
-def print_spreads(document: Mapping[str, Any]) -> None:
+def _print_spreads(document: Mapping[str, Any]) -> None:
     """A line for each spread of a document, with its aim."""
     for name, value in document.items():
         if isinstance(value, Mapping):
@@ -164,18 +164,18 @@ def measured(made: Stack, repeats: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Entry point; `REPEATS` and `FORMAT=json` come from the environment."""
+def on_a_stack(dag_id: str, measure: Callable[[Stack, int], dict[str, Any]], repeats: int) -> None:
+    """Measure on a stack with this DAG and print the document; `REPEATS` and `FORMAT` come from the environment."""
     lab = Lab.of()
     os.environ.update(lab.fleet_environment())
     with stack(lab, Parts()) as made:
-        made.api().wait_for_dag(DAG)
-        document = measured(made, int(os.environ.get("REPEATS") or REPEATS))
+        made.api().wait_for_dag(dag_id)
+        document = measure(made, int(os.environ.get("REPEATS") or repeats))
     if os.environ.get("FORMAT") == "json":
         print(json.dumps(document, indent=2))
-        return
-    print_spreads(document)
+    else:
+        _print_spreads(document)
 
 
 if __name__ == "__main__":
-    main()
+    on_a_stack(DAG, measured, REPEATS)

@@ -26,7 +26,8 @@ from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.status import KnownTopology
 from kstreams_runbooks.watch.judge import judge_fleet
 from kstreams_runbooks.watch.settings import CheckSettings
-from kstreams_runbooks.watch.status import ClusterRead, declared_digest, read_cluster
+from kstreams_runbooks.watch.silent_application import declared_digest
+from kstreams_runbooks.watch.status import ClusterRead, read_cluster
 from lab.settings import Lab
 from lab.stack import Parts, stack
 

@@ -6,8 +6,6 @@ the second stop to the first output after it. Airflow's own part is what passes 
 the note with which the next one begins: the scheduler, and the start of a process.
 """
 
-import json
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -25,11 +23,10 @@ from lab.afresh import afresh, empty_group
 from lab.airflow import APPROVER
 from lab.application import WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 from lab.follow import follow
-from lab.settings import Lab
-from lab.stack import Parts, Stack, stack
+from lab.stack import Stack
 from world.runs import trigger_other
 
-from benchmarks.bump import print_spreads, spread
+from benchmarks.bump import on_a_stack, spread
 
 SCHEMA_VERSION = 1
 REPEATS = 3
@@ -198,18 +195,5 @@ def measured(made: Stack, repeats: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Entry point; `REPEATS` and `FORMAT=json` come from the environment."""
-    lab = Lab.of()
-    os.environ.update(lab.fleet_environment())
-    with stack(lab, Parts()) as made:
-        made.api().wait_for_dag(_DAG)
-        document = measured(made, int(os.environ.get("REPEATS") or REPEATS))
-    if os.environ.get("FORMAT") == "json":
-        print(json.dumps(document, indent=2))
-        return
-    print_spreads(document)
-
-
 if __name__ == "__main__":
-    main()
+    on_a_stack(_DAG, measured, REPEATS)

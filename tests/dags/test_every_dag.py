@@ -18,6 +18,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 from kstreams_runbooks.decide.runbooks import runbook
 from kstreams_runbooks.fleet.limits import Limits
 from kstreams_runbooks.steps.approval.asking import AskingOperator
+from kstreams_runbooks.steps.run.form import OWNER
 
 # The same task id means the same thing in every DAG (docs/runbooks.md, "Steps of a run").
 KNOWN_STEPS = {
@@ -179,6 +180,14 @@ def test_the_form_starts_with_dry_run_and_no_application(bag: DagBag) -> None:
         for name, param in ((name, dag.params.get_param(name)) for name in dag.params):
             assert param.description, name
             assert param.schema.get("title"), name
+
+
+def test_the_list_of_dags_shows_what_each_does_and_whose_it_is(bag: DagBag) -> None:
+    """One line, and one owner."""
+    for dag in bag.dags.values():
+        assert dag.description, dag.dag_id
+        assert len(dag.description) <= 200
+        assert {task.owner for task in dag.tasks} == {OWNER}
 
 
 def test_every_dag_survives_serialization(bag: DagBag) -> None:

@@ -179,9 +179,9 @@ def test_every_runbook_is_triggered_the_same_way(runbook: str, param: str, conf:
         ((DAG, "--application", "orders"), 2, "library_bump needs target: give --param target=…"),
         ((DAG, *TARGET, "--param", "bake=5"), 2, "--param bake: library_bump has no such field; did you mean bake_s?"),
         (
-            (DAG, "--application", "orders", "--target", "newest"),
+            (DAG, "--application", "orders", "--target", "4.3"),
             2,
-            "Invalid input for param target: 'newest' does not match",
+            "--param target: '4.3' is not a release such as 4.3.1; did you mean 4.3.1",
         ),
         ((DAG, *TARGET, "--param", "bake_s=-1"), 2, "Invalid input for param bake_s: -1 is less than the minimum of 0"),
         ((DAG, *TARGET, "--run-id", "a b"), 2, "The run_id provided 'a b' does not match"),

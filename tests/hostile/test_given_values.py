@@ -15,7 +15,8 @@ from kstreams_runbooks.fleet.notifications import NotificationSettings
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.properties import dump, parse
-from kstreams_runbooks.steps.run.form import given_limits, runbook, target_release
+from kstreams_runbooks.steps.run.fields import target_release
+from kstreams_runbooks.steps.run.form import given_limits, runbook
 from kstreams_runbooks.steps.run.run import Run, new_record, record_of
 from kstreams_runbooks.terminal.airflow.form import filled, pairs_of
 from kstreams_runbooks.watch.settings import CheckSettings

@@ -50,7 +50,8 @@ class Watch:
 
     def check(self, *acknowledged: str) -> KeptStatus:
         """Read, judge, and how the application stands."""
-        self.read = read_cluster(self.ledger, "demo", [self.entry], self.config, self.settings, acknowledged)
+        reasons = dict.fromkeys(acknowledged, "looked after")
+        self.read = read_cluster(self.ledger, "demo", [self.entry], self.config, self.settings, reasons)
         read_at_ms = {"demo": self.read.at_ms}
         judged = judge_fleet(
             self.ledger, [self.entry], self.settings, read_at_ms=read_at_ms, problems={}, now_ms=self.read.at_ms

@@ -68,8 +68,8 @@ class Checked:
 
     def judged(self, *acknowledged: str) -> Judgement:
         """What one more check finds."""
-        settings = CheckSettings(apart_seconds=0)
-        at_ms = read_cluster(self.ledger, "demo", [self.entry], self.config, settings, acknowledged).at_ms
+        settings, reasons = CheckSettings(apart_seconds=0), dict.fromkeys(acknowledged, "looked after")
+        at_ms = read_cluster(self.ledger, "demo", [self.entry], self.config, settings, reasons).at_ms
         read = {"read_at_ms": {"demo": at_ms}, "problems": {}, "now_ms": at_ms}
         return judge_fleet(self.ledger, [self.entry], settings, **read)  # type: ignore[arg-type]
 

@@ -16,6 +16,7 @@ from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.orphans import KeptOrphan
+from kstreams_runbooks.model.readings.recreated import RecreatedSeen
 from kstreams_runbooks.model.readings.retire import RetireFacts, RetireWhat
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.object_stages import DeleteGroups, DeleteTopics
@@ -141,20 +142,20 @@ def test_a_recreated_changelog_is_known_by_the_last_check(retired: Retired) -> N
     """Its id is another one than the check has kept; the input is the same."""
     entry = load_fleet().application(APPLICATION)
     about, now = ("retired", APPLICATION), time.time_ns() // 1_000_000
-    assert read_recreated(retired.ledger, about, APPLICATION, retired.config, now) == ()
+    assert read_recreated(retired.ledger, about, APPLICATION, retired.config, now) is None
     with retired.fleet.running():
         read_cluster(
             retired.ledger, "retired", [load_fleet().application(APPLICATION)], retired.config, CheckSettings()
         )
-    assert read_recreated(retired.ledger, about, entry.application_id, retired.config, now) == ()
+    assert read_recreated(retired.ledger, about, entry.application_id, retired.config, now) == RecreatedSeen(())
     before = retired.ids()[MADE]
     retired.admin.delete_topics([MADE])[MADE].result()
     until(lambda: MADE not in retired.ids(), _GONE_S, "the changelog is gone")
     retired.admin.create_topics([NewTopic(MADE, 1, 1)])[MADE].result()
     until(lambda: MADE in retired.ids(), _GONE_S, "the changelog is there again")
     found = read_recreated(retired.ledger, about, entry.application_id, retired.config, now)
-    assert isinstance(found, tuple)
-    assert [(one.name, one.kind, one.expected, one.now) for one in found] == [
+    assert isinstance(found, RecreatedSeen)
+    assert [(one.name, one.kind, one.expected, one.now) for one in found.topics] == [
         (MADE, "changelog", before, retired.ids()[MADE])
     ]
 

@@ -7,8 +7,10 @@ import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
+from kstreams_runbooks.decide.runs.answers import meant
 from kstreams_runbooks.errors import BadInput, Refused, Unreachable
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.login import PASSWORD, URL, USER, Login
@@ -192,6 +194,17 @@ class Airflow(AirflowApi):
     def of(cls, lab: Lab, login: str = "admin") -> "Airflow":
         """The API of a stack."""
         return cls(lab.airflow_url, Login(login, passwords(lab)[login]))
+
+    def answer(
+        self, dag_id: str, run_id: str, task_id: str, option: str = "Approve", params: Mapping[str, Any] | None = None
+    ) -> None:
+        """Answer a question; Refused if this login may not, or the question has an answer.
+
+        Approve and Reject are the way on and the way to stop of a question with other names for them.
+        """
+        path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/-1/hitlDetails"
+        options = tuple(self.call("GET", path)["options"])
+        super().answer(dag_id, run_id, task_id, meant(option, options), params)
 
     def log(self, dag_id: str, run_id: str, task_id: str, try_number: int = 1) -> list[str]:
         """Lines of a task's log."""

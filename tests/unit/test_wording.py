@@ -12,6 +12,7 @@ from kstreams_runbooks.wording import (
     code,
     first_of,
     markdown,
+    one_cause_each,
     outside,
     pasted,
     sentence,
@@ -186,3 +187,10 @@ def test_what_is_no_reason(text: object, why: str) -> None:
 def test_the_first_few_and_how_many_more(items: tuple[str, ...], between: str, text: str) -> None:
     """The rest is counted, never dropped."""
     assert first_of(items, 3, between) == text
+
+
+def test_one_cause_is_one_reason() -> None:
+    """What it is about comes first, each once; reasons of other causes stay as they are."""
+    group, topics = "group of orders: no broker answers", "topics of orders: no broker answers"
+    assert one_cause_each((group, topics, group)) == ("group of orders, topics of orders: no broker answers",)
+    assert one_cause_each(("a: x", "no colon", "b: y", "no colon")) == ("a: x", "no colon", "b: y")

@@ -14,7 +14,7 @@ import pytest
 from airflow.sdk.definitions.param import ParamsDict
 from kstreams_runbooks import fleet, steps
 from kstreams_runbooks.cli import cli
-from kstreams_runbooks.steps.run import form
+from kstreams_runbooks.steps.run import fields, form
 from pydantic import BaseModel
 from world.imports import PACKAGE
 
@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PRINTED = {
     "change_rules.md",
     "drain_soak.md",
+    "forms.md",
     "kill_control_topic_flush.md",
     "kill_library_bump.md",
     "kill_planned_downgrade.md",
@@ -221,15 +222,15 @@ def descriptions() -> Iterator[tuple[str, str]]:
 
 def fields_of_forms() -> Iterator[tuple[str, str]]:
     """Name, title and description of each field that a runbook's form may have."""
-    for fields in (
+    for one in (
         form.runbook("library_bump", doc="", params={}, tags=(), limits=[*form.ROLLING, *form.DRAIN]).params,
-        {"target": form.target_release(), "run": form.run_to_undo()},
-        form.new_deployment(),
-        form.compared_release(),
-        form.paused_inputs(),
+        {"target": fields.target_release(), "run": fields.run_to_undo()},
+        fields.new_deployment(),
+        fields.compared_release(),
+        fields.paused_inputs(),
     ):
-        for name in fields:
-            param = fields.get_param(name) if isinstance(fields, ParamsDict) else fields[name]
+        for name in one:
+            param = one.get_param(name) if isinstance(one, ParamsDict) else one[name]
             yield f"form {name}", f"{param.schema['title']}. {param.description}"
 
 

@@ -1,12 +1,12 @@
 """The declared clusters and applications: loaded and checked; an invalid one does not affect the others.
 
-Only `application_names` is imported at once; the rest imports pydantic and YAML, and is loaded at its first use.
+Only the names for the forms are imported at once; the rest imports pydantic and YAML, and is loaded at its first use.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kstreams_runbooks.fleet.names import application_names, fleet_dir
+from kstreams_runbooks.fleet.names import application_names, fleet_dir, release_names
 
 if TYPE_CHECKING:
     from kstreams_runbooks.fleet.copier import Copier
@@ -28,6 +28,7 @@ __all__ = [
     "fleet_dir",
     "load_fleet",
     "release_declaration",
+    "release_names",
     "require_copier",
 ]
 

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.approvers import Approver, Approvers, login_of
 from kstreams_runbooks.fleet.deployers.kinds import DeployerSettings
 from kstreams_runbooks.fleet.limits import Limits
 from kstreams_runbooks.fleet.values import (
@@ -77,8 +78,11 @@ class Application(FleetModel):
         default_factory=lambda given: given.get("production", True) and not given.get("automatic_approval", False),
         description="whether another person than the one who triggered has to approve (default: as production)",
     )
-    approvers: People = Field(
-        default=(), validate_default=True, description="logins that may approve; needed unless approval is automatic"
+    approvers: Approvers = Field(
+        default=(),
+        validate_default=True,
+        description="logins that may approve, or {login, id} with the id of that user in Airflow; needed unless "
+        "approval is automatic",
     )
     static_membership: bool = Field(default=False, description="whether its instances set group.instance.id")
     table_aggregations: YesNoUnknownField = Field(
@@ -141,7 +145,7 @@ class Application(FleetModel):
 
     @field_validator("approvers")
     @classmethod
-    def _somebody(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    def _somebody(cls, value: Approvers, info: ValidationInfo) -> Approvers:
         if not value and not info.data.get("automatic_approval"):
             raise ValueError("is empty, so no plan could ever be approved; name at least one login")
         return value
@@ -180,7 +184,8 @@ class Application(FleetModel):
             four_eyes=self.four_eyes,
             automatic_approval=self.automatic_approval,
             operators=self.operators,
-            approvers=self.approvers,
+            approvers=tuple(map(login_of, self.approvers)),
+            approver_ids=tuple((one.login, one.id) for one in self.approvers if isinstance(one, Approver)),
             zone=self.zone,
             # Always floats: the plan's digest is taken over their JSON, and 10 and 10.0 are not the same text.
             limits=tuple((name, float(value)) for name, value in self._limits(overrides or {})),

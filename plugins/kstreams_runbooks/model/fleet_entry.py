@@ -9,7 +9,8 @@ class DeclaredApplication:
 
     `control` are those of its inputs that a copier writes, which can be stopped; `rule_topics` are topics whose records
     change how it processes. `input_settings` are its own settings that name inputs, each with the input. `copies`: it
-    is a copier, no Kafka Streams application.
+    is a copier, no Kafka Streams application. `approver_ids` are the ids in Airflow of approvers that have one, by
+    login.
     """
 
     name: str
@@ -34,6 +35,7 @@ class DeclaredApplication:
     inputs: tuple[str, ...] = ()
     input_settings: tuple[tuple[str, str], ...] = ()
     copies: bool = False
+    approver_ids: tuple[tuple[str, str], ...] = ()
 
     def library(self, release: str) -> str:
         """The Kafka Streams release inside a declared release: the release's own name unless declared otherwise."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from kstreams_runbooks.wording import sentence
+from kstreams_runbooks.wording import one_cause_each, sentence
 
 
 class Outcome(StrEnum):
@@ -46,6 +46,11 @@ class Verdict:
         object.__setattr__(self, "reasons", tuple(map(sentence, self.reasons)))
 
     @property
+    def text(self) -> str:
+        """The reasons as one sentence, each cause once."""
+        return "; ".join(one_cause_each(self.reasons))
+
+    @property
     def sentence(self) -> str:
         """`outcome: reasons`, one line for a log."""
-        return f"{self.outcome}: {'; '.join(self.reasons)}" if self.reasons else str(self.outcome)
+        return f"{self.outcome}: {self.text}" if self.reasons else str(self.outcome)

@@ -57,7 +57,7 @@ def _of_part(fleet: Fleet, cluster: str, entries: list[Application], count: Say 
     window = LagWindow.before(_now_ms(), cluster, {entry.name: entry.application_id for entry in entries})
     try:
         config = kafka_config(fleet.cluster(cluster).connection)
-        read = of_cluster(config, cluster, entries, make_deployer, window.expiring_ms, window.lags)
+        read = of_cluster(config, cluster, entries, make_deployer, window.expiring_ms, window.lags, window.kept)
     except RunbookError as error:
         why = f"cluster {cluster}: {error}"
         return Answers(window.answers(not_read(cluster, entries, _now_ms(), why)), (type(error)(why),))

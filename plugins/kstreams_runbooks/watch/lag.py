@@ -1,36 +1,31 @@
 """Reads for `lag`: each cluster once, and the descriptions of applications that are down."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from kstreams_runbooks.decide.topology.names import internal_by_id
-from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.model.readings.buffers import PolledBuffers
 from kstreams_runbooks.model.readings.lag import ApplicationLag, LagRole, Readable, unread_ranges, with_counts
 from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot
-from kstreams_runbooks.model.readings.readings import InstanceReading, Missing, Taken
+from kstreams_runbooks.model.readings.readings import Missing, Taken
+from kstreams_runbooks.model.readings.status import KeptReading, KnownTopology
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.application.application import read_topology
-from kstreams_runbooks.observe.application.topics_read import poll_instances, topics_to_read
+from kstreams_runbooks.observe.application.topics_read import PolledTopics, poll_instances, topics_to_read
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.ages import with_ages
 from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag, topics_read
 from kstreams_runbooks.watch.drain.counter import Counter
 from kstreams_runbooks.watch.silent import with_silent
+from kstreams_runbooks.watch.silent_application import DESCRIBING_THREADS, DeployerOf, of_silent, remembered
 from kstreams_runbooks.wording import first_of
 
-# Each description starts a program.
-_THREADS = 4
-_SILENT = Missing("nothing was asked of it a second time")
-
 _BY = {"consumer": "a read_committed consumer", "spark": "Spark over Connect"}
-
-DeployerOf = Callable[[Application], Deployer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +47,25 @@ def of_cluster(
     deployer_of: DeployerOf,
     expiring_ms: int,
     before: Mapping[str, ApplicationLag],
+    kept: Mapping[str, Sequence[KeptReading]] = MappingProxyType({}),
 ) -> ClusterLag:
     """The lag of these applications of one cluster; Unreachable if no broker answers.
 
-    The topology of an application that is down comes from its deployer, for the configured release. The age of unread
+    The topology of an application that is down comes from its deployer, for the configured release, or from the
+    readings that were `kept`. The age of unread
     records is read if they may be deleted within `expiring_ms`, or if the offset is the same as `before`.
     """
     with ClusterReader(config) as reader:
         names = reader.names()
         polled = poll_instances(entries, names)
         asked = [topics_to_read(one, polled[one.name]) for one in entries]
-        with ThreadPoolExecutor(_THREADS, thread_name_prefix="instances") as pool:
-            silent = [polled[one.name].silent for one in entries]
-            asked = list(
-                pool.map(
-                    lambda one, entry, quiet: described(one, entry, quiet, deployer_of, names), asked, entries, silent
-                )
-            )
+        with ThreadPoolExecutor(DESCRIBING_THREADS, thread_name_prefix="instances") as pool:
+
+            def question(one: LagAsked, entry: Application) -> LagAsked:
+                known = remembered(entry, kept.get(entry.name, ()))
+                return _question(one, entry, polled[entry.name], known, deployer_of, names)
+
+            asked = list(pool.map(question, asked, entries))
         # Changelogs that an instance reported while it ran are checked while none runs.
         asked = [replace(one, keeps=one.keeps or _kept(before.get(one.application))) for one in asked]
         snapshot = with_ages(read_lag(reader, cluster, asked), reader, config, expiring_ms, before)
@@ -140,24 +137,18 @@ def not_read(cluster: str, entries: Sequence[Application], at_ms: int, why: str)
     return ClusterLag(LagSnapshot(Taken(at_ms, cluster), cluster, tuple(lags)))
 
 
-def described(
-    asked: LagAsked, entry: Application, silent: Collection[str], deployer_of: DeployerOf, names: TopicNames
+def _question(
+    asked: LagAsked,
+    entry: Application,
+    polled: PolledTopics,
+    known: KnownTopology | None,
+    deployer_of: DeployerOf,
+    names: TopicNames,
 ) -> LagAsked:
-    """The question with the topics of the releases that the `silent` instances are configured to run."""
-    if asked.reads is not None:
-        return with_silent(asked, silent, lambda: deployer_of(entry), names) if silent else asked
-    try:
-        deployer = deployer_of(entry)
-        instances = [InstanceReading(one.instance, one, _SILENT) for one in deployer.instances()]
-        topology = read_topology(instances, deployer.topology, entry.application_id, names)
-    except RunbookError as error:
-        topology = Missing(f"no running instance reports its topology, and its deployer does not either: {error}")
-    if isinstance(topology, Missing):
-        return replace(asked, lacking=f"{topology.missing}, so a topic without a committed offset would be missed")
-    found, unproven = topology.read_on(names)
-    reads: dict[str, LagRole] = dict.fromkeys(found, "source")
-    reads |= dict.fromkeys(topology.internal, "repartition")
-    return replace(asked, reads=reads, lacking=unproven) if reads else replace(asked, lacking=unproven or asked.lacking)
+    """The question with the topics of the releases that its silent instances are configured to run."""
+    if asked.reads is None:
+        return of_silent(asked, entry, None if polled.heard else known, deployer_of, names)
+    return with_silent(asked, polled.silent, lambda: deployer_of(entry), names) if polled.silent else asked
 
 
 def exact(read: ClusterLag, config: Mapping[str, Any], say: Callable[[str], None]) -> ClusterLag:

@@ -16,7 +16,7 @@ def judged_on_cluster(application: str, wanted: Described) -> tuple[Verdict, Cha
     from kstreams_runbooks.connections import kafka_config
     from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, repartitions_read, topics_needed
     from kstreams_runbooks.decide.fitting.topics import topics_fit
-    from kstreams_runbooks.decide.fitting.uncommitted import uncommitted_records, worst
+    from kstreams_runbooks.decide.fitting.uncommitted import resets_of, uncommitted_records, worst
     from kstreams_runbooks.deployers import make_deployer
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.observe import ClusterReader, read_application
@@ -31,5 +31,5 @@ def judged_on_cluster(application: str, wanted: Described) -> tuple[Verdict, Cha
         reading = read_application(entry, reader, make_deployer(entry, dry_run=True))
     buffers = tuple(polled_buffers(one.instance, one.streams) for one in reading.instances)
     left = read_repartitions(entry, kafka, repartitions_read(brought, entry.application_id), reading.instances)
-    records = uncommitted_records((wanted,), left, None, frozenset(), entry.declared())
+    records = uncommitted_records((wanted,), left, None, resets_of((wanted,)), entry.declared())
     return worst(topics_fit((wanted,), seen, reading, entry.declared()), records), ChangeFigures(buffers=buffers)

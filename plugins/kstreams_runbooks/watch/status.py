@@ -3,17 +3,17 @@
 It knows no Airflow: the tasks call it (steps/status/tasks.py), and so does the benchmark.
 """
 
-import hashlib
-import json
 import time
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from kstreams_runbooks.decide.status.expected_topics import expected_ids
+from kstreams_runbooks.decide.status.expected_topics import accepted_topics, expected_ids
 from kstreams_runbooks.decide.status.status import LagSample, status
 from kstreams_runbooks.decide.status.whom_to_poll import Acquaintance, unheard_of, why_poll
 from kstreams_runbooks.decide.topology.names import internal_by_id
+from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot, with_others
@@ -33,8 +33,17 @@ from kstreams_runbooks.watch.buffers import buffer_limits
 from kstreams_runbooks.watch.held import holders
 from kstreams_runbooks.watch.own_writes import own_writes
 from kstreams_runbooks.watch.settings import CheckSettings
+from kstreams_runbooks.watch.silent_application import (
+    DESCRIBING_THREADS,
+    DeployerOf,
+    declared_digest,
+    of_silent,
+    remembered,
+)
 from kstreams_runbooks.watch.window import earlier_readings, limits_of, window
 
+# The task of a check has five minutes, and a deployer that hangs may take one.
+_DESCRIBE_S = 60
 _READS_MORE = "reads what its topology does not name"
 
 
@@ -72,13 +81,14 @@ def read_cluster(
     entries: Sequence[Application],
     config: Mapping[str, Any],
     settings: CheckSettings,
-    acknowledged: Collection[str] = (),
+    acknowledged: Mapping[str, str] | None = None,
+    deployer_of: DeployerOf = make_deployer,
 ) -> ClusterRead:
     """Read every application of one cluster and keep one reading of each; Unreachable if no broker answers.
 
-    For `acknowledged` applications the present topics are the expected ones from now on.
+    For `acknowledged` applications the present topics are the expected ones from now on, for the reason next to each.
     """
-    began = time.monotonic()
+    began, reasons = time.monotonic(), acknowledged or {}
     ids = {entry.name: entry.application_id for entry in entries}
     earlier = earlier_readings(ledger, cluster, ids, time.time_ns() // 1_000_000, settings)
     last = {name: readings[-1] for name, readings in earlier.items() if readings}
@@ -90,7 +100,7 @@ def read_cluster(
         names = reader.names()
         limited = {name for name, one in buffers.items() if one}
         why = _whom_to_poll(ledger, cluster, entries, earlier, names.visible, settings, changes, limited)
-        poll = _Poll(names, earlier, changes, why)
+        poll = _Poll(names, earlier, changes, why, deployer_of, time.monotonic() + _DESCRIBE_S)
         snapshot = _read(reader, cluster, entries, poll)
         before = {name: reading.lag for name, reading in last.items()}
         snapshot = with_ages(snapshot, reader, config, limits.expiring_ms, before)
@@ -101,7 +111,7 @@ def read_cluster(
     own = own_writes(ledger, cluster, lags.values(), at_ms)
     expected = {
         name: expected_ids({}, lag)
-        if name in acknowledged
+        if name in reasons
         else expected_ids(last[name].expected if name in last else {}, lag, own.topics)
         for name, lag in lags.items()
     }
@@ -126,6 +136,7 @@ def read_cluster(
                 topologies[name],
                 expected[name],
                 fills[name],
+                accepted_topics(last.get(name), lag, expected[name], reasons.get(name, "")),
             )
             for name, lag in lags.items()
         },
@@ -137,12 +148,17 @@ def read_cluster(
 
 @dataclass
 class _Poll:
-    """The applications whose instances one check polls, with the reason, the answers, and the resulting topologies."""
+    """The applications whose instances one check polls, with the reason, the answers, and the resulting topologies.
+
+    Deployers describe releases until `describes_until`, of the monotonic clock.
+    """
 
     names: TopicNames
     earlier: Mapping[str, tuple[KeptReading, ...]]
     changes: Mapping[str, int]
     why: dict[str, str]
+    deployer_of: DeployerOf
+    describes_until: float
     polled: dict[str, PolledTopics] = field(default_factory=dict)
     topologies: dict[str, KnownTopology | None] = field(default_factory=dict)
 
@@ -159,11 +175,19 @@ class _Poll:
             self.topologies[entry.name] = _topology(entry, self.polled.get(entry.name), readings, at_ms, self.changes)
 
     def topics_to_read(self, entries: Sequence[Application]) -> list[LagAsked]:
-        """What to read of each application, by its topology."""
-        return [
-            _topics_to_read(entry, self.polled.get(entry.name), self.topologies[entry.name], self.names)
-            for entry in entries
-        ]
+        """What to read of each application: by its topology, of now or before.
+
+        If it was polled and no instance answered, its deployer is asked, as `lag` does. Once the time for that is over,
+        the others are read by what they reported last.
+        """
+        with ThreadPoolExecutor(DESCRIBING_THREADS, thread_name_prefix="deployers") as pool:
+            return list(pool.map(self._topics_to_read, entries))
+
+    def _topics_to_read(self, entry: Application) -> LagAsked:
+        polled, known = self.polled.get(entry.name), self.topologies[entry.name]
+        if polled is not None and polled.reads is None and not polled.heard and time.monotonic() < self.describes_until:
+            return of_silent(topics_to_read(entry, polled), entry, known, self.deployer_of, self.names)
+        return topics_to_read(entry, polled) if known is None else topics_to_read_again(entry, known, self.names)
 
 
 def _read(reader: ClusterReader, cluster: str, entries: Sequence[Application], poll: _Poll) -> LagSnapshot:
@@ -216,12 +240,6 @@ def _whom_to_poll(
     return found
 
 
-def declared_digest(entry: Application) -> str:
-    """Digest of the fields of a fleet entry that a topology may depend on."""
-    said = [entry.application_id, entry.inputs, entry.outputs, entry.rule_topics, sorted(entry.deployer.releases)]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
-
-
 def _remembered(readings: Sequence[KeptReading]) -> KnownTopology | None:
     return readings[-1].topology if readings else None
 
@@ -239,15 +257,7 @@ def _topology(
         return KnownTopology(polled.reads, polled.keeps, at_ms, declared, changes.get(entry.name, 0), polled.patterns)
     if polled is not None and polled.heard:
         return None
-    remembered = _remembered(readings)
-    return remembered if remembered is not None and remembered.declared == declared else None
-
-
-def _topics_to_read(
-    entry: Application, polled: PolledTopics | None, known: KnownTopology | None, names: TopicNames
-) -> LagAsked:
-    """What to read, by a valid topology from now or before, else by the answers of its instances."""
-    return topics_to_read(entry, polled) if known is None else topics_to_read_again(entry, known, names)
+    return remembered(entry, readings)
 
 
 def _unheard_of(

@@ -35,6 +35,21 @@ def test_the_shipped_fleet_is_right() -> None:
     assert (orders.production, orders.four_eyes, orders.static_membership) == (False, True, True)
 
 
+def test_an_approver_may_have_the_id_that_airflow_knows(config: Path, write: Write) -> None:
+    """Decisions see logins; a number is text, as Airflow has it."""
+    write("other", ID, ("approvers: [approver, admin]", "approvers: [approver, {login: admin, id: 7}]"))
+    declared = load_fleet(config).application("other").declared()
+    assert (declared.approvers, declared.approver_ids) == (("approver", "admin"), (("admin", "7"),))
+    for wrong, sentence in (
+        ("{login: admin}", "approvers[1].id is missing: id of that user in Airflow"),
+        ("{login: admin, id: 7, name: x}", "approvers[1].name is not a known key"),
+        ("{login: approver, id: 7}", "names approver twice"),
+        ("[admin]", "approvers[1]"),
+    ):
+        write("other", ID, ("approvers: [approver, admin]", f"approvers: [approver, {wrong}]"))
+        assert sentence in problem(config, "other"), wrong
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.fleet import application_names, load_fleet
+from kstreams_runbooks.fleet import application_names, load_fleet, release_names
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 
 Write = Callable[..., Path]
@@ -125,6 +125,21 @@ def test_the_folder_comes_from_the_environment(config: Path, monkeypatch: pytest
     monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(config))
     assert application_names() == ("orders", "other")
     assert load_fleet().directory == config
+
+
+def test_releases_are_found_without_a_parser(config: Path, write: Write) -> None:
+    """Those of every application, newest first; a file in another form of YAML has none, which costs an example."""
+    assert release_names(config) == ("4.3.1.2", "4.3.1.1", "4.3.1", "3.9.1", "3.4.1")
+    write(
+        "payments",
+        ("application_id: orders", "application_id: payments"),
+        ('    "3.9.1"', "    # one more\n    3.10.2"),
+    )
+    assert release_names(config)[3:] == ("3.10.2", "3.9.1", "3.4.1")
+    (config / "applications" / "flow.yaml").write_text('deployer: {releases: {"5.0.0": /srv}}')
+    (config / "applications" / "copier.yaml").write_text("kind: copier\ndeployer:\n  releases:\n    1.0.0: /srv\n")
+    assert release_names(config)[0] == "4.3.1.2"
+    assert release_names(config)[-1] == "3.4.1"
 
 
 def test_five_hundred_applications(config: Path, write: Write) -> None:

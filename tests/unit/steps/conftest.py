@@ -10,7 +10,7 @@ import pytest
 import yaml
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.ledger.codec import encode
-from kstreams_runbooks.model.readings.topics_seen import NO_REPARTITIONS, TopicsSeen
+from kstreams_runbooks.model.readings.topics_seen import RepartitionsSeen, TopicsSeen
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -76,10 +76,12 @@ def told(config: Path, tmp_path: Path, run: Run) -> Callable[[], list[dict[str, 
 
 @pytest.fixture(autouse=True)
 def topics(monkeypatch: pytest.MonkeyPatch) -> TopicsSeen:
-    """What the cluster has of topics: nothing, until a test puts it there."""
+    """What the cluster has of topics: none but repartition topics that are committed, until a test puts them there."""
     seen = TopicsSeen({}, {}, {})
     monkeypatch.setattr(Run, "topics_seen", lambda *_: seen)
-    monkeypatch.setattr(Run, "repartitions_seen", lambda *_: NO_REPARTITIONS)
+    monkeypatch.setattr(
+        Run, "repartitions_seen", lambda _, names, __: RepartitionsSeen(dict.fromkeys(names, "id"), (), "Stable")
+    )
     return seen
 
 

@@ -4,7 +4,7 @@ A cure is proposed only if the plan with it gives up less than the plan without 
 in both.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.change.answer import MILDEST_FIRST
@@ -234,8 +234,7 @@ def _repartitions(compared: Compared, topic: str) -> str:
     if _ending(topic):
         return _call(topic, "")
     base, before = repartition_base(topic), compared.before
-    read = [node for node in before.nodes.values() if isinstance(node, Source) and topic in node.topics]
-    behind = [before.nodes[name] for source in read for name in source.successors]
+    behind = [before.nodes[name] for source in before.readers.get(topic, ()) for name in source.successors]
     if base in before.nodes or base in before.topology.stores:
         calls = ["Grouped.as"]
     elif any(not isinstance(node, Processor) or not node.stores for node in behind) or not _new_key(before, topic):
@@ -247,8 +246,7 @@ def _repartitions(compared: Compared, topic: str) -> str:
 
 def _new_key(side: Side, topic: str) -> bool:
     """Whether an operator before a repartition topic gives another key, or hides by its name whether it does."""
-    sinks = [node.name for node in side.nodes.values() if isinstance(node, Sink) and node.topic == topic]
-    before = {name for sink in sinks for name in _upstream(side, sink)} - side.around
+    before = _upstream(side, side.writers.get(topic, ())) - side.around
     return any(
         may_give_new_key(name) or not is_generated(name) for name in before if isinstance(side.nodes[name], Processor)
     )
@@ -277,10 +275,8 @@ def _moves(compared: Compared, moved: list[str]) -> bool:
     first = min((index for name in moved if (index := index_of(name)) is not None), default=0)
     if any((own := index_of(name)) is None or own > first for name in found.added):
         return False
-    before = {
-        one for name in moved for keeper in _keepers(compared.after, name) for one in _upstream(compared.after, keeper)
-    }
-    return not before & set(found.added)
+    keepers = [keeper for name in moved for keeper in _keepers(compared.after, name)]
+    return _upstream(compared.after, keepers).isdisjoint(found.added)
 
 
 def _successors(side: Side, name: str) -> frozenset[str]:
@@ -292,8 +288,9 @@ def _keepers(side: Side, name: str) -> list[str]:
     return [node.name for node in side.keepers.get(name, ())] or side.writers.get(name, [])
 
 
-def _upstream(side: Side, name: str) -> set[str]:
-    found, waiting = set[str](), [name]
+def _upstream(side: Side, names: Iterable[str]) -> set[str]:
+    """The operators of `names` and those before them, in their own subtopologies."""
+    found, waiting = set[str](), [*names]
     while waiting:
         one = waiting.pop()
         if one not in found:

@@ -37,7 +37,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
     replacing = {topic for topic, stores in after.items() if topic not in before and kept.issuperset(stores)}
     merged = merged_unevenly(compared)
     own, together = compared.before.written(), _read_together(compared.after)
-    joined = _joined_now(compared)
+    joined, needed = _joined_now(compared), _needed(compared.after)
     timed, untimed = timed_by(compared.after)
     patterns = _patterns(compared.before), _patterns(compared.after)
     for is_global in (False, True):
@@ -58,7 +58,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "global_changed": is_global and before.get(topic) != after.get(topic) and topic not in replacing,
                 "global_left_behind": is_global and topic in left,
                 "stateful": topic in stateful,
-                "loss_acceptable": _loss_acceptable(compared.after, topic),
+                "loss_acceptable": topic not in needed,
                 "is_changelog": _is_changelog(compared.before, topic) if topic not in new else False,
                 "uneven": False
                 if is_global
@@ -108,10 +108,15 @@ def _pattern_words(name: str, old: frozenset[str], new: frozenset[str]) -> dict[
     return {"now_read": f"pattern {name} is new", "not_read": f"{'pattern' if name in old else 'topic'} {name}"}
 
 
-def _loss_acceptable(side: Side, topic: str) -> bool:
-    """Whether every store that is made of a topic may be lost."""
-    made = {store for store, role in store_roles(side.topology).items() if topic in role.inputs}
-    return all(one is not None and one.loss_acceptable for one in map(side.declared.stores.get, made))
+def _needed(side: Side) -> set[str]:
+    """The topics that a store is made of which may not be lost."""
+    stores = side.declared.stores
+    return {
+        topic
+        for store, role in store_roles(side.topology).items()
+        if store not in stores or not stores[store].loss_acceptable
+        for topic in role.inputs
+    }
 
 
 def sinks(compared: Compared) -> Iterator[Subject]:

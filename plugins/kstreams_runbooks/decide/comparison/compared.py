@@ -66,6 +66,16 @@ class Side:
         return found
 
     @cached_property
+    def readers(self) -> dict[str, list[Source]]:
+        """The sources of each topic by name, without those of a pattern."""
+        found: dict[str, list[Source]] = {}
+        for node in self.nodes.values():
+            if isinstance(node, Source):
+                for topic in node.topics:
+                    found.setdefault(topic, []).append(node)
+        return found
+
+    @cached_property
     def keepers(self) -> dict[str, list[Processor]]:
         """The operators of each store; global ones apart."""
         found: dict[str, list[Processor]] = {}
@@ -85,6 +95,14 @@ class Side:
     def store_places(self) -> Mapping[str, str]:
         """The subtopology that keeps each store; global ones apart."""
         return {store: sub.id for sub in self.topology.subtopologies if not sub.is_global for store in sub.stores}
+
+    @cached_property
+    def kept_at(self) -> dict[str, list[str]]:
+        """The stores of each subtopology; global ones apart."""
+        found: dict[str, list[str]] = {}
+        for store, place in self.store_places.items():
+            found.setdefault(place, []).append(store)
+        return found
 
     @cached_property
     def subscription_stores(self) -> frozenset[str]:

@@ -102,6 +102,10 @@ def counterparts(before: Mapping[str, Role], after: Mapping[str, Role], *, hold_
 def _match(search: _Search, likeness: _Likeness) -> None:
     old, new = (_grouped(roles, likeness) for roles in (search.before, search.after))
     for like in [like for like in old if like in new]:
+        if len(old[like]) == len(new[like]) == 1:
+            # Most of them.
+            _pair_of_one_kind(search, *old[like], *new[like])
+            continue
         # Ordered sets: one operator may have thousands of stores.
         olds, news = dict.fromkeys(old[like]), dict.fromkeys(new[like])
         for name in [name for name in olds if name in news and not is_generated(name)]:
@@ -111,11 +115,14 @@ def _match(search: _Search, likeness: _Likeness) -> None:
             search.pair(name, name)
             del olds[name], news[name]
         if len(olds) == len(news) == 1:
-            [one], [other] = olds, news
-            if not _of_two_kinds(one, other):
-                search.pair(one, other)
+            _pair_of_one_kind(search, *olds, *news)
         elif olds and news:
             search.tie([*olds], [*news])
+
+
+def _pair_of_one_kind(search: _Search, old: str, new: str) -> None:
+    if not _of_two_kinds(old, new):
+        search.pair(old, new)
 
 
 def _overlapping(search: _Search, *, hold_data: bool) -> None:

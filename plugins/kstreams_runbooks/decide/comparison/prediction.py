@@ -178,6 +178,7 @@ def _restores(compared: Compared) -> tuple[Restore, ...]:
     old, new = _changelogs(before), _changelogs(after)
     there = {*old.values(), *before.read(is_global=False)}
     reformatted = places_in_another_format(compared)
+    inputs = after.read(is_global=False)
     found = []
     for store, changelog in sorted(new.items()):
         was, now = before.store_places.get(store), after.store_places[store]
@@ -193,7 +194,7 @@ def _restores(compared: Compared) -> tuple[Restore, ...]:
             why = "its task directories are deleted"
         else:
             continue
-        own = changelog not in after.read(is_global=False)
+        own = changelog not in inputs
         found.append(Restore(store, f"{_prefix(after)}{changelog}" if own else changelog, was, now, why))
     return (*found, *(global_restores(compared) if left_behind(compared) else ()))
 

@@ -108,6 +108,9 @@ def _missing(reading: ApplicationReading, *, out_of_use: bool) -> Iterator[str]:
 def _unheard(reading: ApplicationReading) -> Iterator[str]:
     """Missing facts from an instance's own client or its process."""
     for instance in reading.instances:
+        if not _process(instance):
+            # It is dead: that its metrics do not answer has the same cause.
+            continue
         parts: list[object] = [instance.streams]
         if isinstance(instance.deployment, Deployment):
             parts.append(instance.deployment.applied)
@@ -151,7 +154,7 @@ def _unwell(reading: ApplicationReading, declared: DeclaredApplication) -> Itera
     for instance in reading.instances:
         streams = instance.streams
         if not _process(instance):
-            yield f"{instance.instance}: its process does not run (expected running); start it first"
+            yield f"{instance.down}: expected running; start it first"
         elif isinstance(streams, StreamsReading):
             if streams.state != "RUNNING":
                 what = "its process" if streams.copies else "Streams"

@@ -34,7 +34,9 @@ def others_unwell(reading: ApplicationReading, name: str) -> tuple[str, ...]:
     for instance in reading.instances:
         if instance.instance == name:
             continue
-        if isinstance(instance.streams, Missing):
+        if instance.down:
+            unwell.append(instance.down)
+        elif isinstance(instance.streams, Missing):
             unwell.append(f"{instance.instance}: {instance.streams.missing}")
         elif instance.streams.state != "RUNNING":
             unwell.append(f"{instance.instance} is in {instance.streams.state} (expected RUNNING)")

@@ -3,7 +3,7 @@
 Refused is what would restore the store from it. A restart that keeps state and tasks is a question for the approver.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kstreams_runbooks.decide.status.recreated import WAYS
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
@@ -30,9 +30,8 @@ def may_keep_state(
     `plan` is that of one side. A plan that keeps the state has a finding with what is at stake, for the approver; with
     automatic approval it needs a reason too. A topic that the plan deletes itself does not count: its store is reset.
     """
-    reset = {name for one in plan.stages if isinstance(one, DeleteTopics) for name in one.topics}
-    at_stake = [one for one in recreated if one.kind == "changelog" and one.name not in reset]
-    if not at_stake or not any(isinstance(one, Bounce | StopAll | StartAll | ClearState) for one in plan.stages):
+    at_stake = [one for one in recreated if one.kind == "changelog" and one.name not in _reset(plan)]
+    if not at_stake or not _touches_instances(plan):
         return Verdict(Outcome.PROCEED, ("no changelog was recreated that this plan could restore from",))
     refused: list[str] = []
     findings: list[Finding] = []
@@ -49,6 +48,46 @@ def may_keep_state(
     return Verdict(
         Outcome.PROCEED, tuple(f"{one.sentence}: shown to the approver" for one in at_stake), tuple(findings)
     )
+
+
+def accepted_before(plan: Plan, accepted: Mapping[str, str]) -> Iterator[Finding]:
+    """A finding for each changelog of `accepted`, with the reason: fleet_check holds it for the expected one."""
+    for topic in sorted(accepted.keys() - _reset(plan)) if _touches_instances(plan) else ():
+        causes = tuple(dict.fromkeys(_causes(plan, topic)))
+        lost = f"{' and '.join(causes)}: its state is lost" if causes else "its state may be on local disks alone"
+        message = f"it was recreated; {lost}; accepted at fleet_check with the reason: {accepted[topic]}"
+        yield Finding("recreated-acknowledged", "danger" if causes else "warning", topic, message, _SOURCE)
+
+
+def never_compared(plan: Plan) -> Iterator[Finding]:
+    """The finding if no fleet_check has read the application: then a recreated changelog is not known."""
+    if not _touches_instances(plan) or _reset(plan):
+        return
+    causes = tuple(dict.fromkeys(cause for topic in _topics(plan) for cause in _causes(plan, topic)))
+    lost = f" {' and '.join(causes)}, which loses the state of such a store;" if causes else ""
+    yield Finding(
+        "recreated-not-known",
+        "danger" if causes else "warning",
+        plan.application,
+        f"fleet_check has not read {plan.application} (expected: every few minutes), so whether a changelog was "
+        f"deleted and created again is not known;{lost} let fleet_check run, and approve only if no changelog was "
+        "deleted",
+        _SOURCE,
+    )
+
+
+def _topics(plan: Plan) -> tuple[str, ...]:
+    """Every changelog that the plan names, or else any."""
+    named = {topic for one in plan.stages if (cleared := _cleared(one)) is not None for topic in cleared.changelogs}
+    return tuple(sorted(named)) or ("",)
+
+
+def _reset(plan: Plan) -> set[str]:
+    return {name for one in plan.stages if isinstance(one, DeleteTopics) for name in one.topics}
+
+
+def _touches_instances(plan: Plan) -> bool:
+    return any(isinstance(one, Bounce | StopAll | StartAll | ClearState) for one in plan.stages)
 
 
 def _causes(plan: Plan, topic: str) -> Iterator[str]:

@@ -31,15 +31,22 @@ def restart_plan(
     code: str,
     *,
     at_once: bool,
+    restart: bool = False,
 ) -> Plan:
     """The plan that brings every instance to `release` (None: the present one) and to `settings` over its own.
 
     A setting that is None is unset. With `at_once` all instances are down together, also if nothing changes: an
-    application whose set of internal or source topics changes needs that (decide/change/preflight.py).
+    application whose set of internal or source topics changes needs that (decide/change/preflight.py). With `restart`
+    each instance is restarted as it is deployed, one after another.
 
-    BadInput for a release that is not declared, for a setting of another runbook, and for a rolling bounce that would
-    change nothing; Refused if the library would change too.
+    BadInput for a release that is not declared, for a setting of another runbook, for a rolling bounce that would
+    change nothing without `restart`, and for a change with it; Refused if the library would change too.
     """
+    if restart and (release or settings):
+        raise BadInput(
+            "restart: is a restart without a change, and the form has a release or settings too (expected none); leave "
+            "them empty, or restart off: a change restarts every instance"
+        )
     found = facts(reading, declared, code)
     target = release or _one_release(found)
     require_declared(declared, target)
@@ -49,28 +56,35 @@ def restart_plan(
     kept = kept_settings(reading, frozenset({UPGRADE_FROM, *settings}))
     wanted = kept | {key: value for key, value in settings.items() if value is not None}
     _no_upgrade_from(found)
-    bounce = Bounce(1, target, tuple(sorted(wanted.items())), other_library(target, declared.library(target)))
+    library = other_library(target, declared.library(target))
+    bounce = Bounce(1, target, tuple(sorted(wanted.items())), library, again=restart)
     changed = [one for one in found.at_start if one.target != bounce.target]
-    if not changed and not at_once:
+    if not changed and not at_once and not restart:
         raise BadInput(
             f"nothing to change: every instance of {declared.name} is deployed as {bounce.deployed} already; give "
-            "another release or other settings (stop_and_restart restarts without a change)"
+            "another release or other settings, or choose restart (a restart without a change, one after another)"
         )
     return Plan(
         runbook="stop_and_restart" if at_once else "rolling_bounce",
         application=declared.name,
         cluster=declared.cluster,
-        change=tuple(_change(target, settings)),
+        change=(*_change(target, settings), *((("restart", "without a change"),) if restart else ())),
         limits=limits,
         stages=(bounce,),
         facts=found,
         costs=tuple(costs_at_once(declared) if at_once else costs(declared)),
         findings=findings,
         undo=(_undo(found, at_once=at_once),),
-        title=f"{'stop and restart with' if at_once else 'rolling bounce to'} {bounce.deployed}",
+        title=f"{_title(at_once=at_once, restart=restart)} {bounce.deployed}",
         worst_case=all_down(declared) if at_once else one_down(declared),
         at_once=at_once,
     )
+
+
+def _title(*, at_once: bool, restart: bool) -> str:
+    if at_once:
+        return "stop and restart with"
+    return "rolling restart of" if restart else "rolling bounce to"
 
 
 def _one_release(found: PlanFacts) -> str:

@@ -5,6 +5,7 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from kstreams_runbooks.decide.change.unchanged import NAMED
+from kstreams_runbooks.decide.runs.answers import options_of
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Plan, SidePart
@@ -20,6 +21,7 @@ RUN_LINK = " ([the run]("
 class Label(StrEnum):
     """The beginning of a line of a question; code that parses the text again looks for these."""
 
+    NO_WAY_BACK = "POINT OF NO RETURN"
     NOW = "Now"
     WILL_DO = "Will do"
     GAP = "Expected gap"
@@ -184,6 +186,7 @@ def approval_body(
     risks = [f"{finding.severity}: {finding.message}" for finding in weighed]
     limits = _other_limits(plan, fleet_limits)
     lines = [
+        _no_way_back(plan, bounce) if bounce > 1 else "",
         labelled(Label.NOW, now),
         labelled(Label.WILL_DO, "; ".join(_todo(plan, one) for one in todo) or "close the undo cards, nothing else"),
         labelled(Label.GAP, _gap(plan)),
@@ -192,7 +195,10 @@ def approval_body(
         labelled(Label.UNDO, plan.undo[-1] if bounce > 1 else "; ".join(plan.undo)),
         labelled(Label.RISKS, " / ".join(risks) or "none found"),
         labelled(Label.OTHER_LIMITS, limits) if limits else "",
-        labelled(Label.REJECT_MEANS, f"{_rejected(cards, second=bounce > 1)}; the run ends failed"),
+        labelled(
+            Label.REJECT_MEANS if bounce == 1 else f"{options_of(bounce)[-1]!r} means",
+            f"{_rejected(cards, second=bounce > 1)}; the run ends failed",
+        ),
         expires(asking),
         asked_by(asking),
         f"{Label.WRITTEN.bold} {when(asking.at_ms, asking.declared.zone)}; if it is asked again Airflow keeps showing "
@@ -200,6 +206,17 @@ def approval_body(
         digest_line(plan.digest, asking.link),
     ]
     return "\n\n".join(line for line in lines if line)
+
+
+def _no_way_back(plan: Plan, bounce: int) -> str:
+    """The first block of a question about the last bounce: what it ends, and what is left as a way back."""
+    on, _ = options_of(bounce)
+    older = " or ".join(sorted({one.version for one in plan.facts.at_start}))
+    return labelled(
+        Label.NO_WAY_BACK,
+        f"from the first instance of {on!r} on, records are written that {older} cannot read: going back then costs "
+        "the repartition topics read to their end first. State and group are read again when you answer",
+    )
 
 
 def labelled(label: str, text: str) -> str:

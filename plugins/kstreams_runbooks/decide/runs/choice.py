@@ -33,6 +33,12 @@ def choices(plan: ChangePlan, before: ParsedDescription, after: ParsedDescriptio
     return Choices(tuple(name for name in named if not why_not[name]), tuple(filter(None, why_not.values())))
 
 
+def accepted(offered: Choices, refused: Mapping[str, str]) -> Choices:
+    """The same without those whose own plan is `refused`, with the reason of each."""
+    left_out = (*offered.left_out, *(f"{name} cannot be started: {why}" for name, why in refused.items()))
+    return Choices(tuple(name for name in offered.runbooks if name not in refused), left_out)
+
+
 def _why_not(name: str, old: ParsedDescription, new: ParsedDescription) -> str:
     row, before, after = runbook(name), old.described, new.described
     if not row.is_dag:

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, Missing
-from kstreams_runbooks.model.readings.states import is_down
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
@@ -98,8 +97,8 @@ def _unwell(facts: RunFacts) -> Iterator[str]:
         if instance is None:
             if not unread:
                 yield f"instance {name} was not read"
-        elif isinstance(instance.deployment, Deployment) and is_down(instance.deployment.process):
-            yield f"{name} is DOWN (its process is {instance.deployment.process})"
+        elif instance.down:
+            yield instance.down
         elif isinstance(instance.streams, Missing):
             yield f"{name}: {instance.streams.missing}"
         elif instance.streams.state != "RUNNING":

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kstreams_runbooks.model.readings.lag import ApplicationLag
+from kstreams_runbooks.model.readings.status import KeptReading
 from kstreams_runbooks.model.runs.own_changes import TopicChange
 
 
@@ -32,6 +33,28 @@ def expected_ids(before: Mapping[str, str], lag: ApplicationLag, own: Iterable[T
     left = {topic: topic_id for topic, topic_id in before.items() if topic in now or lag.problems or lag.unseen}
     found = {topic: expected_id(left.get(topic), now.get(topic), topic, own) for topic in {*now, *left}}
     return {topic: topic_id for topic, topic_id in found.items() if topic_id is not None}
+
+
+def accepted_topics(
+    last: KeptReading | None, lag: ApplicationLag, now: Mapping[str, str], reason: str
+) -> dict[str, str]:
+    """The changelogs that a person accepted in place of the expected ones, each with the reason.
+
+    `last` is the reading before this one (`lag`), `now` are the ids expected from now on, `reason` is that of a person
+    who accepts them now, empty if none does. A changelog that a run deletes and creates is accepted no longer: its
+    store was reset.
+    """
+    if last is None:
+        return {}
+    stays = {
+        topic: why
+        for topic, why in last.accepted.items()
+        if topic not in last.expected or now.get(topic) == last.expected[topic]
+    }
+    kept = dict(lag.kept) if reason else {}
+    return stays | {
+        topic: reason for topic, before in last.expected.items() if topic in kept and now.get(topic) != before
+    }
 
 
 def expected_id(before: str | None, now: str | None, topic: str, own: tuple[TopicChange, ...]) -> str | None:

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from kstreams_runbooks.decide.status.status import Status, Word, without_besides
 from kstreams_runbooks.model.readings.status import KeptStatus
 
-_WELL = "healthy"
+_WELL, _UNKNOWN = "healthy", "unknown"
+# An application that is unknown when it is seen for the first time: the next check decides whether that is news.
+_NOT_YET = ""
 # What a run does on purpose. Offsets that it sets back are known by its cards; any other rewind is news at once.
 _ON_PURPOSE: frozenset[Word] = frozenset({"stopped"})
 
@@ -25,7 +27,8 @@ class Judged:
 def kept_status(before: KeptStatus | None, judged: Judged) -> KeptStatus:
     """The status to keep from now on: the word, its start, and the last notification about it.
 
-    An application that is healthy when it is seen for the first time is not news.
+    An application that is healthy when it is seen for the first time is not news, and one that is unknown then is news
+    if it still is at the next check: Airflow may have started before the cluster.
     """
     word, at_ms = judged.status.word, judged.at_ms
     now = KeptStatus(
@@ -40,7 +43,7 @@ def kept_status(before: KeptStatus | None, judged: Judged) -> KeptStatus:
         told_read=True,
     )
     if before is None:
-        return now
+        return replace(now, told=_NOT_YET) if word == _UNKNOWN else now
     if _again(before, now):
         return now
     told = replace(now, told=before.told or now.told, told_read=before.told_read)
@@ -69,7 +72,9 @@ def to_notify(statuses: Iterable[KeptStatus], at_work: Collection[tuple[str, str
     return tuple(
         one
         for one in statuses
-        if one.word != one.told and not (one.word in _ON_PURPOSE and (one.cluster, one.application) in at_work)
+        if one.word != one.told
+        and not (one.word == _UNKNOWN and one.told == _NOT_YET)
+        and not (one.word in _ON_PURPOSE and (one.cluster, one.application) in at_work)
     )
 
 

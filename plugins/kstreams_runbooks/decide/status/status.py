@@ -143,7 +143,7 @@ def _recreated(samples: tuple[LagSample, ...]) -> str:
             f"restores it, although outputs look right until then: {WAYS}"
         )
     if said:
-        said.append(f"once it is looked after, trigger fleet_check with acknowledge: {last.application}")
+        said.append(f"once it is looked after, trigger fleet_check with acknowledge: {last.application} and a reason")
     return "; ".join(said)
 
 

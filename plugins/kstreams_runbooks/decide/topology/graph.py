@@ -33,6 +33,10 @@ class Role:
     outputs: frozenset[str]
     has_named_owners: bool = False
 
+    def __hash__(self) -> int:
+        """Of what differs between most roles: a role is looked up many times."""
+        return hash((self.before.fingerprint, self.behind.fingerprint, self.owners))
+
 
 @lru_cache(maxsize=4)
 def graph(topology: Topology) -> Digraph:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from kstreams_runbooks.model.readings.buffers import PolledBuffers, SuppressBuffer
 from kstreams_runbooks.model.readings.lag import PartitionLag
+from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.wording import sentence
 
@@ -196,6 +197,15 @@ class InstanceReading:
     deployment: Deployment | Missing
     streams: StreamsReading | Missing
     group_instance_id: str = ""
+
+    @property
+    def down(self) -> str:
+        """That its process has ended, as its deployer has it: DEAD if it failed; empty if it has not ended."""
+        if isinstance(self.deployment, Missing) or not is_down(self.deployment.process):
+            return ""
+        if self.deployment.process == "failed":
+            return f"{self.instance} is DEAD (its process has failed)"
+        return f"{self.instance} is DOWN (its process is {self.deployment.process})"
 
 
 # What is read of an application apart from its instances.

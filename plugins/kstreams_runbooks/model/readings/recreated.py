@@ -1,6 +1,7 @@
 """Topics of an application that were deleted, and perhaps created again, since they were first read."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 # changelog: the state that it held is on local disks alone. repartition, input: records that were not read are lost.
@@ -22,3 +23,11 @@ class RecreatedTopic:
         if self.now is None:
             return f"{self.kind} {self.name} was deleted (id {self.expected}) and does not exist"
         return f"{self.kind} {self.name} was deleted and created again (id {self.now}, expected {self.expected})"
+
+
+@dataclass(frozen=True, slots=True)
+class RecreatedSeen:
+    """The recreated `topics` of an application; `accepted` are changelogs that a person accepted, with the reason."""
+
+    topics: tuple[RecreatedTopic, ...]
+    accepted: Mapping[str, str] = field(default_factory=dict)

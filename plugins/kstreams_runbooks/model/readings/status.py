@@ -32,7 +32,8 @@ class KeptReading:
     """One reading; `failed` are instances known to be in ERROR, None if none was polled.
 
     `expected` are the ids that its topics have to have: the first ones, until a person accepts others. `buffers` are
-    its suppress buffers that end the application when they are full.
+    its suppress buffers that end the application when they are full. `accepted` are the changelogs whose other topic a
+    person accepted, each with the reason.
     """
 
     at_ms: int
@@ -41,6 +42,7 @@ class KeptReading:
     topology: KnownTopology | None = None
     expected: Mapping[str, str] = field(default_factory=dict)
     buffers: tuple[BufferFill, ...] = ()
+    accepted: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,11 @@ class Release:
         """Whether `text` is a release as Apache Kafka numbers them."""
         return _RELEASE.fullmatch(text.strip()) is not None
 
+    @classmethod
+    def full(cls, text: str) -> bool:
+        """Whether `text` is a release with three or four numbers: 4.3 is not one, 4.3.1 is."""
+        return cls.known(text) and text.count(".") > 1
+
     @property
     def numbers(self) -> tuple[int, ...]:
         """(major, minor, patch…); a missing patch is 0."""

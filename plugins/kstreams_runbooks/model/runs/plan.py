@@ -16,7 +16,7 @@ from kstreams_runbooks.model.verdicts import Finding
 
 _EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then", "bound"})
 # Fields that plans of older releases lack: while they have no content, their digests stay as they were.
-_LATER = frozenset({"deletes", "undo_deletes", "must_clear", "once", "reset", "side", "sides", "certified"})
+_LATER = frozenset({"deletes", "undo_deletes", "must_clear", "once", "again", "reset", "side", "sides", "certified"})
 # The same of stages that are not bounces.
 _LATER_OF_STAGES = frozenset({"seen", "at_rest", "again", "targets", "most_lost", "shown", "readers", "retired"})
 

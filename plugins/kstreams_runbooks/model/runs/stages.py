@@ -31,8 +31,8 @@ class Bounce:
     its instances, empty for all of them. With `clear_state` all local state is deleted between stop and start, with
     `deletes` these task directories; `undo_deletes` are those that an undo of this bounce deletes. With `must_clear` an
     instance starts only after that, on this release; together with others only once each of them is cleared. `once` are
-    settings of these starts alone. With `after_drain` the records in the repartition topics are read to their end
-    before the first instance is stopped.
+    settings of these starts alone. With `again` an instance that has all of that is restarted too. With `after_drain`
+    the records in the repartition topics are read to their end before the first instance is stopped.
     """
 
     number: int
@@ -47,6 +47,7 @@ class Bounce:
     side: str = ""
     must_clear: bool = False
     once: RunbookSettings = ()
+    again: bool = False
     kind: Literal["bounce"] = "bounce"
 
     @property
@@ -79,7 +80,7 @@ class Bounce:
     def sentence(self) -> str:
         """The actions of this bounce, for a person."""
         return (
-            f"bounce {self.number}: {self.deployed}"
+            f"bounce {self.number}: {'a restart of ' if self.again else ''}{self.deployed}"
             + (f", {self.clears.what} cleared first" if self.clears is not None else "")
             + for_these_starts(self.once)
             + (", once the repartition topics are drained" if self.after_drain else "")

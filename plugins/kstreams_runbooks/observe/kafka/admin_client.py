@@ -24,6 +24,8 @@ HANDSHAKE_TIMEOUT_S = 8.0
 _GROUP_REFUSED = 30
 # From version 6 on, DescribeGroups answers with an error, and without operations, for a group that is not classic.
 _GROUPS_OF_ANY_TYPE = 5
+# The first version of OffsetFetch with `require_stable` (KIP-447).
+_REQUIRES_STABLE = 7
 
 
 class BoundedTls(KafkaSSLTransport):  # type: ignore[misc] # kafka-python has no types
@@ -70,6 +72,13 @@ class _Answers(AbstractMeasurableStat):  # type: ignore[misc] # kafka-python has
         return float(self.count)
 
 
+def requiring_stable(request: Any) -> Any:
+    """The OffsetFetch request with `require_stable`, in a version that has it: an earlier one would leave it out."""
+    request.require_stable = True
+    request._min_version = max(request._min_version or 0, _REQUIRES_STABLE)  # noqa: SLF001 - only its init sets it
+    return request
+
+
 class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no types
     """KafkaAdminClient that can describe streams groups, forget where coordinators were, and count its requests."""
 
@@ -106,7 +115,8 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
     def list_stable_offsets(self, group_id: str) -> dict[TopicPartition, OffsetAndMetadata]:
         """What `list_group_offsets` reads of a group; UnstableOffsetCommitError while a transaction may replace some.
 
-        kafka-python has no parameter for `require_stable` of OffsetFetch (KIP-447).
+        kafka-python has no parameter for `require_stable` of OffsetFetch (KIP-447). IncompatibleBrokerVersion from
+        brokers before 2.5, which do not know it: they would answer as if no transaction were open.
         """
         offsets: dict[TopicPartition, OffsetAndMetadata] = self._manager.run(self._list_stable_offsets, group_id)
         return offsets
@@ -114,8 +124,7 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
     async def _list_stable_offsets(self, group_id: str) -> dict[TopicPartition, OffsetAndMetadata]:
         coordinator = await self._find_coordinator_id(group_id)
         [(_, request)] = self._list_group_offsets_requests({group_id: None})
-        request.require_stable = True
-        response = await self._manager.send(request, node_id=coordinator)
+        response = await self._manager.send(requiring_stable(request), node_id=coordinator)
         offsets: dict[str, dict[TopicPartition, OffsetAndMetadata]] = self._list_group_offsets_process_response(
             response, group_id=group_id
         )

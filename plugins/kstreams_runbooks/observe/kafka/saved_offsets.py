@@ -38,7 +38,7 @@ def read_saved(reader: ClusterReader, group_id: str, *, stable: bool = True) -> 
 
 def _stable(reader: ClusterReader, group_id: str) -> GroupOffsets | Missing:
     """What a group has committed, once no transaction that has not ended may replace any of it (KIP-447)."""
-    from kafka.errors import UnstableOffsetCommitError
+    from kafka.errors import IncompatibleBrokerVersion, UnstableOffsetCommitError
     from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
     retrying = Retrying(
@@ -55,6 +55,11 @@ def _stable(reader: ClusterReader, group_id: str) -> GroupOffsets | Missing:
             return Missing(
                 f"a transaction that commits its offsets has not ended in {_UNSTABLE_S} s; wait until it has "
                 "(transaction.timeout.ms at most), then clear this task and what follows it"
+            )
+        except IncompatibleBrokerVersion:
+            return Missing(
+                "its broker cannot hold back what a transaction is about to replace (OffsetFetch before version 7, "
+                "expected Kafka 2.5 or later; KIP-447); upgrade the brokers first, then trigger this again"
             )
 
     return reader.of_group(group_id, ask)

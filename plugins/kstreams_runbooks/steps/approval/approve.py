@@ -3,19 +3,22 @@
 from collections.abc import Sequence
 from typing import Any
 
-from airflow.providers.standard.exceptions import HITLRejectException
-from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Context
 
+from kstreams_runbooks.decide.instances.guards import nothing_drifted
+from kstreams_runbooks.decide.instances.members import every_member_runs
+from kstreams_runbooks.decide.runs.answers import options_of
 from kstreams_runbooks.decide.runs.approval import Asking, approval_body
-from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.errors import Drifted, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.object_stages import DeleteRecords
-from kstreams_runbooks.steps.approval.asking import AskingOperator, emergency_field
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.steps.approval.asking import AskingOperator, answer_fields, reason_of
 from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.run.person import responder
 from kstreams_runbooks.steps.run.run import Run, described
 from kstreams_runbooks.watch.held_inputs import forecast_of
+from kstreams_runbooks.wording import first_of
 
 
 def approve(task_id: str, *, bounce: int = 1) -> "ApprovePlan":
@@ -24,15 +27,15 @@ def approve(task_id: str, *, bounce: int = 1) -> "ApprovePlan":
         task_id=task_id,
         bounce=bounce,
         retries=0,
-        params=emergency_field(),
+        params=answer_fields(),
     )
 
 
-class ApprovePlan(AskingOperator, ApprovalOperator):
+class ApprovePlan(AskingOperator):
     """Asks for approval of the stored plan with its digest; a reject ends the run."""
 
     def __init__(self, *, bounce: int, **kwargs: Any) -> None:
-        super().__init__(fail_on_reject=True, **kwargs)
+        super().__init__(options=list(options_of(bounce)), **kwargs)
         self.bounce = bounce
 
     def nothing_to_ask(self, run: Run) -> str:
@@ -43,7 +46,9 @@ class ApprovePlan(AskingOperator, ApprovalOperator):
 
     def asks(self, run: Run) -> str:
         """Names the plan by its title, or its point of no return."""
-        return "approve " + (f"bounce {self.bounce}, the point of no return" if self.bounce > 1 else run.plan().title)
+        if self.bounce == 1:
+            return f"approve {run.plan().title}"
+        return f"POINT OF NO RETURN: {' or '.join(self.options)}"
 
     def would_ask(self, run: Run) -> str:
         """Names the plan by its digest."""
@@ -77,7 +82,25 @@ class ApprovePlan(AskingOperator, ApprovalOperator):
 
     def automatic(self, run: Run) -> Sequence[str]:  # noqa: ARG002 - the same for every run
         """The option that approves."""
-        return [self.APPROVE]
+        return self.options[:1]
+
+    def has_changed(self, run: Run) -> str:
+        """Before the point of no return: read again whether the group and every instance are as this was asked for.
+
+        Once an instance is past it the bounce has to go on, also if it left another instance down.
+        """
+        if self.bounce == 1 or any(card.misreads for card in run.ledger.cards(run.key)):
+            return ""
+        plan, reading = run.plan(), run.read()
+        run.keep("reading", "application", reading)
+        for line in described(reading):
+            run.say(f"now {line}")
+        drift = run.decide(nothing_drifted, reading=reading, plan=plan, name="", number=self.bounce)
+        if drift.outcome is Outcome.REFUSE:
+            raise Drifted(f"{self.task_id}: since it was asked, {'; '.join(drift.reasons)}")
+        verdicts = (drift, run.decide(every_member_runs, reading=reading, bounces=plan.rolled))
+        found = [why for one in verdicts if one.outcome is not Outcome.PROCEED for why in one.reasons]
+        return first_of(list(dict.fromkeys(found)), 4, "; ")
 
     def accepted(self, run: Run, options: Sequence[str], by: str) -> str:  # noqa: ARG002 - a reject is raised before
         """How long the approval is valid."""
@@ -85,13 +108,13 @@ class ApprovePlan(AskingOperator, ApprovalOperator):
 
     def received(self, run: Run, context: Context, event: dict[str, Any]) -> Sequence[str]:
         """The chosen option; Refused after a reject, which also voids every earlier approval."""
-        try:
-            return super().received(run, context, event)
-        except HITLRejectException:
-            run.keep("note", VOIDED, {"by": responder(event)})
-            raise Refused(
-                f"{self.task_id}: rejected by {responder(event)}; ask them why, then trigger a new run"
-            ) from None
+        chosen, by = super().received(run, context, event), responder(event)
+        if list(chosen) != self.options[-1:]:
+            return chosen
+        run.keep("note", VOIDED, {"by": by})
+        why = f" ({reason}); settle that" if (reason := reason_of(event)) else "; ask them why"
+        how = "rejected" if self.bounce == 1 else f"{self.options[-1]!r} chosen"
+        raise Refused(f"{self.task_id}: {how} by {by}{why}, then trigger a new run")
 
 
 def _readers(run: Run) -> tuple[str, ...]:

@@ -7,7 +7,9 @@ from typing import Any
 from airflow.providers.standard.exceptions import HITLTimeoutError
 from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import Context, Param
+from airflow.sdk.definitions.param import ParamsDict
 
+from kstreams_runbooks.decide.runs.answers import assigned, emergency_helps
 from kstreams_runbooks.decide.runs.approval import Asking, may_approve
 from kstreams_runbooks.decide.runs.message import approved_alone, needs_you
 from kstreams_runbooks.errors import Refused
@@ -24,21 +26,30 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.until import cut_short, hours_left, waits_until_ms
 from kstreams_runbooks.wording import outside, unmarked
 
-EMERGENCY = "emergency_reason"
-# An answer that was not enough.
-ANSWERED = "answered"
+REASON, EMERGENCY = "reason", "emergency_reason"
+# An answer that was not enough, one that did not count, and the reason that came with one.
+ANSWERED, UNCOUNTED, WITH_REASON = "answered", "an answer did not count", "reason of an answer"
 
 
-def emergency_field() -> dict[str, Any]:
-    """The one field next to an answer."""
+def answer_fields(*, emergency: bool = True) -> dict[str, Any]:
+    """The fields next to an answer; the one of an emergency only if it can make an answer count."""
+    reason = Param(
+        None,
+        type=["null", "string"],
+        title="Reason",
+        description="Why you answer this, or a ticket. It is kept as evidence, and the outcome has it.",
+    )
+    if not emergency:
+        return {REASON: reason}
     return {
+        REASON: reason,
         EMERGENCY: Param(
             None,
             type=["null", "string"],
             title="Emergency reason",
             description="Only if no other approver can answer: the reason. It lets the requester approve alone and is "
             "kept as evidence.",
-        )
+        ),
     }
 
 
@@ -93,6 +104,13 @@ class AskingOperator(HITLOperator):
     def offer(self, run: Run) -> None:
         """Set the options of this run, if the DAG's file cannot know them."""
 
+    def has_changed(self, run: Run) -> str:  # noqa: ARG002 - for those that look again
+        """Why an answer that counts is not taken, empty if it is; Drifted if it never can be."""
+        return ""
+
+    def validate_params_input(self, params_input: Mapping[str, Any]) -> None:
+        """Nothing: `_misfit` judges the fields, and asks again; an answer over the API need not have them."""
+
     def received(self, run: Run, context: Context, event: dict[str, Any]) -> Sequence[str]:
         """The chosen options; Refused if no answer came in time."""
         try:
@@ -123,11 +141,14 @@ class AskingOperator(HITLOperator):
         """Judge the answer: who answered, and about which plan."""
         with reported(context, "an answer came") as run:
             given = event.get("params_input") or {}
+            by = responder(event)
             if wrong := _misfit(given):
-                run.say(f"asked again: {wrong}")
-                return self.ask(run, context)
+                return self._again(run, context, f"{by}'s answer did not count: {wrong}")
             self.offer(run)
-            chosen, by = self.received(run, context, event), responder(event)
+            if why := reason_of(event):
+                run.keep("note", WITH_REASON, {"by": by, "chosen": event.get("chosen_options"), "reason": why})
+                run.say(f"{by} answered with the reason: {why}")
+            chosen = self.received(run, context, event)
             emergency_reason = (given.get(EMERGENCY) or "").strip() or None
             verdict = run.decide(
                 may_approve,
@@ -141,10 +162,18 @@ class AskingOperator(HITLOperator):
             run.say(verdict.sentence)
             if verdict.outcome is not Outcome.PROCEED:
                 run.keep("note", ANSWERED, {"by": by, "digest": self.digest(run), "chosen": list(chosen)})
-                run.say("asked again")
-                return self.ask(run, context)
+                not_enough = "is not enough yet" if self.others(run) else "did not count"
+                return self._again(run, context, f"{by}'s answer {not_enough}: {'; '.join(verdict.reasons)}")
+            if why := self.has_changed(run):
+                return self._again(run, context, f"{by}'s answer was not taken: {why}")
             self.accept(run, chosen, by, emergency_reason)
             return {"chosen_options": list(chosen), "by": by}
+
+    def _again(self, run: Run, context: Context, why: str) -> Any:
+        """Ask again; the log and the repeated message begin with the reason."""
+        run.keep("note", UNCOUNTED, {"why": why})
+        run.warn(f"asked again: {why}")
+        return self.ask(run, context, why)
 
     def _given(self, run: Run) -> tuple[str, ...]:
         """Those who answered about the same plan before; an answer counts for as long as an approval."""
@@ -153,13 +182,17 @@ class AskingOperator(HITLOperator):
         kept = [one.payload for one in notes if one.at_ms >= since_ms]
         return tuple(dict.fromkeys(one["by"] for one in kept if one["digest"] == self.digest(run)))
 
-    def ask(self, run: Run, context: Context) -> Any:
-        """Ask in Airflow, in the log and by notification; an earlier answer is void from here on.
+    def ask(self, run: Run, context: Context, why: str = "") -> Any:
+        """Ask in Airflow, in the log and by notification; an earlier answer is void from here on, `why` if it was one.
 
         Airflow keeps the text of the first question as long as the run exists, also if the task is cleared: the log
         has the present text. The digest that was shown first stays: the step before refuses another plan.
         """
         self.offer(run)
+        needed = emergency_helps(run.declared, run.record.requested_by, self.others(run))
+        self.params = ParamsDict(answer_fields(emergency=needed))
+        people = assigned(run.declared, self.others(run))
+        self.assigned_users = [{"id": id_, "name": login} for id_, login in people] or None
         hours = hours_left(run, run.limit("approval_timeout_h"))
         self.response_timeout = timedelta(hours=hours)
         deadline_ms = now_ms() + int(hours * HOUR_MS)
@@ -177,7 +210,10 @@ class AskingOperator(HITLOperator):
         run.keep("note", VOIDED, {"by": "asked again"})
         hold_waits(run)
         link = page_of(run, self.task_id)
-        notify_all(run, needs_you, asks=asks, lines=lines, deadline_ms=deadline_ms, link=link)
+        again = run.ledger.evidence(run.key, kind="note", name=UNCOUNTED, task_id=run.task_id) if why else ()
+        of = f"again {len(again)}" if why else ""
+        lines = [why, *lines] if why else lines
+        notify_all(run, needs_you, asks=asks, lines=lines, deadline_ms=deadline_ms, link=link, of=of)
         return super().execute(context)
 
     def accept(self, run: Run, options: Sequence[str], by: str, emergency_reason: str | None) -> None:
@@ -199,11 +235,17 @@ class AskingOperator(HITLOperator):
             notify_all(run, approved_alone, by=by, reason=emergency_reason)
 
 
+def reason_of(event: Mapping[str, Any]) -> str:
+    """The reason that came with an answer, in one line; empty without one."""
+    text = (event.get("params_input") or {}).get(REASON)
+    return outside(text.strip()) if isinstance(text, str) and text.strip() else ""
+
+
 def _misfit(given: Mapping[str, Any]) -> str:
     """What is wrong with the fields of an answer, empty if nothing is; Airflow's API accepts any JSON for them."""
-    if unknown := sorted(set(given) - {EMERGENCY}):
-        return f"the answer has a field {unknown[0]!r}, the form has only {EMERGENCY}"
-    reason = given.get(EMERGENCY)
-    if reason is not None and not isinstance(reason, str):
-        return f"the emergency reason has to be text, not {reason!r}"
+    if unknown := sorted(set(given) - {REASON, EMERGENCY}):
+        return f"the answer has a field {unknown[0]!r}, the form has only {REASON} and {EMERGENCY}"
+    for field, name in ((REASON, "reason"), (EMERGENCY, "emergency reason")):
+        if (text := given.get(field)) is not None and not isinstance(text, str):
+            return f"the {name} has to be text, not {text!r}"
     return ""

@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.change.unchanged import NAMED
 from kstreams_runbooks.decide.runs.approval import Asking
 from kstreams_runbooks.decide.runs.choice import NONE, question
 from kstreams_runbooks.present.change.headline import headline, uncovered
-from kstreams_runbooks.steps.approval.asking import AskingOperator, emergency_field
+from kstreams_runbooks.steps.approval.asking import AskingOperator, answer_fields
 from kstreams_runbooks.steps.change.plan import CHOOSE, CHOSEN, offered_by, sides_of, stored_change
 from kstreams_runbooks.steps.run.run import Run
 
@@ -16,7 +16,7 @@ _MOST = 5
 
 def choose_runbook() -> "ChooseRunbook":
     """The task `choose_runbook`."""
-    return ChooseRunbook(task_id=CHOOSE, retries=0, params=emergency_field())
+    return ChooseRunbook(task_id=CHOOSE, retries=0, params=answer_fields())
 
 
 class ChooseRunbook(AskingOperator):

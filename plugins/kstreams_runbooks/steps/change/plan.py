@@ -11,7 +11,7 @@ from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.unchanged import again_with
 from kstreams_runbooks.decide.releases.settings import may_change_the_topology
-from kstreams_runbooks.decide.runs.choice import NONE, Choices, choices, commands, started_id, started_with
+from kstreams_runbooks.decide.runs.choice import NONE, Choices, accepted, choices, commands, started_id, started_with
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.decide.topology.graph import internal_topics
 from kstreams_runbooks.decide.topology.names import changelog_of
@@ -30,6 +30,7 @@ from kstreams_runbooks.present.change.text import as_text
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import approved
 from kstreams_runbooks.steps.approval.code import code_digest
+from kstreams_runbooks.steps.change.accepted import demand_accepted, refused_by
 from kstreams_runbooks.steps.change.start import start_run
 from kstreams_runbooks.steps.plan.fitting import judged_topics
 from kstreams_runbooks.steps.plan.plan import refuse_drift, require_fresh
@@ -107,15 +108,18 @@ def plan_of_change() -> Any:
             versions=upgrade_path_rules(),
             catalogue=settings_between((before,), after),
         )
-        _store(run, change, figures, sides)
+        offered = choices(change.plan, *sides)
+        refused = refused_by(run, offered.runbooks, reading, after.release)
+        offered = accepted(offered, {name: str(error) for name, error in refused.items()})
+        _store(run, change, figures, sides, offered)
         demand_runbook(change, judged_topics(run, reading, (after,)), (*before.unread, *after.unread))
+        demand_accepted(refused, offered.runbooks)
 
     return plan()
 
 
-def _store(run: Run, change: ChangeReading, figures: ChangeFigures, sides: _Sides) -> None:
-    """Keep the plan as a document and show it."""
-    offered = choices(change.plan, *sides)
+def _store(run: Run, change: ChangeReading, figures: ChangeFigures, sides: _Sides, offered: Choices) -> None:
+    """Keep the plan as a document and show it, with the runbooks that would accept it."""
     before, after = (side.described for side in sides)
     named = given_unchanged(run.record.params)
     made = {

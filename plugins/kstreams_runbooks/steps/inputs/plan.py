@@ -8,6 +8,7 @@ from kstreams_runbooks.decide.change.described import with_full_names
 from kstreams_runbooks.decide.change.needless import key_pairs, not_compared
 from kstreams_runbooks.decide.comparison.prediction import predicted
 from kstreams_runbooks.decide.fitting.needed import repartitions_read
+from kstreams_runbooks.decide.fitting.uncommitted import SKIPPED_AT_FIRST
 from kstreams_runbooks.decide.plans.basis import costs_at_once, facts
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.switches import COPIER, MANUAL, SWAP, AnySwitch, CopierSwitch, ManualSwitch
@@ -60,12 +61,16 @@ def control_topic_flush(run: Run, reading: ApplicationReading, findings: tuple[F
     run.keep("note", _PAIRS, {"pairs": encode(pairs)})
     if pairs and run.record.params.get(_UNCHECKED):
         restart = replace(restart, findings=(*restart.findings, *map(not_compared, pairs)))
+    emptied = _emptied(run, running, parsed(after))
+    # The run commits the beginning of these.
+    begun = [one for one in restart.findings if one.id == SKIPPED_AT_FIRST and one.object in emptied]
+    restart = replace(restart, findings=tuple(one for one in restart.findings if one not in begun))
     made = run.decide(
         flush_plan,
         restart=restart,
         switch=switch,
         orphans=orphans,
-        emptied=_emptied(run, running, parsed(after)),
+        emptied=emptied,
         group=run.declared.application_id,
     )
     check_deployer(run, made.of_side(""))

@@ -21,7 +21,14 @@ from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import read_streams
 from kstreams_runbooks.steps.instances.untouched import keep_untouched, still_up
-from kstreams_runbooks.steps.plan.cards import had_before, members_in_group, own_changes, write_card
+from kstreams_runbooks.steps.plan.cards import (
+    had_before,
+    members_in_group,
+    own_changes,
+    previous_start,
+    to_restart,
+    write_card,
+)
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
 from kstreams_runbooks.steps.run.run import Run
 
@@ -37,9 +44,9 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
     """
     name, deployment = instance.instance, instance.deployment
     known(instance)
-    if in_place(instance, bounce, reading.taken.at_ms):
+    if in_place(instance, bounce, reading.taken.at_ms) and not to_restart(run, bounce, instance):
         run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
-        return None
+        return previous_start(run, name) if bounce.again else None
     guard(run, bounce, reading, name)
     if isinstance(deployment, Deployment) and deployment.pid is not None:
         run.deployer.check_apply(name, bounce.target)
@@ -91,9 +98,9 @@ def require_as_planned(run: Run, bounce: Bounce, reading: ApplicationReading, na
     of = {"name": name, "number": bounce.number, "own": own_changes(run)}
     guarded = run.decide(nothing_drifted, reading=reading, plan=run.plan(), **of)
     if guarded.outcome is Outcome.INCONCLUSIVE:
-        raise Inconclusive(f"{untouched}: {'; '.join(guarded.reasons)}")
+        raise Inconclusive(f"{untouched}: {guarded.text}")
     if guarded.outcome is not Outcome.PROCEED:
-        raise Drifted(f"{untouched}: {'; '.join(guarded.reasons)}")
+        raise Drifted(f"{untouched}: {guarded.text}")
 
 
 def let_it_start(run: Run, name: str) -> Start | None:

@@ -12,6 +12,7 @@ from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.instances.gate_trigger import has_passed
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.wording import one_cause_each
 
 
 def expected(plan: Plan, bounce: Bounce, name: str, previous: Start | None, seen: Start | None = None) -> Expectation:
@@ -39,8 +40,9 @@ def patience(plan: Plan, *, bakes: bool = False) -> Patience:
 
 def answered(run: Run, event: Mapping[str, Any]) -> None:
     """Continue only if the gate proceeds; log its answer in every case."""
-    sentence = "; ".join(event["reasons"])
-    run.say(f"{event['outcome']}: {sentence}")
+    sentence = "; ".join(one_cause_each(event["reasons"]))
+    if event["outcome"] == Outcome.PROCEED:
+        run.say(f"{event['outcome']}: {sentence}")
     if event["outcome"] == Outcome.INCONCLUSIVE:
         raise Inconclusive(sentence)
     if event["outcome"] != Outcome.PROCEED:

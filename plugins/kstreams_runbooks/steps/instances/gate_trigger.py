@@ -9,6 +9,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.instances.gate import gate
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
+from kstreams_runbooks.decide.instances.lag_trend import lag_trend
 from kstreams_runbooks.decide.instances.rolling import others_unwell
 from kstreams_runbooks.errors import Drifted
 from kstreams_runbooks.ledger.codec import decode, encode
@@ -75,7 +76,8 @@ class GateTrigger(WatchTrigger):
             samples.append(await self.aside(reading_of, run))
             await self.aside(_guard, run, plan, expected, [*samples][-_CERTAIN:])
             verdict = await self.aside(gate, tuple(samples), expected)
-            self.saw = f"{expected.instance}: {verdict.sentence}"
+            trend = lag_trend(samples, expected.max_lag)
+            self.saw = f"{expected.instance}: {verdict.sentence}{trend and f'; {trend}'}"
             await self.aside(
                 self._kept_and_logged, run, samples[-1], ceiling.waited, new=thinned.keeps(verdict.sentence)
             )
@@ -94,8 +96,13 @@ class GateTrigger(WatchTrigger):
                 return verdict
             if not bake.going and ceiling.is_over():
                 verdict = await self.aside(run.decide, gate, samples=tuple(samples), expected=expected)
-                return _out_of_time(verdict, expected, patience, ceiling.note)
+                return _out_of_time(verdict, expected, patience, f"{ceiling.note}; {self.next_action}")
             await asyncio.sleep(max(0.0, patience.interval_s - (asyncio.get_running_loop().time() - began)))
+
+    @property
+    def next_action(self) -> str:
+        """What a person does about a gate that did not open."""
+        return f"mend what it names and clear {self.step}, which waits again, or undo this run"
 
     def ends_the_task(self, run: Run) -> bool:
         """Unless another instance went down meanwhile: then the task reads again."""
@@ -159,7 +166,7 @@ def _guard(run: Run, plan: Plan, expected: Expectation, readings: list[Applicati
         return
     of = {"name": name, "number": number, "leaving": leaving, "own": own}
     verdict = run.decide(nothing_drifted, reading=readings[-1], plan=plan, **of)
-    raise Drifted(f"gate of {name}: {'; '.join(verdict.reasons)}")
+    raise Drifted(f"gate of {name}: {verdict.text}")
 
 
 def _depth(expected: Expectation, patience: Patience) -> int:
@@ -173,7 +180,7 @@ def _out_of_time(verdict: Verdict, expected: Expectation, patience: Patience, no
         f"gate of {expected.instance} still shut after {patience.ceiling_s + patience.bake_s:.0f} s (gate_ceiling_s "
         f"{patience.ceiling_s:.0f}, bake_s {patience.bake_s:.0f})"
     )
-    return Verdict(outcome, (f"{limit}: {'; '.join(verdict.reasons)}{note}",))
+    return Verdict(outcome, (f"{limit}: {verdict.text}{note}",))
 
 
 def gate_trigger(run: Run, expected: Expectation, patience: Patience, *, last: bool) -> GateTrigger:

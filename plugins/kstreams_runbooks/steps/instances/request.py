@@ -17,7 +17,7 @@ from kstreams_runbooks.model.runs.gate import Awaited
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.instances.bring import guard, known, members_to_remove, remove
-from kstreams_runbooks.steps.plan.cards import instance_cards, write_card
+from kstreams_runbooks.steps.plan.cards import instance_cards, to_restart, write_card
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
@@ -34,7 +34,8 @@ def request_bounce(run: Run, bounce: Bounce, reading: ApplicationReading, instan
     name = instance.instance
     known(instance)
     start_then = _start_at_request(run, bounce, name)
-    if in_place(instance, bounce, reading.taken.at_ms) and (start_then is None or instance.streams.start != start_then):
+    new = start_then is None or instance.streams.start != start_then
+    if new and in_place(instance, bounce, reading.taken.at_ms) and not to_restart(run, bounce, instance):
         run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
         return None
     guard(run, bounce, reading, name)

@@ -12,7 +12,7 @@ Each run of the task starts at 1. Subclasses such as `bounce` and `undo` define 
  4. Require a valid approval of the current plan, and that no other run has changed the application; take or renew the
     hold (steps/approval/authorize.py).
  5. Require that the release and settings of the instance are known: undo leads back to them. If the instance is in
-    place already, go to 9.
+    place already, go to 9. In a restart without a change it is in place once it has another start than on its card.
  6. Guard (steps/instances/bring.py, `guard`): every other instance is RUNNING, unless this one has ended already; no
     instance has left this one behind in another record format; topics, group and instances are as planned. Ask the
     deployer, while the instance still runs, whether it would refuse the settings.
@@ -75,7 +75,7 @@ from kstreams_runbooks.steps.instances.deploy_trigger import deploy_trigger
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger, has_passed
 from kstreams_runbooks.steps.instances.request import remove_left, request_bounce
-from kstreams_runbooks.steps.plan.cards import instance_cards
+from kstreams_runbooks.steps.plan.cards import instance_cards, previous_start, to_restart
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 
@@ -133,7 +133,7 @@ class RollingOperator(BaseOperator):
             self._gate(run, bounce, name, bring(run, bounce, reading, instance))
         if awaited := request_bounce(run, bounce, reading, instance):
             self._await(run, awaited)
-        self._gate(run, bounce, name, None)
+        self._gate(run, bounce, name, previous_start(run, name) if bounce.again else None)
 
     def _await(self, run: Run, awaited: Awaited) -> NoReturn:
         """Park the task until a person has deployed it."""
@@ -191,7 +191,8 @@ def rehearse(run: Run, bounce: Bounce, names: tuple[str, ...]) -> None:
     for name in names:
         instance = reading.instance(name)
         if isinstance(instance, InstanceReading) and (
-            in_place(instance, bounce, reading.taken.at_ms) or beyond(instance, bounce, plan, reading.taken.at_ms)
+            (in_place(instance, bounce, reading.taken.at_ms) and not to_restart(run, bounce, instance))
+            or beyond(instance, bounce, plan, reading.taken.at_ms)
         ):
             run.say(f"{name}: there already; would only wait at its gate")
             continue

@@ -14,13 +14,11 @@ from kstreams_runbooks.errors import Drifted, Inconclusive, Refused, RunbookErro
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import unread
+from kstreams_runbooks.steps.run.poll import LINE_EVERY_S
 from kstreams_runbooks.steps.run.run import Run, log
 
 # What a wait saw last, each time that it changed.
 SAW = "a wait saw"
-# A person who reads the log wants to see that it goes on.
-_LINE_EVERY_S = 10
-
 
 _T = TypeVar("_T")
 
@@ -72,7 +70,7 @@ class WatchTrigger(BaseTrigger):
     @property
     def is_quiet(self) -> bool:
         """Whether the log has had no line of this wait for ten seconds."""
-        return time.monotonic() - self.said_at >= _LINE_EVERY_S
+        return time.monotonic() - self.said_at >= LINE_EVERY_S
 
     def _broken(self, error: str) -> tuple[str, ...]:
         return (error, f"the last that was seen before: {self.saw}") if self.saw else (error,)

@@ -199,6 +199,21 @@ def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> DeployedInst
     return deployed_instance(instance, run.declared)
 
 
+def to_restart(run: Run, bounce: Bounce, instance: InstanceReading) -> bool:
+    """Whether an instance that runs what its bounce wants is restarted all the same.
+
+    It is if the plan restarts every instance and this one still has the start of before. A start that cannot be read is
+    left to the gate, which waits for another one than on the card (`previous_start`).
+    """
+    if not bounce.again:
+        return False
+    card = last_card(run, instance.instance)
+    if card is None:
+        return True
+    previous = instance_facts(card).previous
+    return previous is not None and instance.streams.start == previous
+
+
 def previous_start(run: Run, instance: str) -> Start | None:
     """The start of the process that ran when the instance's newest card was written, None if none ran."""
     card = last_card(run, instance)

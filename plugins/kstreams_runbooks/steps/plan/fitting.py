@@ -3,12 +3,12 @@
 That includes what the group has not committed on the repartition topics that the release reads.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, repartitions_read, topics_needed
 from kstreams_runbooks.decide.fitting.topics import topics_fit
-from kstreams_runbooks.decide.fitting.uncommitted import offset_resets, uncommitted_records, worst
+from kstreams_runbooks.decide.fitting.uncommitted import resets_of, uncommitted_records, worst
 from kstreams_runbooks.decide.instances.running import RunningRelease
 from kstreams_runbooks.decide.instances.running_facts import with_facts
 from kstreams_runbooks.decide.plans.basis import UPGRADE_FROM
@@ -39,16 +39,26 @@ def require_topics(
 
     `going` are internal topics that the run deletes before the start: they count as absent.
     """
-    verdict = judged_topics(run, reading, wanted_versions(run, reading, bounces), going)
+    bounces = tuple(bounces)
+    wanted = wanted_versions(run, reading, bounces)
+    verdict = judged_topics(run, reading, wanted, going, [dict(one.settings) for one in bounces])
     run.demand(verdict)
     return verdict.findings
 
 
 def judged_topics(
-    run: Run, reading: ApplicationReading, wanted: _Wanted, going: frozenset[str] = frozenset()
+    run: Run,
+    reading: ApplicationReading,
+    wanted: _Wanted,
+    going: frozenset[str] = frozenset(),
+    settings: Collection[Mapping[str, str]] = (),
 ) -> Verdict:
-    """The decision for these versions; logs its findings. `going` as `require_topics` has them."""
-    verdict = worst(_judged(run, reading, wanted, going), _uncommitted(run, reading, wanted, going))
+    """The decision for these versions, with one of `settings` over their own; logs its findings.
+
+    `going` as `require_topics` has them.
+    """
+    records = _uncommitted(run, reading, wanted, going, None, resets_of(wanted, settings))
+    verdict = worst(_judged(run, reading, wanted, going), records)
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     return verdict
@@ -75,8 +85,8 @@ def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, d
         verdict = _judged(run, reading, wanted, going)
     except Inconclusive as error:
         verdict = Verdict(Outcome.INCONCLUSIVE, (str(error),))
-    resets = offset_resets([*(dict(one.settings) for one in run.plan().bounces), *map(_deployed, now.instances)])
-    records = _uncommitted(run, now, wanted, going, _planned(run), resets)
+    settings = [*(dict(one.settings) for one in run.plan().bounces), *map(_deployed, now.instances)]
+    records = _uncommitted(run, now, wanted, going, _planned(run), resets_of(wanted, settings))
     if down and verdict.outcome is Outcome.INCONCLUSIVE:
         verdict = records
     verdict = worst(verdict, records)
@@ -97,8 +107,8 @@ def _uncommitted(
     now: ApplicationReading,
     wanted: _Wanted,
     going: frozenset[str],
-    planned: RepartitionsSeen | None = None,
-    resets: frozenset[str] = frozenset(),
+    planned: RepartitionsSeen | None,
+    resets: frozenset[str] | None,
 ) -> Verdict:
     """The decision about records without a committed offset."""
     read = repartitions_read(parsed_or_missing(wanted), run.declared.application_id)

@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.decide.instances.members import every_member_runs
 from kstreams_runbooks.decide.instances.verification import change_verified
 from kstreams_runbooks.decide.lag import rows_standing_still
+from kstreams_runbooks.decide.plans.basis import require_declared
 from kstreams_runbooks.decide.runs.approval import may_request
 from kstreams_runbooks.decide.runs.commands import undo_command
 from kstreams_runbooks.errors import Inconclusive, Refused
@@ -42,6 +43,9 @@ def observe(*roles: str) -> Any:
     def observe(run: Run) -> None:
         """Read everything and keep it, if the requester may request the runbook and the form names what it can."""
         given_unchanged(run.record.params)
+        for field in ("target", "release"):
+            if release := run.record.params.get(field):
+                require_declared(run.declared, str(release))
         for side in _sides(run, roles):
             look(side)
 

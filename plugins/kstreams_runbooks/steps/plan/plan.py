@@ -223,6 +223,7 @@ def _as_the_form(run: Run, reading: ApplicationReading, findings: tuple[Finding,
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),
         at_once=at_once,
+        restart=not at_once and bool(run.record.params.get("restart")),
     )
 
 

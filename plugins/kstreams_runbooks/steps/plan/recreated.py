@@ -1,6 +1,8 @@
 """Demands at `plan` that no run loses the state of a changelog that was recreated."""
 
-from kstreams_runbooks.decide.plans.recreated import ACKNOWLEDGE, may_keep_state
+from collections.abc import Iterable
+
+from kstreams_runbooks.decide.plans.recreated import ACKNOWLEDGE, accepted_before, may_keep_state, never_compared
 from kstreams_runbooks.errors import BadInput, Inconclusive
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.plan import Plan
@@ -25,14 +27,23 @@ def require_state_kept(run: Run, made: Plan) -> tuple[Finding, ...]:
         seen = read_recreated(run.ledger, side.about, side.declared.application_id, run.kafka, now_ms())
         if isinstance(seen, Missing):
             raise Inconclusive(f"whether a topic of {part.application} was recreated is not known: {seen.missing}")
-        if not seen:
-            continue
         plan = made.of_application(part.application)
-        verdict = run.decide(may_keep_state, plan=plan, recreated=seen, declared=side.declared, reason=reason)
-        for finding in verdict.findings:
-            run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+        if seen is None:
+            findings += _said(run, never_compared(plan))
+            continue
+        findings += _said(run, accepted_before(plan, seen.accepted))
+        if not seen.topics:
+            continue
+        verdict = run.decide(may_keep_state, plan=plan, recreated=seen.topics, declared=side.declared, reason=reason)
+        findings += _said(run, verdict.findings)
         run.demand(verdict)
-        findings += verdict.findings
+    return findings
+
+
+def _said(run: Run, found: Iterable[Finding]) -> tuple[Finding, ...]:
+    findings = tuple(found)
+    for finding in findings:
+        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     return findings
 
 

@@ -25,7 +25,7 @@ def reset_targets() -> dict[str, Param]:
         ),
         "most_lost": Param(
             0,
-            type="integer",
+            type=["null", "integer"],
             minimum=0,
             maximum=2**53 - 1,
             title="Most lost",

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from kstreams_runbooks.decide.change.comparable import with_settings
 from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
-from kstreams_runbooks.decide.fitting.uncommitted import offset_resets
+from kstreams_runbooks.decide.fitting.uncommitted import SKIPPED_AT_FIRST, resets_of
 from kstreams_runbooks.decide.internal_topics.before_start import created_before_start
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE, cleared_state
 from kstreams_runbooks.decide.plans.reset import ResetParts, reset_plan
@@ -55,14 +55,18 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
     going = frozenset(one.name for one in read.radius.deleted)
     restart = at_once_plan(run, reading, findings)
     fitting = require_topics(run, reading, restart.bounces, going)
-    restart = with_undescribed(run, replace(restart, findings=(*restart.findings, *fitting)))
     [bounce] = restart.bounces
+    parts = _parts(run, reading, read, bounce)
+    if isinstance(parts.created, tuple):
+        # The run creates them, and commits their beginning.
+        fitting = tuple(one for one in fitting if one.id != SKIPPED_AT_FIRST)
+    restart = with_undescribed(run, replace(restart, findings=(*restart.findings, *fitting)))
     cleaned, shown = judged_outputs(run, outputs, read.outputs) if outputs else (None, ())
     made = run.decide(
         reset_plan,
         restart=restart,
         radius=read.radius,
-        parts=replace(_parts(run, reading, read, bounce), cleaned=cleaned),
+        parts=replace(parts, cleaned=cleaned),
         broker=reading.broker,
     )
     made = replace(made, findings=(*made.findings, *shown))
@@ -103,15 +107,13 @@ def _outputs(params: Mapping[str, Any]) -> tuple[str, ...]:
 def _parts(run: Run, reading: ApplicationReading, read: ReadReset, bounce: Bounce) -> ResetParts:
     versions = (_printed(run, bounce), *wanted_versions(run, reading, [bounce]))
     needed = topics_needed(parsed_or_missing(versions), run.declared)
-    configs = [one.declaration.config for one in versions if not isinstance(one, Missing)]
-    resets = offset_resets([dict(bounce.settings), *(one for one in configs if one is not None)])
     return ResetParts(
         created=_created(run, read.radius, versions),
         targets=tuple((topic, target_text(one)) for topic, one in sorted(read.targets.items())),
         most_lost=_most_lost(run.record.params.get("most_lost")),
         directories=_directories(run, reading, bounce),
         needed=tuple(sorted(needed.internal)),
-        follows_latest=_LATEST in resets,
+        follows_latest=_LATEST in (resets_of(versions, [dict(bounce.settings)]) or ()),
     )
 
 

@@ -1,5 +1,6 @@
 """Ends a step with one sentence, never with a traceback, for an error of our own tree."""
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
@@ -8,7 +9,7 @@ from typing import Any
 from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryAction, RetryRule
 
 from kstreams_runbooks.decide.runbooks import longest_h
-from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
+from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.steps.run.run import Run, log
 from kstreams_runbooks.wording import outside, sentence
 
@@ -38,15 +39,20 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
     try:
         run = Run.begin(context)
     except RunbookError as error:
-        log.error("%s", _never_began(context["params"], error))
+        log.log(_level(error), "%s", _never_began(context["params"], error))
         raise ended_by(context, error) from None
     run.say(f"{run.task_id}: {what}")
     try:
         run.keep("note", BEGUN, {"what": what, "run_ends_ms": _run_ends_ms(context)})
         yield run
     except RunbookError as error:
-        log.error("%s", run.line(_kept(run, error)))
+        log.log(_level(error), "%s", run.line(_kept(run, error)))
         raise ended_by(context, error) from None
+
+
+def _level(error: RunbookError) -> int:
+    """How loud the last line is: what is not known, or does not answer, is a warning; a refusal is an error."""
+    return logging.WARNING if isinstance(error, Inconclusive | Unreachable) else logging.ERROR
 
 
 def _run_ends_ms(context: Mapping[str, Any]) -> int | None:

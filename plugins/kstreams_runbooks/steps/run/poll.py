@@ -8,6 +8,9 @@ from kstreams_runbooks.model.verdicts import Verdict
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.until import Until
 
+# A person who reads the log wants to see that a wait goes on.
+LINE_EVERY_S = 10
+
 _T = TypeVar("_T")
 
 
@@ -27,15 +30,18 @@ def poll(
 ) -> _T:
     """The value of the last `look`: the first whose verdict `is_over`, or the first after the ceiling.
 
-    `until` is a ceiling that outlives this process. It logs the reason to wait once for each new sentence. A missed
-    reading is taken again for a while (patience.py); the error of the last one ends the wait.
+    `until` is a ceiling that outlives this process. It logs the reason to wait for each new sentence, and once in ten
+    seconds that it goes on (`12 of 300 s`). A missed reading is taken again for a while (patience.py); the error of the
+    last one ends the wait.
     """
-    ends, said = time.monotonic() + pace.ceiling_s, ""
+    began = time.monotonic()
+    ends, said, said_at = began + pace.ceiling_s, "", began
     while True:
         seen, verdict = run.patiently(look)
         if is_over(verdict) or time.monotonic() >= ends or (until is not None and until.is_over()):
             return seen
-        if verdict.sentence != said:
-            said = verdict.sentence
-            run.say(said)
+        now = time.monotonic()
+        if verdict.sentence != said or now - said_at >= LINE_EVERY_S:
+            said, said_at = verdict.sentence, now
+            run.say(f"{said} ({now - began:.0f} of {pace.ceiling_s:.0f} s)")
         time.sleep(pace.every_s)

@@ -275,6 +275,10 @@ class Run:
         """One line of the task's log."""
         log.info("%s", self.line(message))
 
+    def warn(self, message: str) -> None:
+        """The same for a line that a person should not miss."""
+        log.warning("%s", self.line(message))
+
     def keep(self, kind: str, name: str, payload: Any) -> int:
         """One piece of evidence."""
         return self.ledger.record(self.key, self.task_id, self.try_number, kind, name, encode(payload), now_ms())
@@ -293,12 +297,12 @@ class Run:
         return [one for one in kept if one.payload.get("application", own) == own]
 
     def demand(self, verdict: Verdict) -> None:
-        """Continue only with proceed; logs the verdict either way."""
-        self.say(verdict.sentence)
+        """Continue only with proceed, which is logged; otherwise the last line of the step is the verdict."""
         if verdict.outcome is Outcome.INCONCLUSIVE:
-            raise Inconclusive("; ".join(verdict.reasons))
+            raise Inconclusive(verdict.text)
         if verdict.outcome is not Outcome.PROCEED:
-            raise Refused("; ".join(verdict.reasons))
+            raise Refused(verdict.text)
+        self.say(verdict.sentence)
 
     def observed(self, taken_by: str = "observe") -> ApplicationReading:
         """The newest reading of its application that the step `taken_by` kept."""

@@ -10,12 +10,20 @@ from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.fleet import Fleet
 from kstreams_runbooks.steps.run.ending import ended_by, leave
 from kstreams_runbooks.steps.run.run import log
-from kstreams_runbooks.wording import outside
+from kstreams_runbooks.wording import outside, why_no_reason
 
 # Each task leaves it for the last one, which reports how the check ended.
 ANSWER = "answer"
 # The field of the form that ends "recreated".
 ACKNOWLEDGE = "acknowledge"
+# Why a person ends it: each later plan that depends on it shows the reason.
+REASON = "reason"
+
+
+def acknowledged(params: Mapping[str, Any]) -> dict[str, str]:
+    """The applications of the form with its reason; none without one: they stay as they are."""
+    reason = params[REASON]
+    return {} if why_no_reason(reason) else dict.fromkeys(params[ACKNOWLEDGE], reason.strip())
 
 
 def demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
@@ -34,14 +42,20 @@ def demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
             if name not in fleet.entries
         ),
         *(
-            f"conf: field {outside(name, 80)!r} is unknown (expected only {ACKNOWLEDGE}), so it was ignored"
+            f"conf: field {outside(name, 80)!r} is unknown (expected {ACKNOWLEDGE} and {REASON}), so it was ignored"
             for name in context["dag_run"].conf or {}
-            if name != ACKNOWLEDGE
+            if name not in {ACKNOWLEDGE, REASON}
         ),
+        *_without_reason(context["params"]),
         *(["judge gave no answer"] if context["ti"].xcom_pull(task_ids="judge", key=ANSWER) is None else []),
     ]
     if said:
         raise Inconclusive(f"this check is incomplete: {'; '.join(said)}")
+
+
+def _without_reason(params: Mapping[str, Any]) -> Iterator[str]:
+    if params[ACKNOWLEDGE] and (wrong := why_no_reason(params[REASON])):
+        yield f"{REASON}: {wrong}; nothing was acknowledged, trigger it again with {ACKNOWLEDGE} and {REASON}"
 
 
 def answers_of(context: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -22,9 +22,19 @@ from kstreams_runbooks.steps.approval.authorize import is_over as over
 from kstreams_runbooks.steps.drain.progress import runs_in_a_drain
 from kstreams_runbooks.steps.run.contact import Contact, last_contact
 from kstreams_runbooks.steps.run.ending import leave
+from kstreams_runbooks.steps.run.form import OWNER, in_one_line
 from kstreams_runbooks.steps.run.notify import deliver, page_of_run
 from kstreams_runbooks.steps.run.run import log, now_ms
-from kstreams_runbooks.steps.status.answers import ACKNOWLEDGE, ANSWER, answers_of, demand_whole, problems_of, reported
+from kstreams_runbooks.steps.status.answers import (
+    ACKNOWLEDGE,
+    ANSWER,
+    REASON,
+    acknowledged,
+    answers_of,
+    demand_whole,
+    problems_of,
+    reported,
+)
 from kstreams_runbooks.steps.status.ended import conclude_ended
 from kstreams_runbooks.steps.status.held_inputs import report_held_inputs
 from kstreams_runbooks.steps.status.sweep import sweep
@@ -49,6 +59,8 @@ def scheduled_check(dag_id: str, *, doc: str) -> DAG:
         minutes = CheckSettings().every_minutes
     return DAG(
         dag_id=dag_id,
+        description=in_one_line(doc),
+        default_args={"owner": OWNER},
         doc_md=doc,
         schedule=timedelta(minutes=minutes) if minutes else None,
         start_date=datetime(2026, 1, 1),  # noqa: DTZ001 - only a lower bound, Airflow adds UTC
@@ -62,7 +74,13 @@ def scheduled_check(dag_id: str, *, doc: str) -> DAG:
                 items={"type": "string"},
                 title="Accept the present topics of these applications",
                 description_md="One name a line: applications that are **recreated** and whose owner has checked them.",
-            )
+            ),
+            REASON: Param(
+                None,
+                type=["null", "string"],
+                title="Reason",
+                description_md="Why they are accepted: each later plan that touches the application shows it.",
+            ),
         },
         tags=["kafka-streams", "monitor"],
     )
@@ -94,10 +112,11 @@ def read_cluster(cluster: str) -> None:
             wait=wait_fixed(_AGAIN_S),
             reraise=True,
         )
-        acknowledged = {entry.name for entry in entries} & {*context["params"][ACKNOWLEDGE]}
-        for name in sorted(acknowledged):
-            log.info("[%s @ %s] its present topics are the expected ones from now on", name, cluster)
-        found = retrying(read, ledger, cluster, entries, config, settings, acknowledged)
+        names = {entry.name for entry in entries}
+        reasons = {name: why for name, why in acknowledged(context["params"]).items() if name in names}
+        for name, why in sorted(reasons.items()):
+            log.info("[%s @ %s] its present topics are the expected ones from now on: %s", name, cluster, why)
+        found = retrying(read, ledger, cluster, entries, config, settings, reasons)
         log.info("[%s] %s", cluster, found.sentence)
         leave(context, ANSWER, encode(found))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kstreams_runbooks.decide.runs.answers import APPROVE, REJECT, meant
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
 from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG
@@ -14,7 +15,6 @@ from kstreams_runbooks.wording import outside, sentence, unmarked, why_no_reason
 if TYPE_CHECKING:
     from kstreams_runbooks.terminal.airflow.client import AirflowApi
 
-_APPROVE, _REJECT = "Approve", "Reject"
 _EMERGENCY, _REASON = "emergency_reason", "reason"
 # Airflow starts the task that judges an answer within a few seconds.
 _JUDGED_S = 30.0
@@ -42,7 +42,7 @@ def approve(
     The question is printed first. Exit codes: 0 it counts, 1 it does not or may not be given, 3 not known yet.
     """
     given = {_REASON: _checked("--reason", reason), _EMERGENCY: _checked("--emergency-reason", emergency_reason)}
-    _answer(airflow_at(airflow_url, airflow_user), run, option, _APPROVE, given)
+    _answer(airflow_at(airflow_url, airflow_user), run, option, APPROVE, given)
 
 
 @click.command()
@@ -56,7 +56,7 @@ def reject(run: str, option: str | None, reason: str, airflow_url: str, airflow_
     The question is printed first. The reason is added to the run's note in Airflow.
     """
     given = {_REASON: _checked("--reason", reason)}
-    _answer(airflow_at(airflow_url, airflow_user), run, option, _REJECT, given)
+    _answer(airflow_at(airflow_url, airflow_user), run, option, REJECT, given)
 
 
 def _checked(name: str, reason: str | None) -> str | None:
@@ -94,8 +94,12 @@ def _answer(api: "AirflowApi", run: str, option: str | None, usual: str, given: 
 
 
 def _option(run_id: str, pending: Mapping[str, Any], wanted: str, *, named: bool) -> str:
-    """The answer, if the question has it; BadInput names its answers."""
-    options = pending.get("options") or []
+    """The answer, if the question has it; BadInput names its answers.
+
+    Reject is also the way to stop of a question with other names: a way on that has one of its own has to be named.
+    """
+    options = tuple(pending.get("options") or ())
+    wanted = meant(wanted, options) if wanted == REJECT else wanted
     if wanted in options:
         return wanted
     known = ", ".join(f"{outside(one)!r}" for one in options) or "none"

@@ -7,10 +7,13 @@ from kstreams_runbooks.documents.json_document import json_document
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.problems import nearest
 from kstreams_runbooks.free_text import require_free_text
+from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.wording import why_no_reason
 
 # Each has its own option.
 _OPTIONS = {"application": "--application", "dry_run": "--execute", "reason": "--reason"}
+# Fields that name a release.
+_RELEASES = ("target", "release")
 
 
 def pairs_of(texts: Sequence[str]) -> dict[str, str]:
@@ -49,6 +52,8 @@ def filled(
         if name not in params:
             raise BadInput(f"--param {name}: {runbook} has no such field; {nearest(name, set(params) - set(_OPTIONS))}")
         conf[name] = _value(name, text, params[name]["schema"])
+        if name in _RELEASES and isinstance(conf[name], str):
+            _require_release(name, text, params[name]["schema"])
     if "dry_run" in params:
         conf["dry_run"] = not execute
     if reason is not None:
@@ -71,6 +76,13 @@ def _known(application: str, runbook: str, params: Mapping[str, Any]) -> str:
     if application not in known:
         raise BadInput(f"application {application}: unknown; {nearest(application, known)}")
     return application
+
+
+def _require_release(name: str, text: str, schema: Mapping[str, Any]) -> None:
+    """BadInput for what no release is called; the run itself refuses one that its application does not declare."""
+    if not Release.full(text):
+        known = [str(one) for one in schema.get("examples") or []]
+        raise BadInput(f"--param {name}: {text!r} is not a release such as 4.3.1; {nearest(text, known)}")
 
 
 def _is_needed(param: Mapping[str, Any]) -> bool:

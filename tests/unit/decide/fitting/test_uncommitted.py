@@ -4,11 +4,18 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.fitting.uncommitted import offset_resets, uncommitted_records, worst
+from kstreams_runbooks.decide.fitting.uncommitted import (
+    SKIPPED_AT_FIRST,
+    offset_resets,
+    resets_of,
+    uncommitted_records,
+    worst,
+)
 from kstreams_runbooks.ledger.codec import call_again, encode, encode_call
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.topics_seen import NO_REPARTITIONS, RepartitionsSeen
+from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from world.samples import OLD, declared
 from world.sides import COUNTS, described
@@ -41,7 +48,7 @@ def seen(
 
 
 def judged(
-    now: RepartitionsSeen, planned: RepartitionsSeen | None = None, resets: frozenset[str] = frozenset()
+    now: RepartitionsSeen, planned: RepartitionsSeen | None = None, resets: frozenset[str] | None = frozenset()
 ) -> Verdict:
     """The verdict on a release that reads the topic; it is the same when it is made again."""
     inputs = {
@@ -150,6 +157,52 @@ def test_the_reset_of_the_main_consumer_counts() -> None:
     assert offset_resets([{"auto.offset.reset": "Latest"}, {}]) == {"latest"}
     both = {"auto.offset.reset": "latest", "main.consumer.auto.offset.reset": "earliest"}
     assert offset_resets([both, {"restore.consumer.auto.offset.reset": "latest"}]) == {"earliest"}
+
+
+@pytest.mark.parametrize(
+    ("now", "there"),
+    [
+        pytest.param(NO_REPARTITIONS, "does not exist", id="a new topic"),
+        pytest.param(seen(row(end=0)), "has no record and no committed offset", id="an empty one that nothing reads"),
+    ],
+)
+def test_what_a_start_writes_first_may_be_skipped_under_latest(now: RepartitionsSeen, there: str) -> None:
+    """The library reads such a topic by the reset of the application; the approver is shown it, with a way out."""
+    verdict = judged(now, resets=LATEST)
+    assert verdict.outcome is Outcome.PROCEED
+    [finding] = verdict.findings
+    assert (finding.id, finding.severity, finding.object) == (SKIPPED_AT_FIRST, "danger", TOPIC)
+    assert finding.message == (
+        f"it {there}, and release {OLD} reads it by auto.offset.reset: latest (expected earliest); what orders "
+        "writes to it before its first commit may be skipped, without an error; start it under earliest, or create the "
+        "topic (`kstreams-runbooks internal-topics`) and change it with control_topic_flush, which commits its "
+        "beginning"
+    )
+    [unknown] = judged(now, resets=None).findings
+    assert (unknown.severity, "not known (expected earliest)" in unknown.message) == ("warning", True)
+    assert unknown.message.endswith("declare `config` with all settings (docs/declaration.md)")
+
+
+@pytest.mark.parametrize("resets", [frozenset(), frozenset({"earliest"})])
+def test_a_new_topic_is_read_from_its_beginning_otherwise(resets: frozenset[str]) -> None:
+    """The default of Kafka Streams; and a topic with offsets, or a position, is read from there in any case."""
+    assert judged(NO_REPARTITIONS, resets=resets).findings == ()
+    assert judged(seen(), resets=LATEST).findings == ()
+    assert judged(seen(row(end=0), held=(0,)), resets=LATEST).findings == ()
+
+
+def test_the_settings_of_a_plan_are_over_those_of_the_release() -> None:
+    """Nothing is known of a release without a list of its settings, unless the plan sets the reset."""
+    key = "auto.offset.reset"
+    latest = described(COUNTS, declares=Declaration(config={key: "latest"}))
+    default = described(COUNTS, declares=Declaration(config={}))
+    assert resets_of((latest,)) == LATEST
+    assert resets_of((latest,), [{key: "earliest"}]) == frozenset({"earliest"})
+    assert resets_of((default,), [{key: "latest"}, {}]) == LATEST
+    assert resets_of((default,)) == frozenset()
+    assert resets_of((described(COUNTS), default)) is None
+    assert resets_of((described(COUNTS),), [{key: "latest"}]) == LATEST
+    assert resets_of((Missing("no topology command"),)) == frozenset()
 
 
 def test_two_decisions_become_the_worse_one() -> None:

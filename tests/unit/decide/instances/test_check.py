@@ -91,7 +91,7 @@ def test_an_instance_that_is_down_refuses() -> None:
     """It has no process to compare."""
     verdict = checked(down("orders-1"), jvm("orders-2", 42, 42))
     assert verdict.outcome is Outcome.REFUSE
-    assert verdict.reasons == ("orders-1: its process does not run (expected running); start it first",)
+    assert verdict.reasons == ("orders-1 is DOWN (its process is stopped): expected running; start it first",)
 
 
 def test_an_application_out_of_use_needs_no_instance_and_no_group() -> None:

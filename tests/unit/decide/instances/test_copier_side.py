@@ -100,7 +100,11 @@ def test_a_copier_that_runs_may_be_changed() -> None:
         ({"group": group(state="PreparingRebalance")}, Outcome.REFUSE, "group orders: PreparingRebalance"),
         ({"group": group(member("p-1"))}, Outcome.REFUSE, "p-2: no member in group orders (expected 1 or more)"),
         ({"group": group(member("p-1"), member("p-2"), member("x"))}, Outcome.REFUSE, "group orders: member x on"),
-        ({"instances": (instance("p-1"), instance("p-2", process="stopped"))}, Outcome.REFUSE, "p-2: its process does"),
+        (
+            {"instances": (instance("p-1"), instance("p-2", process="stopped"))},
+            Outcome.REFUSE,
+            "p-2 is DOWN (its process",
+        ),
         (
             {"instances": (instance("p-1"), instance("p-2", started_at_ms=None))},
             Outcome.INCONCLUSIVE,
@@ -159,7 +163,7 @@ def test_its_gate_opens_for_process_start_and_member() -> None:
         (
             {"instances": (instance("p-1", process="failed"), instance("p-2"))},
             Outcome.REFUSE,
-            "p-1: its process is failed (expected running); read its log",
+            "p-1 is DEAD (its process has failed): expected running; read its log",
         ),
     ],
 )

@@ -269,7 +269,7 @@ def test_what_the_gate_saw_stands_beside_what_ended_it() -> None:
     dead = replace(sample(5), instances=(down("orders-1"), instance("orders-2")), partitions=(gone("zones"),))
     verdict = gate((*good(4), dead), expectation())
     assert verdict.outcome is Outcome.REFUSE
-    assert verdict.reasons[0] == "orders-1: its process is stopped (expected running); read its log"
+    assert verdict.reasons[0] == "orders-1 is DOWN (its process is stopped): expected running; read its log"
     assert "the gate saw: zones-0: the topic does not exist on the cluster" in verdict.reasons[1]
 
 

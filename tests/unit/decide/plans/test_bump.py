@@ -141,7 +141,10 @@ def test_a_healthy_application_is_ready() -> None:
             reading(down("orders-1"), down("orders-2")),
             "application orders: no instance runs (expected 2); start it first",
         ),
-        (reading(instance("orders-1"), down("orders-2")), "orders-2: its process does not run"),
+        (
+            reading(instance("orders-1"), down("orders-2")),
+            "orders-2 is DOWN (its process is stopped)",
+        ),
         (reading(instance("orders-1", state="REBALANCING"), instance("orders-2")), "REBALANCING (expected RUNNING)"),
         (reading(instance("orders-1", state="ERROR"), instance("orders-2")), "ERROR (expected RUNNING)"),
         (reading(instance("orders-1", failed_threads=2), instance("orders-2")), "2 failed threads (limit 0)"),

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.plans.recreated import may_keep_state
+from kstreams_runbooks.decide.plans.recreated import accepted_before, may_keep_state, never_compared
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.registry import DECISIONS
 from kstreams_runbooks.ledger.codec import call_again, encode, encode_call
@@ -141,3 +141,33 @@ def test_the_decision_can_be_made_again_from_its_evidence() -> None:
     result = may_keep_state(**inputs)
     payload = encode_call(may_keep_state, inputs, result)
     assert call_again(DECISIONS["may_keep_state"], payload) == encode(result)
+
+
+def test_a_plan_of_an_application_that_no_check_has_read_names_what_may_be_lost() -> None:
+    """Missing data is no sound changelog; a reset of the stores builds them anew, and other stages touch no state."""
+    [kept] = never_compared(plan())
+    assert (kept.id, kept.severity, kept.object) == ("recreated-not-known", "warning", "orders")
+    [lost] = never_compared(plan(stages=cleared(BOUNCE, deletes=DIRECTORY)))
+    assert lost.severity == "danger"
+    assert lost.message == (
+        "fleet_check has not read orders (expected: every few minutes), so whether a changelog was deleted and created "
+        "again is not known; stop_and_restart clears task directories 1_*, which loses the state of such a store; let "
+        "fleet_check run, and approve only if no changelog was deleted"
+    )
+    assert not list(never_compared(plan(stages=(STOP, DeleteTopics(2, (CHANGELOG,)), START))))
+    assert not list(never_compared(plan(stages=())))
+
+
+def test_what_a_check_accepted_is_shown_until_its_store_is_reset() -> None:
+    """As a danger if the plan loses the state, with the reason of the person."""
+    reasons = {CHANGELOG: "rebuilt anyway"}
+    [kept] = accepted_before(plan(), reasons)
+    assert (kept.id, kept.severity, kept.object) == ("recreated-acknowledged", "warning", CHANGELOG)
+    [lost] = accepted_before(plan(stages=cleared(BOUNCE, clear_state=True)), reasons)
+    assert lost.severity == "danger"
+    assert lost.message == (
+        "it was recreated; stop_and_restart clears local state: its state is lost; accepted at fleet_check with the "
+        "reason: rebuilt anyway"
+    )
+    assert not list(accepted_before(plan(stages=(STOP, DeleteTopics(2, (CHANGELOG,)), START)), reasons))
+    assert not list(accepted_before(plan(stages=()), reasons))

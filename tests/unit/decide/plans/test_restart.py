@@ -16,6 +16,7 @@ def plan_of(
     now: ApplicationReading | None = None,
     *,
     at_once: bool = False,
+    restart: bool = False,
 ) -> Plan:
     return restart_plan(
         now or reading(),
@@ -26,6 +27,7 @@ def plan_of(
         (),
         "code",
         at_once=at_once,
+        restart=restart,
     )
 
 
@@ -68,6 +70,20 @@ def test_nothing_to_change_is_bad_input_for_a_rolling_bounce_alone() -> None:
         plan_of()
     made = plan_of(at_once=True)
     assert (made.at_once, made.runbook, made.bounces[0].settings) == (True, "stop_and_restart", ())
+
+
+def test_a_restart_without_a_change_is_a_choice() -> None:
+    """Each instance as it is deployed; together with a change it would be unclear what is meant."""
+    now = set_to(("a", "1"))
+    made = plan_of(now=now, restart=True)
+    [bounce] = made.bounces
+    assert (bounce.again, bounce.release, bounce.settings) == (True, OLD, (("a", "1"),))
+    assert bounce.sentence == f"bounce 1: a restart of {OLD} with a=1"
+    assert made.title == f"rolling restart of {OLD} with a=1"
+    assert ("restart", "without a change") in made.change
+    for change in ({"release": "build-7"}, {"settings": {"a": "2"}}):
+        with pytest.raises(BadInput, match="restart: is a restart without a change, and the form has a release or"):
+            plan_of(**change, now=now, restart=True)
 
 
 def test_a_library_bump_that_is_not_finished_comes_first() -> None:

@@ -81,7 +81,7 @@ def test_the_body_is_short_and_complete() -> None:
             "Undo",
             "Risks",
             "Other limits",
-            "Reject means",
+            "Reject means" if bounce == FIRST else "'stay on bounce 1' means",
             "Expires",
             "Asked by",
             "Written",
@@ -160,7 +160,16 @@ def test_the_body_shows_every_limit_that_the_form_changed() -> None:
 )
 def test_reject_means_what_stands_then(bounce: int, cards: tuple[Card, ...], sentence: str) -> None:
     """An approval that expired is asked again in the middle of a bounce: what is done is not undone by a reject."""
-    assert line_of(body(bounce, cards=cards), "Reject means") == f"**Reject means:** {sentence}"
+    means = "Reject means" if bounce == FIRST else "'stay on bounce 1' means"
+    assert line_of(body(bounce, cards=cards), means) == f"**{means}:** {sentence}"
+
+
+def test_the_point_of_no_return_is_the_first_block() -> None:
+    """Before what runs now, and in no question about anything else."""
+    first, *_ = body(SECOND)
+    assert first.startswith("**POINT OF NO RETURN:** from the first instance of 'bounce 2: no way back' on, records")
+    assert "that 3.4.1 cannot read" in first
+    assert "POINT" not in "".join(body(FIRST))
 
 
 GREEN = declared(name="green", approvers=("green-lead", "admin"))

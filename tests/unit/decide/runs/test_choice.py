@@ -2,7 +2,15 @@
 
 from kstreams_runbooks.decide.change.answer import Alternative, ChangePlan
 from kstreams_runbooks.decide.runs.approval import Asking
-from kstreams_runbooks.decide.runs.choice import Choices, choices, commands, question, started_id, started_with
+from kstreams_runbooks.decide.runs.choice import (
+    Choices,
+    accepted,
+    choices,
+    commands,
+    question,
+    started_id,
+    started_with,
+)
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.model.topology.change import ChangeRunbook
 from kstreams_runbooks.model.topology.declaration import Described
@@ -38,6 +46,12 @@ def test_what_would_be_refused_anyway_is_not_offered() -> None:
     )
     (why,) = offered(plan("rolling_bounce"), BEFORE, BEFORE).left_out
     assert why == "rolling_bounce has nothing to do: release 3.4.1 runs already"
+
+
+def test_what_the_runbook_itself_refuses_is_left_out_too() -> None:
+    """With its own sentence, after those that were left out before."""
+    found = accepted(Choices(("library_bump", "stop_and_restart"), ("x is not a DAG",)), {"library_bump": "no way"})
+    assert found == Choices(("stop_and_restart",), ("x is not a DAG", "library_bump cannot be started: no way"))
 
 
 def test_the_started_run_has_its_parameters_and_leads_back() -> None:

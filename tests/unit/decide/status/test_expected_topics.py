@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.status.expected_topics import expected_ids, replaced
+from kstreams_runbooks.decide.status.expected_topics import accepted_topics, expected_ids, replaced
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.model.readings.status import KeptReading
 from kstreams_runbooks.model.runs.own_changes import TopicChange
 
 TOPIC = "orders-x-repartition"
@@ -84,3 +85,31 @@ def test_what_is_not_read_whole_stays_expected() -> None:
     """A topic that this reading does not show."""
     blind = replace(lag("a"), partitions=(), problems=("no answer",))
     assert expected_ids({TOPIC: "a"}, blind)[TOPIC] == "a"
+
+
+def test_a_changelog_that_a_person_accepted_keeps_its_reason_until_a_run_resets_it() -> None:
+    """Of the topics that were replaced, those that hold state; not of the first reading, and not without a reason."""
+    before, now = {TOPIC: "a", STORE: "s"}, lag("b", "t")
+    expected = expected_ids({}, now)
+    last = KeptReading(1, lag("a", "s"), expected=before)
+    accepted = accepted_topics(last, now, expected, "rebuilt")
+    assert accepted == {STORE: "rebuilt"}
+    assert accepted_topics(last, lag("a", "s"), before, "rebuilt") == {}
+    assert accepted_topics(last, now, before, "") == {}
+    assert accepted_topics(None, now, expected, "rebuilt") == {}
+    later = KeptReading(2, now, expected=expected, accepted=accepted)
+    assert accepted_topics(later, now, expected, "") == accepted
+    own = (deleted("t", STORE), created("u", STORE))
+    reset = lag("b", "u")
+    assert accepted_topics(later, reset, expected_ids(expected, reset, own), "") == {}
+
+
+def test_a_changelog_that_is_gone_can_be_accepted_too() -> None:
+    """Its state is on local disks alone, also once the application creates it again."""
+    gone = lag("a", None)
+    accepted = accepted_topics(
+        KeptReading(1, lag("a"), expected={TOPIC: "a", STORE: "s"}), gone, expected_ids({}, gone), "rebuilt"
+    )
+    assert accepted == {STORE: "rebuilt"}
+    later = KeptReading(2, gone, expected=expected_ids({}, gone), accepted=accepted)
+    assert accepted_topics(later, lag("a", "t"), {TOPIC: "a", STORE: "t"}, "") == accepted

@@ -39,7 +39,14 @@ def test_the_first_reading_is_news_only_where_it_is_bad() -> None:
     """That it is well when it is first seen is no change."""
     assert history("healthy", "healthy") == []
     assert history("stopped", "stopped") == [("stopped", None)]
-    assert history("unknown", "healthy") == [("unknown", None), ("healthy", "unknown")]
+
+
+def test_an_application_that_is_unknown_at_first_is_news_once_it_stays_so() -> None:
+    """Airflow may have started before the cluster."""
+    assert history("unknown", "healthy") == []
+    assert history("unknown", "stopped") == [("stopped", None)]
+    assert history("unknown", "unknown", "unknown", "healthy") == [("unknown", None), ("healthy", "unknown")]
+    assert history("healthy", "unknown") == [("unknown", "healthy")]
 
 
 def test_a_flap_is_told_once_for_each_change() -> None:

@@ -1,18 +1,22 @@
 """An answer, and what of it is believed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.providers.standard.operators.hitl import HITLOperator
+from kstreams_runbooks.errors import Drifted, Refused
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.steps.approval.approve import ApprovePlan, approve
+from kstreams_runbooks.steps.approval.asking import WITH_REASON
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.notify import page_of
 from kstreams_runbooks.steps.run.run import Run, now_ms
-from world.samples import card, declared, reading
+from world.samples import BOUNCE_1, NEW, card, declared, instance, reading
 
 
 @pytest.fixture
@@ -31,15 +35,15 @@ def asked_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def answer(params: Any) -> None:
+def answer(params: Any, option: str = "Approve", *, bounce: int = 1, by: str = "approver") -> None:
     """The approver says yes, with these fields."""
     event = {
-        "chosen_options": ["Approve"],
+        "chosen_options": [option],
         "params_input": params,
         "responded_at": datetime.now(UTC),
-        "responded_by_user": {"id": "7", "name": "approver"},
+        "responded_by_user": {"id": "7", "name": by},
     }
-    approve("approve_plan", bounce=1).execute_complete({}, event)
+    approve("approve_plan", bounce=bounce).execute_complete({}, event)
 
 
 @pytest.mark.parametrize("params", [None, {}, {"emergency_reason": None}, {"emergency_reason": " "}])
@@ -54,9 +58,13 @@ def test_an_answer_without_a_reason_counts(run: Run, asked_again: list[str], par
 @pytest.mark.parametrize(
     ("params", "sentence"),
     [
-        ({"emergency_reason": 7}, "asked again: the emergency reason has to be text, not 7"),
-        ({"emergency": "x"}, "asked again: the answer has a field 'emergency', the form has only emergency_reason"),
-        ({"emergency_reason": "x", "target": "4.3.1"}, "asked again: the answer has a field 'target', the form has on"),
+        ({"reason": 7}, "asked again: approver's answer did not count: the reason has to be text, not 7"),
+        (
+            {"emergency_reason": 7},
+            "asked again: approver's answer did not count: the emergency reason has to be text, not 7",
+        ),
+        ({"emergency": "x"}, "did not count: the answer has a field 'emergency', the form has only reason and emerg"),
+        ({"emergency_reason": "x", "target": "4.3.1"}, "did not count: the answer has a field 'target', the form"),
     ],
 )
 def test_an_answer_that_does_not_fit_the_form_is_asked_again(
@@ -85,7 +93,7 @@ def test_the_log_has_the_text_as_it_is_each_time_it_is_asked(
     """Airflow goes on showing the first one: what stands after half a bounce is only in the log."""
     monkeypatch.setattr(Run, "limit", lambda *_: 8.0)
     monkeypatch.setattr(Run, "read", lambda _: reading())
-    monkeypatch.setattr(ApprovalOperator, "execute", lambda *_: None)
+    monkeypatch.setattr(HITLOperator, "execute", lambda *_: None)
     vars(run)["declared"] = declared()
     vars(run)["application"] = SimpleNamespace(declared=lambda: declared(limits=(("max_lag", 500.0),)))
     caplog.set_level("INFO")
@@ -106,7 +114,7 @@ def asks(run: Run, monkeypatch: pytest.MonkeyPatch) -> ApprovePlan:
     vars(run)["declared"] = declared()
     monkeypatch.setattr(Run, "limit", lambda *_: 8.0)
     monkeypatch.setattr(ApprovePlan, "text", lambda *_: "Approve it?")
-    monkeypatch.setattr(ApprovalOperator, "execute", lambda *_: None)
+    monkeypatch.setattr(HITLOperator, "execute", lambda *_: None)
     return approve("approve_plan", bounce=1)
 
 
@@ -125,3 +133,66 @@ def test_a_question_waits_no_longer_than_its_run(run: Run, asks: ApprovePlan, le
     asks.ask(run, {})
     assert asks.response_timeout is not None
     assert asks.response_timeout.total_seconds() == pytest.approx(waits_h * 3600, abs=30)
+
+
+def test_a_reason_comes_with_any_answer_and_is_kept(run: Run, asked_again: list[str]) -> None:
+    """Of a yes in the evidence, of a no in the outcome too."""
+    answer({"reason": "seen in staging"})
+    assert asked_again == []
+    with pytest.raises(Refused, match=r"approve_plan: rejected by approver \(OPS-9 first\); settle that, then trigger"):
+        answer({"reason": " OPS-9 first "}, "Reject")
+    kept = run.ledger.evidence(run.key, kind="note", name=WITH_REASON)
+    assert [one.payload["reason"] for one in kept] == ["seen in staging", "OPS-9 first"]
+    with pytest.raises(Refused, match="rejected by approver; ask them why, then trigger a new run"):
+        answer(None, "Reject")
+
+
+def test_an_answer_that_does_not_count_is_told_again_with_that_first(
+    run: Run, told: Callable[[], list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Airflow shows a success to whoever clicked: the log and one more message say that nothing was approved."""
+    monkeypatch.setattr(Run, "limit", lambda *_: 8.0)
+    monkeypatch.setattr(Run, "read", lambda _: reading())
+    monkeypatch.setattr(HITLOperator, "execute", lambda *_: None)
+    vars(run)["declared"] = declared()
+    vars(run)["application"].declared = declared
+    question = approve("approve_plan", bounce=1)
+    question.ask(run, {})
+    for _ in range(2):
+        question._again(run, {}, "oncall's answer did not count: oncall may not approve for orders")
+    first, *again = [one["body"].splitlines()[0] for one in told()]
+    assert first.startswith("Now: ")
+    assert again == ["oncall's answer did not count: oncall may not approve for orders"] * 2
+
+
+def test_the_field_of_an_emergency_is_there_only_if_it_can_help(asks: ApprovePlan, run: Run) -> None:
+    """Oncall asked and may not approve: no reason of theirs would count."""
+    asks.ask(run, {})
+    assert list(asks.params) == ["reason"]
+    vars(run)["record"] = replace(run.record, requested_by="admin")
+    asks.ask(run, {})
+    assert list(asks.params) == ["reason", "emergency_reason"]
+
+
+def test_the_point_of_no_return_has_named_choices_and_is_looked_at_again(
+    run: Run, asked_again: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What runs when the answer comes counts, not what ran when it was asked."""
+    caplog.set_level("INFO")
+    question = approve("approve_bounce_2", bounce=2)
+    assert question.options == ["bounce 2: no way back", "stay on bounce 1"]
+    assert question.asks(run) == "POINT OF NO RETURN: bounce 2: no way back or stay on bounce 1"
+    done = [instance(name, release=NEW, settings=BOUNCE_1.settings) for name in ("orders-1", "orders-2")]
+    monkeypatch.setattr(Run, "read", lambda _: reading(*done))
+    answer(None, "bounce 2: no way back", bounce=2)
+    assert [one.by for one in run.ledger.approvals(run.key)] == ["approver"]
+    monkeypatch.setattr(Run, "read", lambda _: replace(reading(*done), group=Missing("timed out")))
+    answer(None, "bounce 2: no way back", bounce=2)
+    assert asked_again == ["again"]
+    assert "approver's answer was not taken: " in caplog.text
+    monkeypatch.setattr(Run, "read", lambda _: reading(done[0], instance("orders-2", release="3.9.1")))
+    with pytest.raises(Drifted, match=r"approve_plan: since it was asked, orders-2 runs 3\.9\.1"):
+        answer(None, "bounce 2: no way back", bounce=2)
+    with pytest.raises(Refused, match="approve_plan: 'stay on bounce 1' chosen by approver; ask them why"):
+        answer(None, "stay on bounce 1", bounce=2)
+    assert len(run.ledger.approvals(run.key)) == 1

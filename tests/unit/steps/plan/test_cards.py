@@ -10,10 +10,10 @@ from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Sta
 from kstreams_runbooks.model.runs.cards import InstanceMoved
 from kstreams_runbooks.model.runs.plan import DeployedInstance
 from kstreams_runbooks.steps.instances.undone import _move
-from kstreams_runbooks.steps.plan.cards import instance_cards, members_in_group
+from kstreams_runbooks.steps.plan.cards import instance_cards, members_in_group, previous_start, to_restart
 from kstreams_runbooks.steps.run.run import Run
 from world.imports import FILES, PACKAGE
-from world.samples import card, down, instance, member, reading
+from world.samples import BOUNCE_1, card, down, instance, member, reading
 
 DOWN = down("orders-1")
 
@@ -97,3 +97,16 @@ def test_cards_of_other_kinds_and_sides_are_no_instances(run: Run) -> None:
     for one in kept:
         run.ledger.write_card(one)
     assert [one.seq for one in instance_cards(run)] == [1]
+
+
+def test_a_restart_without_a_change_takes_each_instance_once(run: Run) -> None:
+    """By the start on its card: a cleared task leaves alone what it has restarted already."""
+    again, before, since = replace(BOUNCE_1, again=True), Start(5, 7), Start(9, 8)
+    as_it_was = instance("orders-1", start=before)
+    assert not to_restart(run, BOUNCE_1, as_it_was)
+    assert to_restart(run, again, as_it_was)
+    run.ledger.write_card(card(run_key=run.key, facts={"previous": {"started_at_ms": 5, "pid": 7}}))
+    assert to_restart(run, again, as_it_was)
+    assert not to_restart(run, again, instance("orders-1", start=since))
+    assert not to_restart(run, again, replace(as_it_was, streams=Missing("no answer")))
+    assert previous_start(run, "orders-1") == before

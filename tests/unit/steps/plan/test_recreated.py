@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.readings.lag import ApplicationLag
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.readings.recreated import RecreatedTopic
+from kstreams_runbooks.model.readings.recreated import RecreatedSeen, RecreatedTopic
 from kstreams_runbooks.model.readings.status import KeptReading
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.steps.plan import recreated
@@ -32,22 +32,33 @@ def asked(run: Run, **params: Any) -> Run:
     return made
 
 
-def seen(monkeypatch: pytest.MonkeyPatch, found: tuple[RecreatedTopic, ...] | Missing) -> None:
+def seen(monkeypatch: pytest.MonkeyPatch, found: RecreatedSeen | Missing) -> None:
     monkeypatch.setattr(recreated, "read_recreated", lambda *_: found)
 
 
-def test_an_application_that_no_check_has_read_has_no_expected_topics(run: Run, made: Plan) -> None:
-    """No broker is asked either; a reading of another application.id counts as none."""
-    assert require_state_kept(asked(run), made) == ()
+def test_an_application_that_no_check_has_read_is_not_taken_for_a_sound_one(run: Run, made: Plan) -> None:
+    """No broker is asked; a reading of another application.id counts as none."""
+    [unread] = require_state_kept(asked(run), made)
+    assert (unread.id, unread.severity, unread.object) == ("recreated-not-known", "warning", "orders")
     other = ApplicationLag("orders", "another", "classic", "Stable", ())
     run.ledger.keep_lag("demo", {"orders": KeptReading(1, other, expected={"orders": "a"})})
-    assert require_state_kept(asked(run), made) == ()
+    assert require_state_kept(asked(run), made) == (unread,)
+
+
+def test_what_fleet_check_accepted_is_shown_with_its_reason(
+    run: Run, made: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It lifts the refusal for later runs: each of them shows why."""
+    seen(monkeypatch, RecreatedSeen((), {LOST.name: "rebuilt anyway"}))
+    [finding] = require_state_kept(asked(run), made)
+    assert (finding.id, finding.object) == ("recreated-acknowledged", LOST.name)
+    assert finding.message.endswith("accepted at fleet_check with the reason: rebuilt anyway")
 
 
 def test_a_restart_is_shown_and_kept_as_a_decision(
     run: Run, made: Plan, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    seen(monkeypatch, (LOST,))
+    seen(monkeypatch, RecreatedSeen((LOST,)))
     with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
         [finding] = require_state_kept(asked(run), made)
     assert finding.id == "recreated-state-at-stake"
@@ -56,7 +67,7 @@ def test_a_restart_is_shown_and_kept_as_a_decision(
 
 
 def test_what_loses_the_state_needs_a_reason_in_words(run: Run, made: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen(monkeypatch, (LOST,))
+    seen(monkeypatch, RecreatedSeen((LOST,)))
     clears = replace(made, stages=(replace(made.bounces[0], clear_state=True),))
     with pytest.raises(Refused, match="give acknowledge_recreated a reason"):
         require_state_kept(asked(run), clears)

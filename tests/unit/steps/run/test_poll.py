@@ -28,7 +28,20 @@ def test_it_ends_with_what_was_seen_then_and_says_each_sentence_once(
     with caplog.at_level(logging.INFO):
         assert poll(run, AT_ONCE, lambda: next(looks), proceeds) == 3
     said = [record.getMessage() for record in caplog.records if "left" in record.getMessage()]
-    assert [line.rsplit("wait: ", 1)[-1] for line in said] == ["3 left", "1 left"]
+    assert [line.rsplit("wait: ", 1)[-1] for line in said] == ["3 left (0 of 60 s)", "1 left (0 of 60 s)"]
+
+
+def test_a_wait_in_which_nothing_changes_says_that_it_goes_on(
+    run: Run, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once in ten seconds, with its time."""
+    clock = iter(range(0, 1_000, 4))
+    monkeypatch.setattr("kstreams_runbooks.steps.run.poll.time.monotonic", lambda: next(clock))
+    looks = iter(enumerate([*waiting(*["3 left"] * 5), Verdict(Outcome.PROCEED, ("none left",))]))
+    with caplog.at_level(logging.INFO):
+        poll(run, AT_ONCE, lambda: next(looks), proceeds)
+    said = [record.getMessage().rsplit("wait: ", 1)[-1] for record in caplog.records]
+    assert said == ["3 left (8 of 60 s)", "3 left (24 of 60 s)", "3 left (40 of 60 s)"]
 
 
 def test_after_the_ceiling_the_next_look_is_the_last(run: Run) -> None:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.providers.standard.operators.hitl import HITLOperator
 from kstreams_runbooks.decide.instances.verification import change_verified
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.ledger import Approval
@@ -51,7 +51,7 @@ def test_a_question_is_told_when_it_is_asked(run: Run, told: Told, monkeypatch: 
     monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://airflow.example")
     monkeypatch.setattr(Run, "limit", lambda *_: 8.0)
     monkeypatch.setattr(Run, "read", lambda _: reading())
-    monkeypatch.setattr(ApprovalOperator, "execute", lambda *_: None)
+    monkeypatch.setattr(HITLOperator, "execute", lambda *_: None)
     vars(run)["declared"] = declared()
     question = approve("approve_plan", bounce=1)
     question.ask(run, {})

@@ -40,8 +40,7 @@ def exchanged_tables(compared: Compared) -> frozenset[str]:
         for store, keepers in after.keepers.items():
             if all(keeper.name in behind for keeper in keepers):
                 found.add(store)
-        readers = [node for node in after.nodes.values() if isinstance(node, Source) and topic in node.topics]
-        first = (after.nodes[name] for reader in readers for name in reader.successors)
+        first = (after.nodes[name] for reader in after.readers.get(topic, ()) for name in reader.successors)
         found |= {store for node in first if isinstance(node, Processor) for store in node.stores}
     return frozenset(found)
 
@@ -104,8 +103,7 @@ def _read_before(side: Side) -> dict[str, frozenset[str]]:
 def _tables(side: Side, topic: str) -> tuple[Counter[Hashable], Counter[Hashable]]:
     """Kinds of the operators before the left table of a foreign-key join alone, and before the right one alone."""
     behind = _behind(side, topic)
-    readers = (node for node in side.nodes.values() if isinstance(node, Source) and topic in node.topics)
-    first = (side.nodes[name] for reader in readers for name in reader.successors)
+    first = (side.nodes[name] for reader in side.readers.get(topic, ()) for name in reader.successors)
     stores = {store for node in first if isinstance(node, Processor) for store in node.stores}
     answering = {one.name for store in stores for one in side.keepers[store] if one.name not in behind}
     # Each table is right before an operator of the join; the left one's writes the topic.
@@ -147,15 +145,14 @@ def _kept_or_read(node: Node) -> frozenset[str]:
 
 def _behind(side: Side, topic: str) -> set[str]:
     """Operators that a topic leads to, through other internal topics as well."""
-    readers: dict[str, list[str]] = {}
-    for node in side.nodes.values():
-        for read in node.topics if isinstance(node, Source) else ():
-            readers.setdefault(read, []).append(node.name)
     found: set[str] = set()
-    waiting = list(readers.get(topic, ()))
+    waiting = [reader.name for reader in side.readers.get(topic, ())]
     while waiting:
         node = side.nodes[waiting.pop()]
         if node.name not in found:
             found.add(node.name)
-            waiting += readers.get(node.topic or "", ()) if isinstance(node, Sink) else node.successors
+            if isinstance(node, Sink):
+                waiting += [reader.name for reader in side.readers.get(node.topic or "", ())]
+            else:
+                waiting += node.successors
     return found

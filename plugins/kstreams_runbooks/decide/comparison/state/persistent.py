@@ -134,7 +134,7 @@ def _uncounted(compared: Compared, was: str, now: str) -> tuple[Undeclared, ...]
 
 def _loss_acceptable(side: Side, topic: str) -> bool:
     """Whether every store of the subtopology that reads an internal topic may be lost."""
-    kept = [store for store, sub in side.store_places.items() if sub == side.topic_places.get(topic)]
+    kept = side.kept_at.get(side.topic_places.get(topic, ""), [])
     return bool(kept) and all(one is not None and one.loss_acceptable for one in map(side.declared.stores.get, kept))
 
 

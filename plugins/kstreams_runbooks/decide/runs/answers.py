@@ -1,0 +1,43 @@
+"""What a person can answer to a question: the options by name, and which fields the form needs."""
+
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+
+APPROVE, REJECT = "Approve", "Reject"
+
+
+def options_of(bounce: int) -> tuple[str, str]:
+    """The way on and the way to stop, in this order: by name if the way on is the point of no return."""
+    if bounce == 1:
+        return APPROVE, REJECT
+    return f"bounce {bounce}: no way back", f"stay on bounce {bounce - 1}"
+
+
+def meant(option: str, options: tuple[str, ...]) -> str:
+    """The option of a question for Approve or Reject; any other option is itself."""
+    if option in options or option not in {APPROVE, REJECT} or len(options) != len((APPROVE, REJECT)):
+        return option
+    return options[0] if option == APPROVE else options[-1]
+
+
+def assigned(
+    declared: DeclaredApplication, others: tuple[DeclaredApplication, ...] = ()
+) -> tuple[tuple[str, str], ...]:
+    """Id in Airflow and login of those who may answer; empty, which lets anyone answer, unless each has an id.
+
+    Airflow refuses the answer of any other person where it is given: that of an approver without an id, too.
+    """
+    ids = {login: id_ for one in (declared, *others) for login, id_ in one.approver_ids}
+    logins = tuple(dict.fromkeys(name for one in (declared, *others) for name in one.approvers))
+    return tuple((ids[name], name) for name in logins) if all(name in ids for name in logins) else ()
+
+
+def emergency_helps(
+    declared: DeclaredApplication, requested_by: str, others: tuple[DeclaredApplication, ...] = ()
+) -> bool:
+    """Whether an emergency reason can make an answer count: under four eyes, for a requester who may approve.
+
+    A requester who is not known may be any of the approvers.
+    """
+    return any(
+        one.four_eyes and (requested_by == "unknown" or requested_by in one.approvers) for one in (declared, *others)
+    )

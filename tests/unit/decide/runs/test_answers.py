@@ -1,0 +1,39 @@
+"""What can be answered, and who needs a reason for an emergency."""
+
+from kstreams_runbooks.decide.runs.answers import assigned, emergency_helps, meant, options_of
+from world.samples import declared
+
+
+def test_the_point_of_no_return_has_choices_of_its_own_names() -> None:
+    """An approval of a plan has Airflow's."""
+    assert options_of(1) == ("Approve", "Reject")
+    assert options_of(2) == ("bounce 2: no way back", "stay on bounce 1")
+
+
+def test_approve_and_reject_mean_the_way_on_and_the_way_to_stop() -> None:
+    """For a command; a question with more than two ways has neither."""
+    assert meant("Approve", options_of(2)) == "bounce 2: no way back"
+    assert meant("Reject", options_of(2)) == "stay on bounce 1"
+    assert meant("Reject", options_of(1)) == "Reject"
+    assert meant("Approve", ("library_bump", "reset_and_cleanup", "none")) == "Approve"
+    assert meant("none", ("library_bump", "none")) == "none"
+
+
+def test_an_emergency_reason_helps_a_requester_who_may_approve_under_four_eyes() -> None:
+    """In any of the applications; somebody else needs none."""
+    green = declared(name="green", approvers=("green-lead",))
+    assert not emergency_helps(declared(), "oncall")
+    assert emergency_helps(declared(), "admin")
+    assert emergency_helps(declared(), "unknown")
+    assert not emergency_helps(declared(four_eyes=False), "admin")
+    assert emergency_helps(declared(), "green-lead", (green,))
+
+
+def test_airflow_refuses_others_only_if_it_knows_every_approver() -> None:
+    """One without an id would be locked out, also of another application that the run changes."""
+    ids = (("approver", "7"), ("admin", "1"))
+    assert assigned(declared()) == ()
+    assert assigned(declared(approver_ids=ids[:1])) == ()
+    assert assigned(declared(approver_ids=ids)) == (("7", "approver"), ("1", "admin"))
+    green = declared(name="green", approvers=("green-lead",))
+    assert assigned(declared(approver_ids=ids), (green,)) == ()
