@@ -171,7 +171,8 @@ def test_an_instance_that_something_else_starts_ends_the_run_and_a_rerun_finishe
     perform(run, first, {})
     with ClusterReader(run.kafka) as reader:
         found = [one.offset for one in read_saved(reader, group).offsets if one.topic == name]
-    AdminClient(run.kafka).delete_topics([other])[other].result()
+    admin = AdminClient(run.kafka)
+    admin.delete_topics([other])[other].result()
     assert found == [0, 0]
 
 
@@ -179,7 +180,8 @@ def test_an_instance_that_something_else_starts_ends_the_run_and_a_rerun_finishe
 def held_by_a_client(state: Path) -> Iterator[str]:
     """Another process has the lock of the directory, as a Kafka Streams client does."""
     code = (
-        "import fcntl, sys, time; file = open(sys.argv[1], 'r+'); fcntl.lockf(file, fcntl.LOCK_EX); print(flush=True)"
+        "import fcntl, sys, time; file = open(sys.argv[1], 'r+'); fcntl.lockf(file, fcntl.LOCK_EX); print(flush=True); "
+        "time.sleep(60)"
     )
     command = [sys.executable, "-c", code, str(state / ".lock")]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:

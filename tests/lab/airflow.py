@@ -198,10 +198,7 @@ class Airflow(AirflowApi):
     def answer(
         self, dag_id: str, run_id: str, task_id: str, option: str = "Approve", params: Mapping[str, Any] | None = None
     ) -> None:
-        """Answer a question; Refused if this login may not, or the question has an answer.
-
-        Approve and Reject are the way on and the way to stop of a question with other names for them.
-        """
+        """Answer a question; Approve and Reject are the way on and the way to stop if it has other names for them."""
         path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/-1/hitlDetails"
         options = tuple(self.call("GET", path)["options"])
         super().answer(dag_id, run_id, task_id, meant(option, options), params)

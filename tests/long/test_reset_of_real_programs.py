@@ -1,7 +1,9 @@
 """What a reset forecasts and does, with programs of the real library on a real broker, without Airflow."""
 
+import subprocess
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.times import HOUR_MS, MINUTE_MS
 from kstreams_runbooks.watch.blast_radius import ResetQuestion, read_blast_radius
 from lab.application import TO_RELEASE
+from lab.settings import CHECKOUT
 from lab.trial import LONGS, Begin, Trial, long
 from world.performed_reset import fleet_of, perform_reset, planned_reset
 from world.side_facts import side_facts
@@ -18,6 +21,7 @@ pytestmark = pytest.mark.long
 
 KEYS = [f"{number:03}" for number in range(40)]
 ONE_EACH = [(key, long(1)) for key in KEYS]
+KEYS_WITH_WINDOWS = CHECKOUT / "tests" / "integration" / "java" / "KeysWithWindows.java"
 # The window of the program lasts an hour, and its grace 5 minutes.
 GRACE_MS = 5 * MINUTE_MS
 SPARSE, DENSE = 30, 6_000
@@ -54,14 +58,17 @@ def test_a_history_within_the_grace_is_counted_in_full(
 ) -> None:
     """Each record once; of a longer one the catch-up drops records, as the plan forecasts."""
     pair = "select-key-computes-other-key-before-windowed-count"
-    trial = begin(pair, {"visits": 2, "visit-counts": 1}, TO_RELEASE)
+    trial = begin(pair, {"visits": 2, "visit-counts": 1}, TO_RELEASE, default_key_serde=KEYS_WITH_WINDOWS.stem)
+    command = ["javac", "-d", str(tmp_path), "-cp", trial.classes, str(KEYS_WITH_WINDOWS)]
+    subprocess.run(command, check=True, timeout=60)
+    program = replace(trial, topics={}, classes=f"{tmp_path}:{trial.classes}")
     expected = send_history(trial, span_ms)
-    with fleet_of(trial, side_facts(trial, "before"), tmp_path):
+    with fleet_of(trial, side_facts(program, "before"), tmp_path / "fleet"):
         [late] = read_blast_radius(trial.application_id, ResetQuestion("reset", {}), print).late
     assert (late.store, late.grace_ms, late.disorder_ms, late.times) == ("visits-store", GRACE_MS, span_ms, ())
     assert late.comparable is comparable
 
-    trial.run({}, "before")
+    program.run({}, "before")
     found = counted(trial)
     if comparable:
         assert found == expected

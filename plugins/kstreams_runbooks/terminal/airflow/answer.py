@@ -96,10 +96,11 @@ def _answer(api: "AirflowApi", run: str, option: str | None, usual: str, given: 
 def _option(run_id: str, pending: Mapping[str, Any], wanted: str, *, named: bool) -> str:
     """The answer, if the question has it; BadInput names its answers.
 
-    Reject is also the way to stop of a question with other names: a way on that has one of its own has to be named.
+    Reject is the way to stop, whatever its name. Another way on than Approve has to be named: it has no way back.
     """
     options = tuple(pending.get("options") or ())
-    wanted = meant(wanted, options) if wanted == REJECT else wanted
+    if wanted == REJECT and not named:
+        wanted = meant(wanted, options)
     if wanted in options:
         return wanted
     known = ", ".join(f"{outside(one)!r}" for one in options) or "none"
