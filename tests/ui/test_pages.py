@@ -103,11 +103,13 @@ def test_the_approval_says_what_will_happen_and_how_to_go_back(stack: Stack, pag
         "Reject means: nothing is changed",
         "may approve: approver, admin",
         "Plan digest:",
-        "Emergency reason",
+        "Why you answer this, or a ticket.",
         "Approve",
         "Reject",
     ):
         assert words in text, words
+    # oncall asked, and may not approve: no reason would make that answer count.
+    assert "Emergency reason" not in text
     keep(page, "approval")
     assert_readable(page)
     page.goto(f"{stack.lab.airflow_url}/dags/{DAG}/runs/{run_id}")

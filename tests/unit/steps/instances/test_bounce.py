@@ -58,7 +58,7 @@ def world(run: Run, monkeypatch: pytest.MonkeyPatch) -> World:
     at_ms, digest = now_ms(), run.plan().digest
     run.ledger.approve(Approval(run.key, "approve_plan", digest, "approver", at_ms, at_ms + 60_000, None))
     monkeypatch.setattr(Ledger, "open", classmethod(lambda *_: run.ledger))
-    monkeypatch.setattr(Run, "read", lambda *_, **__: made.now)
+    monkeypatch.setattr(Run, "read", lambda _, **__: made.now)
     monkeypatch.setattr(Run, "deployer", ManualDeployer(settings, application_id="orders", dry_run=False))
     monkeypatch.setattr(Run, "declared", declared())
     monkeypatch.setattr(Run, "application", SimpleNamespace(application_id="orders"))

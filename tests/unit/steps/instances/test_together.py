@@ -79,7 +79,7 @@ def started(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
     for name in ("orders-1", "orders-2"):
         (tmp_path / f"{name}.state").touch()
     vars(run).update(application=SimpleNamespace(application_id="orders"), deployer=Directory(tmp_path))
-    monkeypatch.setattr(Run, "read", lambda *_, **__: now)
+    monkeypatch.setattr(Run, "read", lambda _, **__: now)
     monkeypatch.setattr(f"{room}._guard", lambda *_: None)
     monkeypatch.setattr(f"{room}.require_topics_still", lambda *_, **__: None)
     monkeypatch.setattr(f"{room}.make_deployer", lambda *_, **__: Directory(tmp_path))
@@ -191,7 +191,7 @@ def test_a_look_at_the_group_that_failed_voids_no_proof(
     proof = [one.payload for one in run.ledger.evidence(run.key, kind="verdict", name="group_is_empty")]
     unread = replace(reading(down("orders-1"), down("orders-2")), group=Missing("broker 1 did not answer"))
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "read", lambda *_, **__: unread)
+        patch.setattr(Run, "read", lambda _, **__: unread)
         with pytest.raises(Inconclusive, match="broker 1 did not answer"):
             started()
     assert [one.payload for one in run.ledger.evidence(run.key, kind="verdict", name="group_is_empty")] == proof
