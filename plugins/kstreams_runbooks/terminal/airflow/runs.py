@@ -78,9 +78,12 @@ def _described(api: "AirflowApi", run: Mapping[str, Any], *, is_paused: bool) ->
 
 def _with_next(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The same runs, oldest first, without the next action of one that a later run of its application followed."""
-    newest = {run["application"]: place for place, run in enumerate(runs) if not run["dry_run"]}
+    # The conf of a run may have any JSON in the place of a name.
+    names = [str(run["application"]) for run in runs]
+    newest = {name: place for place, (name, run) in enumerate(zip(names, runs, strict=True)) if not run["dry_run"]}
     return [
-        run if newest.get(run["application"], place) <= place else run | {"next": []} for place, run in enumerate(runs)
+        run if newest.get(name, place) <= place else run | {"next": []}
+        for place, (name, run) in enumerate(zip(names, runs, strict=True))
     ]
 
 
