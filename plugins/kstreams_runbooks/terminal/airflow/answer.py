@@ -96,7 +96,7 @@ def _answer(api: "AirflowApi", run: str, option: str | None, usual: str, given: 
 def _option(run_id: str, pending: Mapping[str, Any], wanted: str, *, named: bool) -> str:
     """The answer, if the question has it; BadInput names its answers.
 
-    Reject is the way to stop, whatever its name. Another way on than Approve has to be named: it has no way back.
+    Reject is the way to stop, under any name. Another way on than Approve has to be named: it has no way back.
     """
     options = tuple(pending.get("options") or ())
     if wanted == REJECT and not named:
