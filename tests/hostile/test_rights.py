@@ -215,7 +215,6 @@ ONLY_TOGETHER: dict[Use, str] = {
     ("drain", ("DescribeConfigs", "Cluster")): "asked only for a transaction whose id is not visible either",
     ("certify_drain", ("DescribeConfigs", "Cluster")): "as drain",
     ("fleet_check", ("DescribeConfigs", "Cluster")): "asked only of an application whose run waits",
-    ("fleet_check", ("Describe", "Cluster")): "asked only where the instances have reported a source pattern",
     ("fleet_check", ("DescribeConfigs", "Topic")): "the application is stopped here, which is reported first",
     ("fleet_check", ("Read", "Topic")): "the application is stopped here, which is reported first",
     (

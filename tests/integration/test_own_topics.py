@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from kstreams_runbooks.deployers import Deployer
+from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.fleet import Application, load_fleet
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.status import KeptStatus
@@ -33,6 +35,11 @@ from world.given import Kafka
 from world.new_ledger import new_ledger
 
 _CALL_S = 30
+
+
+def unknown(entry: Application) -> Deployer:
+    """No deployer knows the application: its topics are known by its id alone."""
+    raise Refused(f"{entry.name}: no deployer knows it")
 
 
 class Checked:
@@ -69,7 +76,7 @@ class Checked:
     def judged(self, *acknowledged: str) -> Judgement:
         """What one more check finds."""
         settings, reasons = CheckSettings(apart_seconds=0), dict.fromkeys(acknowledged, "looked after")
-        at_ms = read_cluster(self.ledger, "demo", [self.entry], self.config, settings, reasons).at_ms
+        at_ms = read_cluster(self.ledger, "demo", [self.entry], self.config, settings, reasons, unknown).at_ms
         read = {"read_at_ms": {"demo": at_ms}, "problems": {}, "now_ms": at_ms}
         return judge_fleet(self.ledger, [self.entry], settings, **read)  # type: ignore[arg-type]
 

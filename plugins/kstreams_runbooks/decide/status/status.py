@@ -109,8 +109,7 @@ def _statuses(samples: tuple[LagSample, ...], limits: StatusLimits) -> Iterator[
     if why := _not_ready(last) or still.sentence:
         yield Status("stalled", why)
     if is_empty(last.group_state or "") and any(one.committed is not None for one in last.read):
-        unread = "an unknown number of" if last.unread is None else f"{last.unread:,}"
-        why = f"group {last.application_id} has offsets and no member; {unread} records wait"
+        why = f"group {last.application_id} has offsets and no member; {_waiting(last)}"
         yield Status("stopped", why)
     buffers = fills(samples[-1].buffers, limits.buffer_percent)
     if buffers.sentence:
@@ -120,6 +119,14 @@ def _statuses(samples: tuple[LagSample, ...], limits: StatusLimits) -> Iterator[
     if (unread_now := last.unread or 0) > limits.records:
         yield Status("behind", f"{unread_now:,} records to read (limit {limits.records:,})")
     yield Status("healthy", f"{last.unread or 0:,} records to read (limit {limits.records:,})")
+
+
+def _waiting(last: ApplicationLag) -> str:
+    """How many records wait for an application that is stopped; the reason if that is not known."""
+    if last.unread is not None:
+        return f"{last.unread:,} records wait"
+    why = first_of(_unknown(last))
+    return "an unknown number of records wait" + (f" ({why})" if why else "")
 
 
 def _not_ready(last: ApplicationLag) -> str:
