@@ -50,7 +50,7 @@ docs: setup ## Print docs/version_paths.md, docs/change_rules.md and docs/rights
 packages: ## Install the distribution's packages that only the tests need, or name them
 	@tests/lab/packages
 
-test: setup packages build ## Against real brokers, the real application and a real Airflow; two halves at a time, 26 minutes
+test: setup packages build ## Against real brokers, the real application and a real Airflow; two halves at a time, 28 minutes
 	@echo "two halves at a time; each prints its results when it has ended (make test-airflow, make test-code show progress)"
 	@TEST_BUILT=1 $(MAKE) --no-print-directory --output-sync=target -j2 test-airflow test-code
 
