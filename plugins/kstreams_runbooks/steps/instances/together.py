@@ -6,6 +6,7 @@ progress, and end in ERROR (tests/long/test_changed_topics.py).
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 from kstreams_runbooks.act.groups import GroupWriter
@@ -31,7 +32,7 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.steps.instances.bring import known, require_as_planned
+from kstreams_runbooks.steps.instances.bring import known, let_it_start, require_as_planned
 from kstreams_runbooks.steps.instances.untouched import keep_untouched, still_up
 from kstreams_runbooks.steps.plan.before import require_still_writable, stopped_for_good, stops
 from kstreams_runbooks.steps.plan.cards import had_before, last_card, members_in_group, write_card
@@ -139,6 +140,10 @@ def start_all(run: Run, bounce: Bounce) -> None:
             times = encode(future.result())
             run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": times})
     _raise_first(started)
+    if not run.application.copies:
+        # The next task of this run would take its processor time from the starting instances.
+        with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
+            list(pool.map(partial(let_it_start, run), names))
 
 
 def _stop_each(run: Run, going: list[InstanceReading]) -> None:
