@@ -37,6 +37,7 @@ from kstreams_runbooks.steps.instances.untouched import keep_untouched, still_up
 from kstreams_runbooks.steps.plan.before import require_still_writable, stopped_for_good, stops
 from kstreams_runbooks.steps.plan.cards import had_before, last_card, members_in_group, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
+from kstreams_runbooks.steps.plan.flushed import START_BEGUN
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -46,8 +47,6 @@ from kstreams_runbooks.steps.stages.person import require_cleared
 # A member that may not be removed (its instance could not be read) is gone after its session timeout, 45 s by default.
 _EMPTY_CEILING_S = 120
 _LOOK_EVERY_S = 0.5
-# From here on an instance may run what it is started with.
-START_BEGUN = "start begun"
 # Each waits for another process: more threads than processors do no harm.
 _THREADS = 32
 
