@@ -9,10 +9,10 @@ from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.fleet_graph import fleet_graph, require_own_outputs
 from kstreams_runbooks.decide.reset.offsets import moved_offsets
 from kstreams_runbooks.decide.reset.pace import read_pace
-from kstreams_runbooks.decide.reset.radius import Asked, blast_radius
+from kstreams_runbooks.decide.reset.radius import Asked, all_gone, blast_radius
 from kstreams_runbooks.decide.reset.stores import restored_topics, table_inputs
 from kstreams_runbooks.decide.reset.targets import parse_targets, with_defaults
-from kstreams_runbooks.decide.topology.names import internal_by_id
+from kstreams_runbooks.decide.topology.names import internal_by_id, is_changelog
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
 from kstreams_runbooks.fleet import Application, Fleet, load_fleet
@@ -27,15 +27,17 @@ from kstreams_runbooks.model.readings.reset import (
     ReadPace,
     ResetFacts,
     ResetMode,
+    RestoringLog,
     TopicUser,
 )
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import reading_instances, topics_of
-from kstreams_runbooks.observe.kafka.offsets import Place
+from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames, not_visible
 from kstreams_runbooks.observe.kafka.topic_users import read_topic_users
 from kstreams_runbooks.observe.lag.input_partitions import TIERED, read_input_partitions
 from kstreams_runbooks.observe.lag.last_offsets import read_missing_keys
+from kstreams_runbooks.observe.lag.partition_rows import places_of
 from kstreams_runbooks.watch.drain.unread import isolation_of
 from kstreams_runbooks.watch.reset_counts import counted_moves, oldest_left
 from kstreams_runbooks.watch.reset_neighbours import read_running_uses
@@ -181,6 +183,7 @@ def _read(
         pace=_pace(entry),
         oldest_ms=oldest_left(config, partitions, isolation_of(entry)),
         problems=tuple(dict.fromkeys(filter(None, (*problems, *unlisted, *unseen)))),
+        restoring=_restoring(reader, [*filter(is_changelog, own), *(restored & names.visible)]),
     )
     return _Read(facts, sides, outputs, targets, tables)
 
@@ -205,6 +208,18 @@ def _users(reader: ClusterReader, topics: Collection[str], own: str) -> tuple[tu
         return read_topic_users(reader, topics, own)
     except Inconclusive as error:
         return (), (f"which groups use its topics is not known: {error}",)
+
+
+def _restoring(reader: ClusterReader, topics: Collection[str]) -> tuple[RestoringLog, ...]:
+    """The logs that restore stores: what they lost, and whether brokers delete from them."""
+    there = reader.topics(topics)
+    settings = reader.settings([one.name for one in there], (_POLICY,))
+    starts: dict[str, list[int | Missing]] = {}
+    for (topic, _), each in read_ends(reader.librdkafka, places_of(there)).items() if there else ():
+        starts.setdefault(topic, []).append(each.start)
+    return tuple(
+        RestoringLog(topic, settings.get(topic, {}).get(_POLICY, ""), all_gone(its)) for topic, its in starts.items()
+    )
 
 
 def _local(deployer: Deployer, instance: str) -> LocalSize:
