@@ -41,7 +41,7 @@ from kstreams_runbooks.observe.lag.partition_rows import places_of
 from kstreams_runbooks.watch.drain.unread import isolation_of
 from kstreams_runbooks.watch.reset_counts import counted_moves, oldest_left
 from kstreams_runbooks.watch.reset_neighbours import read_running_uses
-from kstreams_runbooks.watch.saved_targets import saved_offsets
+from kstreams_runbooks.watch.saved_targets import saved_by_topic
 from kstreams_runbooks.watch.versions import versions_last_run
 
 _POLICY = "cleanup.policy"
@@ -53,11 +53,15 @@ _STOPPED = {"EMPTY", "DEAD"}
 
 @dataclass(frozen=True, slots=True)
 class ResetQuestion:
-    """What a person asks: the mode, the targets as given by topic, and outputs whose records would be deleted."""
+    """What a person asks: the mode, the targets as given by topic, and outputs whose records would be deleted.
+
+    `brings` are the versions that start afterwards: their inputs have targets too.
+    """
 
     mode: ResetMode
     targets: Mapping[str, Any]
     emptied: tuple[str, ...] = ()
+    brings: tuple[Side, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ class _Read:
     outputs: frozenset[str]
     targets: Mapping[str, OffsetTarget]
     tables: frozenset[str]
+    read: frozenset[str]
 
 
 def read_blast_radius(application: str, question: ResetQuestion, say: Callable[[str], None]) -> BlastRadius:
@@ -82,11 +87,15 @@ def read_blast_radius(application: str, question: ResetQuestion, say: Callable[[
 
 @dataclass(frozen=True, slots=True)
 class ReadReset:
-    """The blast radius of a reset, the target of each input whose offsets it sets (defaults included), the outputs."""
+    """The blast radius of a reset, the target of each input whose offsets it sets (defaults included), the outputs.
+
+    `read` are all topics that the application reads, those of global stores too.
+    """
 
     radius: BlastRadius
     targets: Mapping[str, OffsetTarget]
     outputs: frozenset[str]
+    read: frozenset[str]
 
 
 def read_reset(application: str, question: ResetQuestion, say: Callable[[str], None]) -> ReadReset:
@@ -110,7 +119,7 @@ def read_reset(application: str, question: ResetQuestion, say: Callable[[str], N
         tuple(_missing_keys(config, entry, question.mode, read, rows)),
         question.emptied,
     )
-    return ReadReset(blast_radius(asked, read.sides, read.facts, graph), read.targets, read.outputs)
+    return ReadReset(blast_radius(asked, read.sides, read.facts, graph), read.targets, read.outputs, read.read)
 
 
 def _require_fitting(question: ResetQuestion) -> None:
@@ -132,15 +141,19 @@ def _read(
         instances = instances_read()
     sides = versions_last_run(entry, deployer, instances)
     topics = topics_of((side.topology for side in sides), group_id, names)
-    if isinstance(topics, Missing):
-        raise Inconclusive(f"topology of {entry.name}: {topics.missing}")
-    sources, unproven = topics.read_on(names)
-    inputs = sources - topics.internal
-    restored = frozenset[str]().union(*(restored_topics(side) for side in sides))
+    # A version that starts afterwards may read more: without an offset it would follow auto.offset.reset there.
+    every = (*sides, *question.brings)
+    brought = topics_of((side.topology for side in every), group_id, names)
+    if isinstance(topics, Missing) or isinstance(brought, Missing):
+        lacking = next(one.missing for one in (topics, brought) if isinstance(one, Missing))
+        raise Inconclusive(f"topology of {entry.name}: {lacking}")
+    sources, unproven = brought.read_on(names)
+    inputs = sources - brought.internal
+    restored = frozenset[str]().union(*(restored_topics(side) for side in every))
     parsed = parse_targets(question.targets, inputs, taken.at_ms, restored=restored)
-    tables = frozenset(topic for side in sides for topic in table_inputs(side) if topic in inputs)
+    tables = frozenset(topic for side in every for topic in table_inputs(side) if topic in inputs)
     moves = question.mode in {"reset", "offsets"}
-    written, rebuilds = inputs & topics.outputs, question.mode == "reset"
+    written, rebuilds = inputs & brought.outputs, question.mode == "reset"
     targets = with_defaults(parsed, inputs, tables, rebuilds=rebuilds, written=written) if moves else {}
     problems = [unproven, *names.unseen(inputs).values(), *fleet.not_looked_at]
     absent = sorted(inputs - names.visible - names.unseen(inputs).keys())
@@ -157,12 +170,13 @@ def _read(
             for name in sorted(inputs & names.visible)
             if _POLICY not in settings.get(name, {})
         ]
+    there = reader.topics(inputs & names.visible)
     partitions = read_input_partitions(
         reader,
         group_id,
-        reader.topics(inputs & names.visible),
+        there,
         times={topic: one.at_ms for topic, one in targets.items() if one.at_ms is not None},
-        saved=_saved(entry, targets),
+        saved=saved_by_topic(entry.declared(), targets, there),
         tiered=[topic for topic, own_settings in settings.items() if own_settings.get(TIERED) == "true"],
         committed_only=entry.reads_committed,
     )
@@ -185,7 +199,7 @@ def _read(
         problems=tuple(dict.fromkeys(filter(None, (*problems, *unlisted, *unseen)))),
         restoring=_restoring(reader, [*filter(is_changelog, own), *(restored & names.visible)]),
     )
-    return _Read(facts, sides, outputs, targets, tables)
+    return _Read(facts, sides, outputs, targets, tables, inputs | restored)
 
 
 def _hidden(names: TopicNames, ids: Collection[str], group_id: str) -> list[str]:
@@ -193,14 +207,6 @@ def _hidden(names: TopicNames, ids: Collection[str], group_id: str) -> list[str]
     if isinstance(hidden, Missing):
         return [f"whether there are other internal topics is not known: {hidden.missing}"]
     return [not_visible(name) for name in internal_by_id(hidden, ids).get(group_id, ())]
-
-
-def _saved(entry: Application, targets: Mapping[str, OffsetTarget]) -> dict[str, dict[Place, int]]:
-    read: dict[str, dict[Place, int]] = {}
-    for one in targets.values():
-        if one.saved and one.saved not in read:
-            read[one.saved] = saved_offsets(entry.declared(), one)
-    return {topic: read[one.saved] for topic, one in targets.items() if one.saved}
 
 
 def _users(reader: ClusterReader, topics: Collection[str], own: str) -> tuple[tuple[TopicUser, ...], tuple[str, ...]]:

@@ -1,10 +1,11 @@
 """The plan of `reset_and_cleanup`: a stop and restart, with a reset of the application while it is down."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from kstreams_runbooks.decide.change.comparable import with_settings
+from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
 from kstreams_runbooks.decide.fitting.uncommitted import SKIPPED_AT_FIRST, resets_of
 from kstreams_runbooks.decide.internal_topics.before_start import created_before_start
@@ -46,22 +47,25 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
         return retire(run, reading, findings)
     mode = _mode(params)
     outputs = _outputs(params)
-    read = read_reset(run.record.application, ResetQuestion(mode, _targets(run), outputs), run.say)
+    targets = _targets(run)
+    restart = at_once_plan(run, reading, findings)
+    [bounce] = restart.bounces
+    versions = (_printed(run, bounce), *wanted_versions(run, reading, [bounce]))
+    question = ResetQuestion(mode, targets, outputs, tuple(_sides(versions)))
+    read = read_reset(run.record.application, question, run.say)
     verdict = run.decide(may_reset, radius=read.radius)
     # The first line names the application and the verdict, which the log has anyway.
     for line in as_text(read.radius, verdict).splitlines()[1:]:
         run.say(line)
     run.demand(verdict)
     going = frozenset(one.name for one in read.radius.deleted)
-    restart = at_once_plan(run, reading, findings)
     fitting = require_topics(run, reading, restart.bounces, going)
-    [bounce] = restart.bounces
-    parts = _parts(run, reading, read, bounce)
+    parts = _parts(run, reading, read, bounce, versions)
     if isinstance(parts.created, tuple):
         # The run creates them, and commits their beginning.
         fitting = tuple(one for one in fitting if one.id != SKIPPED_AT_FIRST)
     restart = with_undescribed(run, replace(restart, findings=(*restart.findings, *fitting)))
-    cleaned, shown = judged_outputs(run, outputs, read.outputs) if outputs else (None, ())
+    cleaned, shown = judged_outputs(run, outputs, read.outputs, read.read) if outputs else (None, ())
     made = run.decide(
         reset_plan,
         restart=restart,
@@ -104,8 +108,16 @@ def _outputs(params: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _parts(run: Run, reading: ApplicationReading, read: ReadReset, bounce: Bounce) -> ResetParts:
-    versions = (_printed(run, bounce), *wanted_versions(run, reading, [bounce]))
+def _sides(versions: Iterable[Described | Missing]) -> Iterator[Side]:
+    """What starts afterwards, as far as its topology is known."""
+    for one in parsed_or_missing(versions):
+        if not isinstance(one, Missing):
+            yield Side(one.topology, one.described.declaration)
+
+
+def _parts(
+    run: Run, reading: ApplicationReading, read: ReadReset, bounce: Bounce, versions: tuple[Described | Missing, ...]
+) -> ResetParts:
     needed = topics_needed(parsed_or_missing(versions), run.declared)
     return ResetParts(
         created=_created(run, read.radius, versions),
