@@ -25,6 +25,7 @@ from kstreams_runbooks.observe.kafka.deleted import read_left
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.perform import perform
+from kstreams_runbooks.watch.reset_rest import read_topic_ends
 from lab.kafka import topic_of_ten
 from lab.members import member_of
 from world.given import Kafka
@@ -141,6 +142,24 @@ def test_a_topic_that_is_written_stays(run: Run, name: str) -> None:
     with pytest.raises(Refused, match=rf"{name}-0: its end moved from 10 to 11 since group {name}-group was EMPTY"):
         perform(run, delete, {})
     assert run.ledger.cards(run.key) == []
+
+
+def test_offsets_are_saved_once_no_transaction_of_the_application_is_open(run: Run, name: str) -> None:
+    """One that writes elsewhere may still commit offsets; ids of other applications do not matter."""
+    process = f"{name}-group-{uuid.UUID(int=7)}-1"
+    other = f"{name}-out"
+    topic_of_ten(run.kafka, other)
+    producer = Producer({**run.kafka, "transactional.id": process, "transaction.timeout.ms": 60_000})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(other, "x", partition=0)
+    producer.flush(10)
+    with ClusterReader(run.kafka) as reader:
+        assert read_topic_ends(reader, [name], f"{name}-group").ongoing == (process,)
+        assert read_topic_ends(reader, [name], "another").ongoing == ()
+    producer.abort_transaction(30)
+    perform(run, stages(name)[0], {})
+    AdminClient(run.kafka).delete_topics([other])[other].result()
 
 
 def test_a_topic_that_another_group_uses_stays(run: Run, name: str) -> None:

@@ -6,7 +6,7 @@ from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.rest import RestReading, TopicEnds
 from kstreams_runbooks.model.readings.states import is_empty
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.wording import first_of
+from kstreams_runbooks.wording import first_of, outside
 
 
 def no_transaction(seen: TopicEnds) -> Verdict:
@@ -19,6 +19,14 @@ def no_transaction(seen: TopicEnds) -> Verdict:
             (
                 f"{first_of(seen.open)}: a transaction has not ended (expected none); it ends at its "
                 "transaction.timeout.ms at the latest",
+            ),
+        )
+    if seen.ongoing:
+        return Verdict(
+            Outcome.WAIT,
+            (
+                f"{first_of([outside(one, 80) for one in seen.ongoing])}: a transaction of the application has not "
+                "ended (expected none); it ends at its transaction.timeout.ms at the latest",
             ),
         )
     return Verdict(Outcome.PROCEED, (f"{len(seen.ends):,} partitions have no open transaction",))
@@ -34,7 +42,7 @@ def at_rest(seen: RestReading, group: str) -> Verdict:
     if unknown := tuple(dict.fromkeys(_unknown(seen))):
         return Verdict(Outcome.INCONCLUSIVE, unknown)
     for look in seen.looks:
-        if look.open:
+        if look.open or look.ongoing:
             return no_transaction(look)
     spread_s = (seen.looks[-1].at_ms - seen.looks[0].at_ms) / 1000
     return Verdict(

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
+from kstreams_runbooks.act.topic_checks import known
 from kstreams_runbooks.decide.change.comparable import with_settings
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
 from kstreams_runbooks.decide.fitting.uncommitted import SKIPPED_AT_FIRST, resets_of
+from kstreams_runbooks.decide.internal_topics.as_before import as_before, differences
 from kstreams_runbooks.decide.internal_topics.before_start import created_before_start
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE, cleared_state
 from kstreams_runbooks.decide.plans.reset import ResetParts, reset_plan
@@ -22,6 +24,7 @@ from kstreams_runbooks.model.runs.stages import Bounce, ClearState
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.model.writes import TopicShape
+from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.present.blast_radius import as_text
 from kstreams_runbooks.steps.plan.fitting import require_topics, wanted_versions
 from kstreams_runbooks.steps.plan.plan import at_once_plan, with_undescribed
@@ -60,7 +63,7 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
     run.demand(verdict)
     going = frozenset(one.name for one in read.radius.deleted)
     fitting = require_topics(run, reading, restart.bounces, going)
-    parts = _parts(run, reading, read, bounce, versions)
+    parts, others = _as_before(run, read.radius, _parts(run, reading, read, bounce, versions))
     if isinstance(parts.created, tuple):
         # The run creates them, and commits their beginning.
         fitting = tuple(one for one in fitting if one.id != SKIPPED_AT_FIRST)
@@ -73,7 +76,7 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
         parts=replace(parts, cleaned=cleaned),
         broker=reading.broker,
     )
-    made = replace(made, findings=(*made.findings, *shown))
+    made = replace(made, findings=(*made.findings, *others, *shown))
     _check_clearing(run, made)
     return made
 
@@ -150,6 +153,25 @@ def _created(
     kept = frozenset(one.name for one in radius.internal if not one.goes)
     found = [created_before_start(one, seen, run.declared, kept) for one in versions]
     return next((one for one in found if isinstance(one, tuple)), found[0])
+
+
+def _as_before(run: Run, radius: BlastRadius, parts: ResetParts) -> tuple[ResetParts, tuple[Finding, ...]]:
+    """The topics to create with the settings that they have now, and what differs from those of Kafka Streams.
+
+    Inconclusive if the settings of a topic that goes are not visible.
+    """
+    if not isinstance(parts.created, tuple):
+        return parts, ()
+    going = [one.name for one in radius.deleted]
+    with run.reader() as reader:
+        states = known(read_topic_states(reader, going))
+        there = reader.topics(going, configs=True)
+    before = [TopicShape(one.name, one.partitions, states[one.name].replication, one.configs) for one in there]
+    again = as_before(parts.created, before)
+    found = tuple(differences(parts.created, before, again))
+    for finding in found:
+        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    return replace(parts, created=again), found
 
 
 def _most_lost(given: Any) -> int:

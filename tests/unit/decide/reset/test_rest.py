@@ -74,3 +74,11 @@ def test_an_open_transaction_waits() -> None:
         assert f"{TOPIC}-0: a transaction has not ended" in verdict.sentence
     assert no_transaction(LOOK).outcome is Outcome.PROCEED
     assert no_transaction(replace(opened, unknown=("x",))).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_transaction_of_the_application_elsewhere_waits() -> None:
+    """It may still commit offsets, and it is on no topic that goes."""
+    ongoing = replace(LOOK, ongoing=("orders-0b8f-1",))
+    for verdict in (no_transaction(ongoing), at_rest(seen(looks=(LOOK, ongoing)), "orders")):
+        assert verdict.outcome is Outcome.WAIT
+        assert "orders-0b8f-1: a transaction of the application has not ended" in verdict.sentence
