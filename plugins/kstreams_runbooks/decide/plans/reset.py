@@ -67,7 +67,7 @@ def reset_plan(restart: Plan, radius: BlastRadius, parts: ResetParts, broker: Br
         runbook=RESET,
         change=tuple(change),
         stages=stages,
-        findings=(*restart.findings, *reset_findings(radius, parts.created)),
+        findings=(*restart.findings, *reset_findings(radius, parts.created, restart.limit("gate_ceiling_s"))),
         undo=tuple(_undo(restart, radius)),
         title=_title(radius, bounce),
         worst_case=_worst_case(restart, radius),
