@@ -90,3 +90,21 @@ def test_only_chosen_directories_are_restored(begin: Begin, tmp_path: Path) -> N
     assert trial.run(sent, "before") == {"refunds-counts": len(KEYS)}
     assert trial.longs("amounts-out") == trial.longs("refunds-out") == dict.fromkeys(KEYS, 2)
     assert trial.internal() == before
+
+
+@pytest.mark.parametrize(("clears", "count"), [(False, 3), (True, 2)])
+def test_state_that_is_kept_lives_on_under_a_new_changelog(
+    begin: Begin, tmp_path: Path, count: int, *, clears: bool
+) -> None:
+    """Everything is read again: each key once before, once again, and once more. That is why state goes, and is seen."""
+    topics = {"amounts": 2, "refunds": 2, "rates": 1, "amounts-out": 1, "refunds-out": 1}
+    sent = {"amounts": ONE_EACH, "refunds": ONE_EACH}
+    trial = begin("global-table-added-between-counts", topics, TO_RELEASE, default_value_serde=LONGS)
+    trial.run(sent, "before")
+    before = trial.internal()
+    facts = side_facts(trial, "before")
+    with fleet_of(trial, facts, tmp_path):
+        perform_reset(planned_reset(trial, facts, tmp_path), trial, clears=clears)
+    assert trial.internal().keys() == before.keys()
+    assert trial.run(sent, "before") == {}
+    assert trial.longs("amounts-out") == trial.longs("refunds-out") == dict.fromkeys(KEYS, count)
