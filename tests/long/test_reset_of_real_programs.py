@@ -96,7 +96,7 @@ def test_only_chosen_directories_are_restored(begin: Begin, tmp_path: Path) -> N
 def test_state_that_is_kept_lives_on_under_a_new_changelog(
     begin: Begin, tmp_path: Path, count: int, *, clears: bool
 ) -> None:
-    """Everything is read again: each key once before, once again, and once more. That is why state goes, and is seen."""
+    """Everything is read again: each key once before, once again, and once more. So state has to be seen gone."""
     topics = {"amounts": 2, "refunds": 2, "rates": 1, "amounts-out": 1, "refunds-out": 1}
     sent = {"amounts": ONE_EACH, "refunds": ONE_EACH}
     trial = begin("global-table-added-between-counts", topics, TO_RELEASE, default_value_serde=LONGS)
