@@ -74,7 +74,7 @@ _FORM = {**reset_targets(), **new_deployment()}
 with runbook("reset_and_cleanup", doc=__doc__, params=_FORM, tags=("reset",)):
     (
         observe()
-        >> check(at_once=True, out_of_use=retires_application)
+        >> check(at_once=True, out_of_use=retires_application, streams_group=True)
         >> planned(reset_and_cleanup)
         >> approve("approve_plan")
         >> stop_application()

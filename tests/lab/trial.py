@@ -294,9 +294,12 @@ class Trial:
                 shutil.rmtree(path)
 
     def empty_the_group(self) -> None:
-        """Remove the members that a stop leaves behind, static or not, until the group is EMPTY."""
+        """Remove the members that a stop leaves behind, static or not, until the group is EMPTY.
+
+        Those of a streams group cannot be removed, and leave.
+        """
         group = self.group()
-        if group.members:
+        if group.members and group.type != "streams":
             writer = GroupWriter({"bootstrap.servers": self.bootstrap}, dry_run=False)
             writer.remove_members(self.application_id, group.members)
 

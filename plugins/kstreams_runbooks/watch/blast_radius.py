@@ -30,6 +30,7 @@ from kstreams_runbooks.model.readings.reset import (
     RestoringLog,
     TopicUser,
 )
+from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import reading_instances, topics_of
 from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
@@ -89,13 +90,15 @@ def read_blast_radius(application: str, question: ResetQuestion, say: Callable[[
 class ReadReset:
     """The blast radius of a reset, the target of each input whose offsets it sets (defaults included), the outputs.
 
-    `read` are all topics that the application reads, those of global stores too.
+    `read` are all topics that the application reads, those of global stores too. `last` are the topologies that may
+    have run last.
     """
 
     radius: BlastRadius
     targets: Mapping[str, OffsetTarget]
     outputs: frozenset[str]
     read: frozenset[str]
+    last: tuple[Topology, ...] = ()
 
 
 def read_reset(application: str, question: ResetQuestion, say: Callable[[str], None]) -> ReadReset:
@@ -119,7 +122,8 @@ def read_reset(application: str, question: ResetQuestion, say: Callable[[str], N
         tuple(_missing_keys(config, entry, question.mode, read, rows)),
         question.emptied,
     )
-    return ReadReset(blast_radius(asked, read.sides, read.facts, graph), read.targets, read.outputs, read.read)
+    radius, last = blast_radius(asked, read.sides, read.facts, graph), tuple(one.topology for one in read.sides)
+    return ReadReset(radius, read.targets, read.outputs, read.read, last)
 
 
 def _require_fitting(question: ResetQuestion) -> None:

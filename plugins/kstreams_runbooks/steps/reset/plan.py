@@ -14,6 +14,7 @@ from kstreams_runbooks.decide.internal_topics.before_start import created_before
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE, cleared_state
 from kstreams_runbooks.decide.plans.reset import ResetParts, reset_plan
 from kstreams_runbooks.decide.reset.radius import may_reset
+from kstreams_runbooks.decide.reset.streams_group import STREAMS, keeps_topology
 from kstreams_runbooks.decide.reset.targets import parse_target, target_text
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
@@ -54,13 +55,16 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
     restart = at_once_plan(run, reading, findings)
     [bounce] = restart.bounces
     versions = (_printed(run, bounce), *wanted_versions(run, reading, [bounce]))
-    question = ResetQuestion(mode, targets, outputs, tuple(_sides(versions)))
+    brings = tuple(_sides(versions))
+    question = ResetQuestion(mode, targets, outputs, brings)
     read = read_reset(run.record.application, question, run.say)
     verdict = run.decide(may_reset, radius=read.radius)
     # The first line names the application and the verdict, which the log has anyway.
     for line in as_text(read.radius, verdict).splitlines()[1:]:
         run.say(line)
     run.demand(verdict)
+    if restart.facts.group_type == STREAMS:
+        run.demand(keeps_topology(run.application.application_id, read.last, [one.topology for one in brings]))
     going = frozenset(one.name for one in read.radius.deleted)
     fitting = require_topics(run, reading, restart.bounces, going)
     parts, others = _as_before(run, read.radius, _parts(run, reading, read, bounce, versions))
