@@ -159,7 +159,8 @@ def test_offsets_are_saved_once_no_transaction_of_the_application_is_open(run: R
         assert read_topic_ends(reader, [name], "another").ongoing == ()
     producer.abort_transaction(30)
     perform(run, stages(name)[0], {})
-    AdminClient(run.kafka).delete_topics([other])[other].result()
+    admin = AdminClient(run.kafka)
+    admin.delete_topics([other])[other].result()
 
 
 def test_a_topic_that_another_group_uses_stays(run: Run, name: str) -> None:
