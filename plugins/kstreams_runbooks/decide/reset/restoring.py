@@ -74,7 +74,9 @@ def global_fates(side: Side, mode: ResetMode, logs: Mapping[str, RestoringLog]) 
                 why = f"{gone:,} offsets of {topic} are gone, so what they held is on local disks alone"
             else:
                 fate, why = "restored", f"from {topic}, a global table"
-        yield StoreFate(name, (topic,), topic, fate, why, accepted)
+        yield StoreFate(
+            name, (topic,), topic, fate, why, accepted, why if fate in {"lost", "partly", "unknown"} else ""
+        )
 
 
 def _global_stores(side: Side) -> dict[str, str]:

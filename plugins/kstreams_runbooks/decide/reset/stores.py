@@ -137,13 +137,15 @@ def _fates(side: Side, mode: ResetMode, moves: Moves, there: OnCluster) -> Itera
         inputs = matching(side.topology, leading, there.inputs)
         topic = f"{application_id}-{changelog_of(name)}"
         changelog = topic if topic in changelogs else restored.get(name, "")
+        log = there.logs.get(changelog)
+        back, lacking = restored_fate(name, side, changelog, log, own=name in restored)
         if mode == "state":
-            fate, why = restored_fate(name, side, changelog, there.logs.get(changelog), own=name in restored)
+            fate, why = back, lacking
         else:
-            log = there.logs.get(changelog)
             fate, why = _fate(name, side, mode, moves, inputs, changelog, log if name in restored else None)
         accepted = side.declared.stores.get(name, DeclaredStore()).loss_acceptable
-        yield StoreFate(name, inputs, changelog, fate, why, accepted)
+        local_only = lacking if mode in {"reset", "state"} and back != "restored" else ""
+        yield StoreFate(name, inputs, changelog, fate, why, accepted, local_only)
 
 
 def _fate(

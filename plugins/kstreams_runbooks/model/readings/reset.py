@@ -155,7 +155,10 @@ class GoneHistory:
 
 @dataclass(frozen=True, slots=True)
 class StoreFate:
-    """What becomes of a store; `inputs` lead to it, `changelog` is its topic (empty: it has none)."""
+    """What becomes of a store; `inputs` lead to it, `changelog` is its topic (empty: it has none).
+
+    `local_only` is why no log brings back what local disks have of it, empty if one does: an undo does not either.
+    """
 
     store: str
     inputs: tuple[str, ...]
@@ -163,6 +166,7 @@ class StoreFate:
     fate: Fate
     why: str = ""
     accepted: bool = False
+    local_only: str = ""
 
 
 @dataclass(frozen=True, slots=True)

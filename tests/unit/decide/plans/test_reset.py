@@ -223,6 +223,14 @@ def test_the_approval_has_what_is_destroyed_and_who_sees_it() -> None:
     assert made.undo[0].startswith("until the deletion")
 
 
+@pytest.mark.parametrize("mode", ["reset", "state"])
+def test_the_way_back_names_what_no_changelog_restores(mode: ResetMode) -> None:
+    """Before the first deletion too: local state is cleared by then."""
+    lost = StoreFate("seen", ("orders",), "", "lost", "it has no changelog", accepted=True, local_only="no changelog")
+    made = plan(mode, of=radius(mode, stores=(lost, StoreFate("counts", ("orders",), CHANGELOG, "rebuilt"))))
+    assert made.undo[0].endswith("; once local state is cleared, without seen (no changelog)")
+
+
 def test_a_catch_up_that_takes_longer_than_a_gate_waits_is_said() -> None:
     """The run would end at wait_caught_up, with an application that is well."""
     [said] = [

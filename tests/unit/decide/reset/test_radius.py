@@ -297,6 +297,20 @@ def test_a_log_that_lost_records_restores_less_than_the_disks_have() -> None:
     assert fates(radius("offsets", {"clicks": "-5"}, restoring=logs(rates=3)))["rates-store"] == "kept"
 
 
+def test_what_only_local_disks_have_is_no_undo_either() -> None:
+    """A reset builds a store without a changelog again; an undo before the deletion does not."""
+    found = {one.store: one for one in radius(internal=(topic(REPARTITION), topic(TABLE))).stores}
+    assert (found["counts"].fate, found["counts"].local_only) == (
+        "rebuilt",
+        "it has no changelog, so nothing restores it",
+    )
+    assert (found["customers-store"].local_only, found["rates-store"].local_only) == ("", "")
+    lost = {one.store: one.local_only for one in radius(restoring=logs(counts=7, rates=3)).stores}
+    assert "7 offsets" in lost["counts"]
+    assert "3 offsets" in lost["rates-store"]
+    assert all(one.local_only == "" for one in radius("offsets", {"clicks": "-5"}, restoring=logs(counts=7)).stores)
+
+
 def test_a_changelog_that_was_not_read_is_not_taken_for_whole() -> None:
     for restoring, said in (((), "has lost records was not read"), (logs(counts=Missing("no answer")), "no answer")):
         found = radius("state", restoring=restoring)
