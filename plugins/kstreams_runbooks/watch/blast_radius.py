@@ -7,6 +7,7 @@ from typing import Any
 from kstreams_runbooks.connections import kafka_config
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.fleet_graph import fleet_graph, require_own_outputs
+from kstreams_runbooks.decide.internal_topics.derived import prefix_of
 from kstreams_runbooks.decide.reset.offsets import moved_offsets
 from kstreams_runbooks.decide.reset.pace import read_pace
 from kstreams_runbooks.decide.reset.radius import Asked, all_gone, blast_radius
@@ -160,6 +161,11 @@ def _read(
     written, rebuilds = inputs & brought.outputs, question.mode == "reset"
     targets = with_defaults(parsed, inputs, tables, rebuilds=rebuilds, written=written) if moves else {}
     problems = [unproven, *names.unseen(inputs).values(), *fleet.not_looked_at]
+    problems += [
+        f"internal topics begin with {prefix}, as a setting of the program has it (expected: with its application.id "
+        f"{group_id}): they are not found by that; reset it manually"
+        for prefix in sorted({prefix_of(side.declared, group_id) for side in every} - {group_id})
+    ]
     absent = sorted(inputs - names.visible - names.unseen(inputs).keys())
     problems += [f"input {name}: the topic does not exist on the cluster" for name in absent]
     ids = {group_id, *(one.application_id for one in fleet.entries.values() if one.cluster == entry.cluster)}

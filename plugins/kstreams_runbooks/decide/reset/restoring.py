@@ -7,7 +7,7 @@ Source: Apache Kafka documentation, "Log Compaction"; KIP-107 (deleteRecords).
 from collections.abc import Iterator, Mapping
 
 from kstreams_runbooks.decide.comparison.compared import Side
-from kstreams_runbooks.decide.topology.names import is_join_window, is_suppress_buffer
+from kstreams_runbooks.decide.topology.names import is_join_window, is_suppress_buffer, suppression_of
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.reset import Fate, ResetMode, RestoringLog, StoreFate
 from kstreams_runbooks.model.topology.declaration import DeclaredStore
@@ -53,8 +53,10 @@ def restored_fate(name: str, side: Side, changelog: str, log: RestoringLog | Non
 def _expires(name: str, side: Side) -> bool | None:
     """Whether a store drops what is older than its retention, as its changelog does; None if it is not declared."""
     kind = side.declared.stores.get(name, DeclaredStore()).kind
+    if kind is None and (is_suppress_buffer(name) or suppression_of(name) in side.declared.suppressions):
+        return False
     if kind is None:
-        return True if is_join_window(name) else False if is_suppress_buffer(name) else None
+        return True if is_join_window(name) else None
     return kind in _EXPIRING
 
 
