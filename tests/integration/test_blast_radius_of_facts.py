@@ -8,13 +8,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import (
-    AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    ResourceType,
-)
+from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource, ResourceType  # type: ignore[attr-defined]
+from confluent_kafka.admin import AlterConfigOpType as Operation  # type: ignore[attr-defined]
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.topology.text import parse_topology
@@ -82,7 +77,7 @@ def test_a_changelog_that_lost_records_is_not_enough_for_mode_state(topic: str, 
         before = radius(tmp_path, COUNTED, "--mode", "state")
         admin.delete_records([TopicPartition(lost, 0, 4)])[TopicPartition(lost, 0)].result()
         expiring = radius(tmp_path, COUNTED, "--mode", "state")
-        compacts = ConfigEntry("cleanup.policy", "compact", incremental_operation=AlterConfigOpType.SET)
+        compacts = ConfigEntry("cleanup.policy", "compact", incremental_operation=Operation.SET)
         resource = ConfigResource(ResourceType.TOPIC, lost, incremental_configs=[compacts])
         admin.incremental_alter_configs([resource])[resource].result()
         after = radius(tmp_path, COUNTED, "--mode", "state")
