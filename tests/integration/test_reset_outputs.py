@@ -122,12 +122,12 @@ def test_the_stage_goes_up_to_the_ends_of_the_first_plan(cleaned: Cleaned) -> No
     """A reader that is behind refuses the plan; a rerun of the stage changes nothing more."""
     run = cleaned.run()
     with pytest.raises(Refused, match="has not read 3 records below the cut"):
-        judged_outputs(run, [OUT], [OUT, TABLE])
+        judged_outputs(run, [OUT], [OUT, TABLE], [])
     cleaned.commit(13)
-    stage, findings = judged_outputs(run, [OUT], [OUT, TABLE])
+    stage, findings = judged_outputs(run, [OUT], [OUT, TABLE], [])
     assert [one.id for one in findings] == ["outputs-cleaned", "outputs-suspect-writer"]
     cleaned.produce(2)
-    stage, findings = judged_outputs(run, [OUT], [OUT, TABLE])
+    stage, findings = judged_outputs(run, [OUT], [OUT, TABLE], [])
     assert f"{OUT}-0 below 13" in findings[0].message
     stage = replace(stage, number=1)
     plan = Plan("reset", APPLICATION, "cleaned", (), (), (stage,), FACTS, (), (), (), "pretended", "none")

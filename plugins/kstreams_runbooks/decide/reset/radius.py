@@ -28,6 +28,7 @@ from kstreams_runbooks.model.readings.reset import (
     ResetFacts,
     ResetMode,
     ResetTopic,
+    RestoringLog,
     RunningUse,
     StoreFate,
     TopicUser,
@@ -69,10 +70,10 @@ def blast_radius(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph
         asked.offsets,
         {(one.topic, one.partition): one for one in asked.counts},
         history,
-        frozenset(topic for topic, policy in facts.policies.items() if policy == _COMPACT),
+        frozenset(topic for topic, policy in facts.policies.items() if _COMPACT in policy.split(",")),
     )
     inputs = frozenset(one.topic for one in facts.inputs)
-    there = OnCluster(application_id, names, inputs)
+    there = OnCluster(application_id, names, inputs, {one.topic: one for one in _restoring(facts)})
     stores = _worst(store for side in sides for store in store_fates(side, asked.mode, moves, there))
     moved = {one.topic for one in asked.offsets}
     return BlastRadius(
@@ -137,6 +138,26 @@ def gone_history(facts: ResetFacts) -> tuple[GoneHistory, ...]:
         )
         for topic, rows in sorted(found.items())
     )
+
+
+def _restoring(facts: ResetFacts) -> Iterator[RestoringLog]:
+    """Every log that may restore a store; an input restores a table that has no other changelog."""
+    yield from facts.restoring
+    starts: dict[str, list[int | Missing]] = {}
+    for one in facts.inputs:
+        starts.setdefault(one.topic, []).append(one.start)
+    for topic, its in starts.items():
+        yield RestoringLog(topic, facts.policies.get(topic, ""), all_gone(its))
+
+
+def all_gone(starts: Iterable[int | Missing]) -> int | Missing:
+    """The offsets that a log no longer has, from the start of each partition; Missing if one is."""
+    total = 0
+    for start in starts:
+        if isinstance(start, Missing):
+            return start
+        total += start
+    return total
 
 
 def made_topics(side: Side, application_id: str) -> frozenset[str]:

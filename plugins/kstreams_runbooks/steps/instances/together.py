@@ -301,6 +301,10 @@ def _guard(run: Run, reading: ApplicationReading, bounce: Bounce) -> None:
 def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
     """Remove the members of the stopped instances, and wait until the coordinator reports an empty group."""
     group_id = run.application.application_id
+    if members and run.plan().facts.group_type.lower() == "streams":
+        # KIP-1071 has no request for that; a stop that is clean makes them leave.
+        run.say(f"group {group_id} is a streams group: its members leave, at their session timeout at the latest")
+        members = ()
     removed = GroupWriter(run.kafka, dry_run=run.dry_run).remove_members(group_id, members) if members else ()
     if removed:
         run.say(f"group {group_id}: {len(removed)} members of the stopped instances removed")

@@ -19,15 +19,15 @@ _READS_ON = Pace(5.0, 120.0)
 
 
 def judged_outputs(
-    run: Run, topics: Collection[str], known: Collection[str]
+    run: Run, topics: Collection[str], known: Collection[str], read: Collection[str]
 ) -> tuple[DeleteRecords, tuple[Finding, ...]]:
     """The stage that cleans outputs, without its number, and its findings; Refused or Inconclusive as decided.
 
-    `known` are all outputs of the application. The cuts of the first plan that was possible stay: a person may have
-    seen them.
+    `known` are all outputs of the application, `read` the topics that it reads itself. The cuts of the first plan that
+    was possible stay: a person may have seen them.
     """
     shown = _shown(run)
-    asked = CleanedOutputs(run.declared, frozenset(known), tuple(dict.fromkeys(topics)))
+    asked = CleanedOutputs(run.declared, frozenset(known), tuple(dict.fromkeys(topics)), frozenset(read))
     facts = read_outputs(run.application, asked.topics, run.say, shown=None if shown is None else cuts(shown[1]))
     graph = graph_of_fleet()
     verdict = run.decide(may_clean, asked=asked, facts=facts, graph=graph, planned=True)
