@@ -93,6 +93,8 @@ class _Reader:
         self._text = text
         self._open: list[_Open] = []
         self._anchors: dict[str, _Value] = {}
+        # What was read of each scalar, by its tag, text and quotes: a declaration repeats its keys and most values.
+        self._scalars: dict[tuple[Any, ...], _Value] = {}
         # Anchors that are not closed yet.
         self._pending: set[str] = set()
         self._nodes = self._characters = 0
@@ -104,7 +106,10 @@ class _Reader:
         while (event := self._loader.get_event()) is not None:
             # The most frequent first.
             if isinstance(event, yaml.ScalarEvent):
-                self._add(event, self._scalar(event), event.anchor)
+                written = (event.tag, event.value, event.implicit)
+                if (one := self._scalars.get(written)) is None:
+                    one = self._scalars[written] = self._scalar(event)
+                self._add(event, one, event.anchor)
             elif isinstance(event, yaml.DocumentStartEvent):
                 if seen:
                     self._refuse(event, "begins a second document (expected one); give each a file of its own")

@@ -1,7 +1,7 @@
 """Rules that fire on the effects of a change: three answers, because a fact may be unknown."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.comparison.whole import WHOLE
@@ -27,12 +27,16 @@ def fired(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> Fired:
     for rule in rules:
         of_kind[rule.on].append(rule)
     for subject in subjects:
+        firing: list[ChangeRule] = []
         for rule in of_kind[subject.kind]:
             unknown = _unknown(rule, subject)
             if unknown:
                 undecided.append(_undecided(rule, subject, unknown))
             elif unknown is not None:
-                findings.append(_finding(rule, subject))
+                firing.append(rule)
+        if firing:
+            words = subject.words()
+            findings += [_finding(rule, subject, words) for rule in firing]
     return Fired(tuple(_covered(findings, rules)), tuple(undecided))
 
 
@@ -54,8 +58,8 @@ def _undecided(rule: ChangeRule, subject: Subject, unknown: list[str]) -> Undeci
     return Undecided(rule.id, rule.severity, subject.name, asked, rule.runbooks, candidates, rule.refuse)
 
 
-def _finding(rule: ChangeRule, subject: Subject) -> ChangeFinding:
-    message = rule.message.format(**subject.said)
+def _finding(rule: ChangeRule, subject: Subject, words: Mapping[str, str]) -> ChangeFinding:
+    message = rule.message.format_map(words)
     return ChangeFinding(
         rule.id,
         rule.severity,
