@@ -23,9 +23,7 @@ def fired(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> Fired:
     """
     findings: list[ChangeFinding] = []
     undecided: list[Undecided] = []
-    of_kind: defaultdict[str, list[ChangeRule]] = defaultdict(list)
-    for rule in rules:
-        of_kind[rule.on].append(rule)
+    of_kind = _by_kind(rules)
     for subject in subjects:
         firing: list[ChangeRule] = []
         for rule in of_kind[subject.kind]:
@@ -34,10 +32,33 @@ def fired(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> Fired:
                 undecided.append(_undecided(rule, subject, unknown))
             elif unknown is not None:
                 firing.append(rule)
-        if firing:
-            words = subject.words()
-            findings += [_finding(rule, subject, words) for rule in firing]
+        findings += _findings(firing, subject)
     return Fired(tuple(_covered(findings, rules)), tuple(undecided))
+
+
+def found(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> tuple[ChangeFinding, ...]:
+    """The findings of `fired` alone: what may fire is left aside."""
+    of_kind = _by_kind(rules)
+    findings: list[ChangeFinding] = []
+    for subject in subjects:
+        findings += _findings([rule for rule in of_kind[subject.kind] if _fires(rule, subject)], subject)
+    return tuple(_covered(findings, rules))
+
+
+def _by_kind(rules: tuple[ChangeRule, ...]) -> defaultdict[str, list[ChangeRule]]:
+    of_kind: defaultdict[str, list[ChangeRule]] = defaultdict(list)
+    for rule in rules:
+        of_kind[rule.on].append(rule)
+    return of_kind
+
+
+def _fires(rule: ChangeRule, subject: Subject) -> bool:
+    """Whether all facts on which a rule depends are known, and for it."""
+    facts = subject.facts
+    for name, value in rule.fires_when.items():
+        if facts[name] != value:
+            return False
+    return True
 
 
 def _unknown(rule: ChangeRule, subject: Subject) -> list[str] | None:
@@ -56,6 +77,14 @@ def _undecided(rule: ChangeRule, subject: Subject, unknown: list[str]) -> Undeci
     asked = tuple(dict.fromkeys(one for name in unknown for one in subject.asked[name]))
     candidates = subject.said.get("candidates", "")
     return Undecided(rule.id, rule.severity, subject.name, asked, rule.runbooks, candidates, rule.refuse)
+
+
+def _findings(firing: list[ChangeRule], subject: Subject) -> list[ChangeFinding]:
+    """One for each rule; the words are made for all of them at once, and only if there is one."""
+    if not firing:
+        return []
+    words = subject.words()
+    return [_finding(rule, subject, words) for rule in firing]
 
 
 def _finding(rule: ChangeRule, subject: Subject, words: Mapping[str, str]) -> ChangeFinding:
