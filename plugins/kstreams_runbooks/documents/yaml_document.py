@@ -106,10 +106,7 @@ class _Reader:
         while (event := self._loader.get_event()) is not None:
             # The most frequent first.
             if isinstance(event, yaml.ScalarEvent):
-                written = (event.tag, event.value, event.implicit)
-                if (one := self._scalars.get(written)) is None:
-                    one = self._scalars[written] = self._scalar(event)
-                self._add(event, one, event.anchor)
+                self._add(event, self._scalar(event), event.anchor)
             elif isinstance(event, yaml.DocumentStartEvent):
                 if seen:
                     self._refuse(event, "begins a second document (expected one); give each a file of its own")
@@ -135,6 +132,12 @@ class _Reader:
                 raise BadInput(f"line {number} begins a second document (expected one); give each a file of its own")
 
     def _scalar(self, event: Any) -> _Value:
+        written = (event.tag, event.value, event.implicit)
+        if written not in self._scalars:
+            self._scalars[written] = self._plain(event)
+        return self._scalars[written]
+
+    def _plain(self, event: Any) -> _Value:
         tag, text = event.tag, event.value
         if tag is None or tag == "!":
             tag = self._loader.resolve(yaml.ScalarNode, text, event.implicit)

@@ -25,6 +25,7 @@ from kstreams_runbooks.model.topology.declaration import Unchanged
 from kstreams_runbooks.model.verdicts import Outcome
 
 _SEVERITIES = ("danger", "warning", "info")
+_Findings = tuple[ChangeFinding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def read_change(
     of_library = library_findings(compared, versions, broker)
     of_settings = settings_of_release(compared, versions, catalogue, broker)
 
-    def with_others(by_rows: tuple[ChangeFinding, ...], other: Compared, parts: tuple[Subject, ...]) -> tuple[ChangeFinding, ...]:
+    def with_others(by_rows: _Findings, other: Compared, parts: tuple[Subject, ...]) -> _Findings:
         of_declarations = (*contradicted(other), *unchanged_findings(other.after, parts))
         return (*by_rows, *of_library.findings, *of_settings.findings, *of_declarations)
 
