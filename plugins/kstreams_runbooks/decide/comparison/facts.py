@@ -195,9 +195,7 @@ def window_of(store: DeclaredStore | None) -> Window | None:
 
 def _compared(where: str, field: str, old: object, new: object) -> tuple[bool | None, tuple[Undeclared, ...]]:
     found = changed(old, new)
-    if found is not None:
-        return found, ()
-    if isinstance(old, Serde) and isinstance(new, Serde):
+    if found is None and isinstance(old, Serde) and isinstance(new, Serde):
         # One class on both sides: the version of its schema is open on both.
         return found, (Undeclared(where, field, sides(None, None)),)
     return found, (Undeclared(where, field, sides(old, new)),)
