@@ -23,7 +23,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import read_ends
 from kstreams_runbooks.steps.run.run import Run, now_ms
-from kstreams_runbooks.steps.stages.outputs import judged_outputs
+from kstreams_runbooks.steps.stages.outputs import judged_outputs, require_cleanable
 from kstreams_runbooks.steps.stages.perform import perform
 from kstreams_runbooks.watch.reset_outputs import read_outputs
 from lab.fake_streams import FakeStreams
@@ -132,6 +132,12 @@ def test_the_stage_goes_up_to_the_ends_of_the_first_plan(cleaned: Cleaned) -> No
     stage = replace(stage, number=1)
     plan = Plan("reset", APPLICATION, "cleaned", (), (), (stage,), FACTS, (), (), (), "pretended", "none")
     run.ledger.store_plan(run.key, plan.digest, encode(plan))
+    cleaned.commit(12)
+    with pytest.raises(Refused, match="has not read 1 records below the cut"):
+        require_cleanable(run)
+    cleaned.commit(13)
+    require_cleanable(run)
+    assert cleaned.ends() == (0, 15)
     for _ in range(2):
         perform(run, stage, {})
         assert cleaned.ends() == (13, 15)

@@ -18,6 +18,7 @@ from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
 from kstreams_runbooks.fleet import Application, Fleet, load_fleet
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.local_state import Directories
 from kstreams_runbooks.model.offset_targets import OffsetTarget
 from kstreams_runbooks.model.readings.input_offsets import MovedOffset
 from kstreams_runbooks.model.readings.readings import Missing
@@ -57,13 +58,15 @@ _STOPPED = {"EMPTY", "DEAD"}
 class ResetQuestion:
     """What a person asks: the mode, the targets as given by topic, and outputs whose records would be deleted.
 
-    `brings` are the versions that start afterwards: their inputs have targets too.
+    `brings` are the versions that start afterwards: their inputs have targets too. `directories` are the only task
+    directories that go, none for all.
     """
 
     mode: ResetMode
     targets: Mapping[str, Any]
     emptied: tuple[str, ...] = ()
     brings: tuple[Side, ...] = ()
+    directories: Directories = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,7 @@ def read_reset(application: str, question: ResetQuestion, say: Callable[[str], N
         counted_moves(config, rows, isolation, say) if rows else (),
         tuple(_missing_keys(config, entry, question.mode, read, rows)),
         question.emptied,
+        question.directories,
     )
     radius, last = blast_radius(asked, read.sides, read.facts, graph), tuple(one.topology for one in read.sides)
     return ReadReset(radius, read.targets, read.outputs, read.read, last)

@@ -1,7 +1,7 @@
 """What becomes of each store when an application is reset, by mode: rebuilt, restored, counted twice, lost."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kstreams_runbooks.decide.comparison.compared import Side, source_tables
 from kstreams_runbooks.decide.reset.restoring import from_its_input, global_fates, restored_fate
@@ -14,6 +14,7 @@ from kstreams_runbooks.decide.topology.names import (
     suppression_of,
 )
 from kstreams_runbooks.decide.topology.upstream import matching
+from kstreams_runbooks.model.local_state import GLOBAL, Directories
 from kstreams_runbooks.model.readings.input_offsets import MovedOffset
 from kstreams_runbooks.model.readings.reset import (
     CountedMove,
@@ -24,7 +25,7 @@ from kstreams_runbooks.model.readings.reset import (
     StoreFate,
 )
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
-from kstreams_runbooks.model.topology.topology import Processor, Source
+from kstreams_runbooks.model.topology.topology import Processor, Source, Subtopology
 from kstreams_runbooks.wording import first_of
 
 _NONE = "none"
@@ -123,6 +124,20 @@ class OnCluster:
 def store_fates(side: Side, mode: ResetMode, moves: Moves, there: OnCluster) -> tuple[StoreFate, ...]:
     """The fate of every store of a topology, by name, then of every global store."""
     return (*_fates(side, mode, moves, there), *global_fates(side, mode, there.logs))
+
+
+def left_alone(store: StoreFate, side: Side, directories: Directories) -> StoreFate:
+    """The fate of a store if only these task directories go, none for all: one that is in no other is kept."""
+    subs = [sub for sub in side.topology.subtopologies if store.store in sub.stores]
+    if not directories or not subs or any(_goes(sub, directories) for sub in subs):
+        return store
+    return replace(store, fate="kept", why="its task directories stay", local_only="")
+
+
+def _goes(sub: Subtopology, directories: Directories) -> bool:
+    if sub.is_global:
+        return GLOBAL in directories
+    return any(name.rpartition("_")[0] == sub.id for name in directories)
 
 
 def _fates(side: Side, mode: ResetMode, moves: Moves, there: OnCluster) -> Iterator[StoreFate]:

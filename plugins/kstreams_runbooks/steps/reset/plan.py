@@ -56,7 +56,8 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
     [bounce] = restart.bounces
     versions = (_printed(run, bounce), *wanted_versions(run, reading, [bounce]))
     brings = tuple(_sides(versions))
-    question = ResetQuestion(mode, targets, outputs, brings)
+    directories = _directories(run, reading, bounce)
+    question = ResetQuestion(mode, targets, outputs, brings, directories.names)
     read = read_reset(run.record.application, question, run.say)
     verdict = run.decide(may_reset, radius=read.radius)
     # The first line names the application and the verdict, which the log has anyway.
@@ -67,7 +68,7 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
         run.demand(keeps_topology(run.application.application_id, read.last, [one.topology for one in brings]))
     going = frozenset(one.name for one in read.radius.deleted)
     fitting = require_topics(run, reading, restart.bounces, going)
-    parts, others = _as_before(run, read.radius, _parts(run, reading, read, bounce, versions))
+    parts, others = _as_before(run, read.radius, _parts(run, read, bounce, versions, directories))
     if isinstance(parts.created, tuple):
         # The run creates them, and commits their beginning.
         fitting = tuple(one for one in fitting if one.id != SKIPPED_AT_FIRST)
@@ -123,14 +124,18 @@ def _sides(versions: Iterable[Described | Missing]) -> Iterator[Side]:
 
 
 def _parts(
-    run: Run, reading: ApplicationReading, read: ReadReset, bounce: Bounce, versions: tuple[Described | Missing, ...]
+    run: Run,
+    read: ReadReset,
+    bounce: Bounce,
+    versions: tuple[Described | Missing, ...],
+    directories: TaskDirectories,
 ) -> ResetParts:
     needed = topics_needed(parsed_or_missing(versions), run.declared)
     return ResetParts(
         created=_created(run, read.radius, versions),
         targets=tuple((topic, target_text(one)) for topic, one in sorted(read.targets.items())),
         most_lost=_most_lost(run.record.params.get("most_lost")),
-        directories=_directories(run, reading, bounce),
+        directories=directories,
         needed=tuple(sorted(needed.internal)),
         follows_latest=_LATEST in (resets_of(versions, [dict(bounce.settings)]) or ()),
     )

@@ -133,6 +133,7 @@ def radius(
 ) -> BlastRadius:
     """The radius with these targets (default: earliest), each offset counted as one record."""
     fleet = changes.pop("fleet", (entry(),))
+    directories = changes.pop("directories", ())
     missing_keys = changes.pop("missing_keys", ())
     read = facts(**changes)
     wanted = dict.fromkeys(("clicks", "customers"), "earliest") if targets is None and mode == "reset" else targets
@@ -142,7 +143,7 @@ def radius(
         span = row.again or row.skipped or (0, 0)
         left = row.left or (0, 0)
         counts.append(CountedMove(row.topic, row.partition, span[1] - span[0], left[1] - left[0]))
-    asked = Asked(entry(), mode, frozenset({"results"}), rows, tuple(counts), missing_keys)
+    asked = Asked(entry(), mode, frozenset({"results"}), rows, tuple(counts), missing_keys, directories=directories)
     return blast_radius(asked, (side,), read, fleet_graph(fleet))
 
 
@@ -268,6 +269,16 @@ def test_a_store_without_a_changelog_is_destroyed_by_mode_state() -> None:
     verdict = may_reset(radius("state", side=Side(TOPOLOGY, accepted), internal=without))
     assert verdict.outcome is Outcome.PROCEED
     assert "lost, as declared acceptable: counts" in verdict.reasons
+
+
+@pytest.mark.parametrize(
+    ("directories", "fate"), [(("0_",), "kept"), (("global",), "kept"), (("1_",), "lost"), (("0_", "1_1"), "lost")]
+)
+def test_a_store_whose_directories_stay_is_kept(directories: tuple[str, ...], fate: str) -> None:
+    """Mode state with chosen task directories: only their stores are restored, or lost."""
+    found = radius("state", internal=(topic(REPARTITION), topic(TABLE)), directories=directories)
+    assert fates(found)["counts"] == fate
+    assert fates(found)["rates-store"] == ("restored" if "global" in directories else "kept")
 
 
 def test_a_source_that_is_its_own_changelog_keeps_its_content() -> None:
