@@ -62,10 +62,14 @@ def inspected(engine: OwnEngine, name: str = "o1") -> dict[str, Any]:
     return found
 
 
-def without_others(found: Mapping[str, Any]) -> Any:
-    """An inspected container without ids, times and image, and without its id in names and aliases."""
-    text = json.dumps(_pruned(found)).replace(found["Id"][:12], "(id)")
-    return json.loads(text)
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What differs between two inspected containers, but for ids, times, image and what the engine assigns."""
+    one, other = (_plain(found) for found in (before, after))
+    return [
+        f"{path}: {one.get(path)} → {other.get(path)}"
+        for path in sorted({*one, *other})
+        if one.get(path) != other.get(path)
+    ]
 
 
 def starts(engine: OwnEngine, name: str = "o1") -> list[str]:
@@ -78,7 +82,20 @@ def volume(engine: OwnEngine, name: str) -> Path:
     return Path(engine.api.inspect_volume(name)["Mountpoint"])
 
 
-def _pruned(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _pruned(one) for key, one in value.items() if key not in _OTHERS}
-    return [_pruned(one) for one in value] if isinstance(value, list) else value
+def _plain(found: Mapping[str, Any]) -> dict[str, str]:
+    """Values by path; variables by name, and its id in an alias by a word."""
+    values: dict[str, str] = {}
+
+    def add(path: str, value: Any) -> None:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                if key not in _OTHERS:
+                    add(f"{path}/{key}", inner)
+        elif path == "/Config/Env":
+            values.update({f"{path}/{one.partition('=')[0]}": one.partition("=")[2] for one in value or []})
+        elif path != "/Config/Image":
+            ordered = sorted(value, key=json.dumps) if path == "/Mounts" else value
+            values[path] = json.dumps(ordered or None).replace(found["Id"][:12], "(id)")
+
+    add("", dict(found))
+    return values

@@ -4,13 +4,13 @@
 image's is taken for the image's, and the new image has its own. The engine joins both (moby, daemon/commit.go, merge).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 _SCALARS = ("User", "WorkingDir", "StopSignal", "Shell", "Healthcheck", "OnBuild")
 _SETS = ("ExposedPorts", "Volumes", "Labels")
-# An id in a host name and in an alias of a network is that of the container.
+# The engine gives a container the beginning of its id as host name, and adds both to its aliases in a network.
 _SHORT_ID = 12
 
 
@@ -39,7 +39,8 @@ def creation(
     mode = str(host.get("NetworkMode") or "default")
     if config.get("Hostname") == raw["Id"][:_SHORT_ID] or mode == "host" or mode.startswith("container:"):
         config["Hostname"] = ""
-    networks = {name: _endpoint(one, raw["Id"]) for name, one in _networks(raw).items()}
+    assigned = {raw["Id"][:_SHORT_ID], raw["Config"].get("Hostname")}
+    networks = {name: _endpoint(one, assigned) for name, one in _networks(raw).items()}
     primary = _primary(raw, mode)
     first = {primary: networks.pop(primary)} if primary in networks else {}
     return Creation({**config, "HostConfig": host, "NetworkingConfig": {"EndpointsConfig": first}}, networks)
@@ -94,9 +95,9 @@ def _primary(raw: Mapping[str, Any], mode: str) -> str:
     return mode if mode in _networks(raw) else next(by_id, mode)
 
 
-def _endpoint(settings: Mapping[str, Any], identity: str) -> dict[str, Any]:
+def _endpoint(settings: Mapping[str, Any], assigned: Collection[object]) -> dict[str, Any]:
     """What was given for a network, without what the engine has assigned."""
-    aliases = [one for one in settings.get("Aliases") or [] if one != identity[:_SHORT_ID]]
+    aliases = [one for one in settings.get("Aliases") or [] if one not in assigned]
     return {
         "IPAMConfig": settings.get("IPAMConfig"),
         "Links": settings.get("Links"),
