@@ -98,7 +98,7 @@ class RunNotes:
     def _answer(self, method: str, path: str, body: Any, headers: dict[str, str]) -> HttpAnswer:
         left = self._until - time.monotonic()
         if left <= 0:
-            raise self._away(f"no answer within {self._most_s:g} s")
+            raise self._late
         limits = ExchangeLimits(connect_s=min(_CONNECT_S, left), silence_s=left, answer_s=left, body_bytes=MIB)
         sent = b"" if body is None else json.dumps(body).encode()
         content = {"Content-Type": "application/json"} if sent else {}
@@ -106,7 +106,7 @@ class RunNotes:
         try:
             answer = exchange(method, self._address, path, sent, {**content, **headers}, limits)
         except NoAnswer as error:
-            raise self._away(str(error)) from None
+            raise (self._late if time.monotonic() >= self._until else self._away(str(error))) from None
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise self._away(f"HTTP {answer.status}")
         return answer
@@ -123,6 +123,10 @@ class RunNotes:
     @property
     def _named(self) -> str:
         return f"Airflow connection {self.connection}"
+
+    @property
+    def _late(self) -> Unreachable:
+        return self._away(f"no answer within {self._most_s:g} s")
 
     def _away(self, why: str) -> Unreachable:
         where = f"{self._address.host}:{self._address.port}"

@@ -10,7 +10,7 @@ from kstreams_runbooks.decide.runs.approval import Asking, Label, may_answer_tex
 from kstreams_runbooks.decide.runs.conclusion import Conclusion
 from kstreams_runbooks.decide.runs.next_action import INDENT, NextAction
 from kstreams_runbooks.model.runs.ledger import Approval
-from kstreams_runbooks.wording import code, markdown, outside
+from kstreams_runbooks.wording import LONGEST_COMMAND, code, markdown, outside
 
 LONGEST_NOTE = 1000
 BEGIN, END = "▼ runbook", "▲ runbook"
@@ -54,7 +54,7 @@ def note_of_question(
     """What a run waits for: `lines` is the present text of the question, `why` an answer that did not count."""
     zone = asking.declared.zone
     facts = [
-        f"{Label.MAY_APPROVE} {may_answer_text(asking)}",
+        f"{Label.MAY_APPROVE.plain} {may_answer_text(asking)}",
         f"expires {when(asking.expires_at_ms, zone)}",
         f"plan digest {digest}",
         f"state read at {when(asking.at_ms, zone)}",
@@ -74,11 +74,12 @@ def waiting(
 ) -> tuple[Piece, ...]:
     """What a run waits for: `why` comes first, then who may answer until when, and how."""
     wrong, colon, reason = why.partition(": ")
+    shown = code(command, LONGEST_COMMAND) if command else ""
     return (
         *((Piece(1, head=f"**{markdown(wrong)}{colon.strip()}** ", text=reason),) if why else ()),
         Piece(0, head=f"**WAITS** at {markdown(task_id)}: ", text=asks),
         Piece(0, text=facts),
-        *((Piece(0, (f"To answer: {code(command)}, or the tab Required Actions", code(command))),) if command else ()),
+        *((Piece(0, (f"To answer: {shown}, or the tab Required Actions", shown)),) if command else ()),
         *(Piece(3, head=head, text=text) for head, text in map(_bold, lines)),
     )
 
@@ -137,7 +138,7 @@ def _with_commands(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
         label, _, rest = line.partition(": ")
         is_labelled = rest and label.partition(",")[0].isupper()
         start, text = (f"**{label}:** ", rest) if is_labelled else ("", line)
-        shown = " ".join(map(code, commands))
+        shown = " ".join(code(one, LONGEST_COMMAND) for one in commands)
         yield (f"{start}{markdown(text)} {shown}", f"{start}{shown}") if commands else (f"{start}{markdown(text)}",)
 
 

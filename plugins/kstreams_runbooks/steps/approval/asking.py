@@ -233,7 +233,7 @@ class AskingOperator(HITLOperator):
         note(
             run,
             WAITS,
-            note_of_question(
+            lambda _: note_of_question(
                 asking,
                 task_id=self.task_id,
                 asks=asks,

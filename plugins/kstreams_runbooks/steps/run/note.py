@@ -5,7 +5,7 @@ A task cannot set its run's note, so a login of its own does, that of the Airflo
 is in the log once in a run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from airflow.sdk._shared.secrets_masker import redact
 
@@ -52,12 +52,12 @@ def note_connection() -> str | None:
         return NOTE_CONNECTION
 
 
-def note(run: Run, what: str, pieces: Sequence[Piece]) -> None:
-    """Write the block of the run's note; never raises."""
+def note(run: Run, what: str, build: Callable[[str], Sequence[Piece]]) -> None:
+    """Write the block of the run's note, which `build` makes for a time zone; never raises."""
     try:
         if (connection := note_connection()) is None:
             return
-        _write(run, RunNotes(connection, airflow_address(connection)), pieces)
+        _write(run, RunNotes(connection, airflow_address(connection)), build(contact_of(run).zone))
         run.keep("note", NOTED, {"what": what})
     except Exception as error:  # noqa: BLE001 - after any error the step continues
         _say_once(run, error)
@@ -65,7 +65,7 @@ def note(run: Run, what: str, pieces: Sequence[Piece]) -> None:
 
 def note_end(run: Run, outcome: Conclusion, action: NextAction) -> None:
     """The outcome, GO ON, GO BACK and what a person can do manually; never raises."""
-    note(run, _ENDED, note_of_end(outcome, action, now_ms(), contact_of(run).zone))
+    note(run, _ENDED, lambda zone: note_of_end(outcome, action, now_ms(), zone))
 
 
 def note_progress(run: Run) -> None:
@@ -76,11 +76,11 @@ def note_progress(run: Run) -> None:
         last = run.ledger.evidence(run.key, kind="note", name=NOTED, newest=1)
         if not last or last[0].payload["what"] == _GOES_ON or last[0].task_id == run.task_id:
             return
-        zone, approvals = contact_of(run).zone, run.ledger.approvals(run.key)
+        approvals = run.ledger.approvals(run.key)
     except RunbookError as error:
         _say_once(run, error)
         return
-    note(run, _GOES_ON, note_of_progress(run.task_id, now_ms(), zone, approvals))
+    note(run, _GOES_ON, lambda zone: note_of_progress(run.task_id, now_ms(), zone, approvals))
 
 
 def _write(run: Run, notes: RunNotes, pieces: Sequence[Piece]) -> None:

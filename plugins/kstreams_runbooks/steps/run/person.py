@@ -24,7 +24,6 @@ from kstreams_runbooks.model.runs.question import QUESTION, PresentQuestion
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.run.answer import REASON, UNCOUNTED, WITH_REASON, reason_field, reason_of, responder
-from kstreams_runbooks.steps.run.contact import contact_of
 from kstreams_runbooks.steps.run.ending import leave, reported
 from kstreams_runbooks.steps.run.note import WAITS, can_note, note
 from kstreams_runbooks.steps.run.notify import notify, page_of
@@ -79,10 +78,10 @@ def require_done(run: Run, stage: int, requests: Mapping[int, str], *, since: in
         params={REASON: reason_field().serialize()},
     )
     link, lines = page_of(run, run.task_id), [requests[stage], f"then answer {option!r}"]
-    asks, until = f"do what stage {stage} asks", when(deadline_ms, contact_of(run).zone)
+    asks, until = f"do what stage {stage} asks", when(deadline_ms, run.declared.zone)
     facts = f"may answer: {_people(run, stage)}; expires {until}"
     command = approve_command(run.record, option)
-    note(run, WAITS, waiting(run.task_id, asks, facts, lines, command, why))
+    note(run, WAITS, lambda _: waiting(run.task_id, asks, facts, lines, command, why))
     shown = PresentQuestion(subject, "\n\n".join(map(markdown, lines)), _people(run, stage), until, "", why)
     leave(context, QUESTION, asdict(shown))
     of = f"stage {stage}/again {number}" if why else f"stage {stage}"
