@@ -72,7 +72,7 @@ def test_an_undo_waits_for_each_answer_of_a_person(fresh: Stack) -> None:
     logged(fresh, run_id, f"stage 1 is asked again: {wrong}")
     assert wrong in [message["body"].splitlines()[0] for message in told(fresh, run_id)]
     note = fresh.api().run("undo", run_id)["note"]
-    assert note.startswith("▼ runbook\n\n**approver's answer did not count:** 'Stage 2 is done' is not about stage 1")
+    assert note.startswith("▼ **approver's answer did not count:** 'Stage 2 is done' is not about stage 1")
     assert "**WAITS** at undo: do what stage 1 asks" in note
     fresh.api().clear("undo", run_id, "undo")
     logged(fresh, run_id, "PLEASE resume the producers of orders", 2)

@@ -22,12 +22,12 @@ def test_reject_ends_the_run_with_nothing_changed(fresh: Stack) -> None:
     assert "Airflow cannot change this text" in asked["body"]
     assert f"is in [the run's note]({fresh.lab.airflow_url}/dags/{DAG}/runs/{trial.run_id})" in asked["body"]
     waits = note_of(fresh, trial.run_id)
-    assert waits.startswith("▼ runbook\n\n**WAITS** at approve_plan: approve library bump to 4.3.1\n\nmay approve: ")
+    assert waits.startswith("▼ **WAITS** at approve_plan: approve library bump to 4.3.1\n\nmay approve: ")
     assert f"kstreams-runbooks approve {trial.run_id}" in waits
     fresh.api(APPROVER).add_note(DAG, trial.run_id, "seen by ann")
     # It does not count: the first line says so, where everybody looks.
     fresh.api(REQUESTER).answer(DAG, trial.run_id, "approve_plan")
-    first = f"▼ runbook\n\n**{REQUESTER}'s answer did not count:** {REQUESTER} may not approve for orders"
+    first = f"▼ **{REQUESTER}'s answer did not count:** {REQUESTER} may not approve for orders"
     until(lambda: note_of(fresh, trial.run_id).startswith(first), 60, "the note says that the answer did not count")
     question(fresh, trial.run_id)
     code, listed = command(fresh, "runs", "--open")
@@ -37,9 +37,9 @@ def test_reject_ends_the_run_with_nothing_changed(fresh: Stack) -> None:
     assert f"approve_plan: rejected by {APPROVER}" in document["run"]["outcome_sentence"]
     assert document["approvals"] == []
     note = note_of(fresh, trial.run_id)
-    assert note.startswith("▼ runbook\n\n**REFUSED OR REJECTED, NOTHING CHANGED** 20")
+    assert note.startswith("▼ **REFUSED OR REJECTED, NOTHING CHANGED** 20")
     assert "**GO ON:** repair what is named above, then start a new run (this one cannot go on): `kstreams-run" in note
-    assert note.endswith("**GO BACK:** not needed, nothing is left to take back\n\n▲ runbook\n\nseen by ann")
+    assert note.endswith("**GO BACK:** not needed, nothing is left to take back\n\n▲ kstreams-runbooks\n\nseen by ann")
 
 
 def note_of(stack: Stack, run_id: str) -> str:

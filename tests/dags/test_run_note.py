@@ -22,7 +22,7 @@ from kstreams_runbooks.decide.runs.note import note_of_question
 from kstreams_runbooks.errors import BadInput, Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.runs.ledger import RunRecord
-from kstreams_runbooks.steps.run.note import NOT_NOTED, WAITS, can_note, note, note_end, note_progress
+from kstreams_runbooks.steps.run.note import NOT_NOTED, WAITS, can_note, note, note_answer, note_end, note_progress
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.login import Login
@@ -97,10 +97,8 @@ def test_a_run_shows_its_wait_then_that_it_goes_on_then_its_end(run: Run, api: A
     assert can_note(run)
     asks(run)
     waits = api.run(DAG, "r")["note"]
-    assert waits.startswith(
-        "▼ runbook\n\n**WAITS** at approve_plan: approve it\n\nmay approve: approver, admin; expires "
-    )
-    assert waits.endswith("▲ runbook\n\nOPS-7, seen by ann")
+    assert waits.startswith("▼ **WAITS** at approve_plan: approve it\n\nmay approve: approver, admin; expires ")
+    assert waits.endswith("▲ kstreams-runbooks\n\nOPS-7, seen by ann")
     note_progress(run)
     assert api.run(DAG, "r")["note"] == waits
     for task in ("bounce_1_first", "bounce_1_rest"):
@@ -110,9 +108,20 @@ def test_a_run_shows_its_wait_then_that_it_goes_on_then_its_end(run: Run, api: A
     ended = api.run(DAG, "r")["note"]
     assert "**STOPPED, CHANGED**" in ended
     assert "**GO ON:** repair it: `kstreams-runbooks clear r plan`" in ended
-    assert ended.endswith("▲ runbook\n\nOPS-7, seen by ann")
+    assert ended.endswith("▲ kstreams-runbooks\n\nOPS-7, seen by ann")
     note_progress(Run(run.record, "plan", 2, run.ledger))
     assert "**GOES ON** at plan since" in api.run(DAG, "r")["note"]
+    assert not_written(run) == []
+
+
+@pytest.mark.usefixtures("connect")
+def test_an_answer_that_did_not_count_is_on_the_page_of_the_question(run: Run, api: AirflowApi) -> None:
+    """In the note of the task, where it was given; the note of the run stays."""
+    note_answer(run, "oncall's answer did not count: oncall may not approve for orders")
+    path = f"/dags/{DAG}/dagRuns/r"
+    shown = api.call("GET", f"{path}/taskInstances/approve_plan")["note"]
+    assert shown.startswith("▼ **oncall's answer did not count:** oncall may not approve for orders\n\nAsked again 20")
+    assert api.call("GET", path)["note"] == "OPS-7, seen by ann"
     assert not_written(run) == []
 
 
@@ -122,7 +131,7 @@ def test_a_run_shows_its_wait_then_that_it_goes_on_then_its_end(run: Run, api: A
         ({"password": "wrong-one"}, "Airflow refuses the login notes (HTTP 401); correct its login and password"),
         (
             {"login": "looker", "password": "secret-of-looker"},
-            "looker may not edit runs of library_bump; give it that right",
+            "looker may not edit runs and tasks of library_bump; give it that right",
         ),
         ({"port": 1}, "Airflow at 127.0.0.1:1 does not answer (connection refused; no process listens there)"),
         ({"conn_type": "kafka"}, "type kafka (expected http or https)"),
@@ -189,7 +198,7 @@ def test_a_persons_long_text_is_left_alone(run: Run, api: AirflowApi, caplog: py
     ("login", "error", "sentence"),
     [
         ("notes", None, ""),
-        ("looker", Refused, "looker may not edit runs of library_bump, undo; give it that right"),
+        ("looker", Refused, "looker may not edit runs and tasks of library_bump, undo; give it that right"),
         ("nobody", BadInput, "refuses the login nobody"),
     ],
 )
@@ -223,7 +232,7 @@ def test_a_page_that_is_no_airflow_is_named(connect: Connect, listening: int) ->
         (
             {"login": "looker", "password": "secret-of-looker"},
             "missing",
-            "looker may not edit runs of library_bump, rolling_",
+            "looker may not edit runs and tasks of library_bump, rolling_",
         ),
         ({"port": 1}, "not known", "does not answer"),
     ],

@@ -1,4 +1,4 @@
-"""The note of a run over Airflow's REST API, as the login of a connection: read, written, and the right to it probed.
+"""The notes of a run and its tasks over Airflow's REST API, as the login of a connection: read, written, probed.
 
 A task has no other way to its run's note. All exchanges of one object have to end within one time: a note must not
 delay the step that writes it.
@@ -24,6 +24,8 @@ MOST_S = 10.0
 _CONNECT_S = 3.0
 # No run has it: Airflow answers a write to it with 404 if the login has the right, with 403 if it has not.
 _NO_RUN = "kstreams-runbooks-readiness-no-such-run"
+# Nothing but the note is changed, whatever else the body could have.
+_ONLY_NOTE = "?update_mask=note"
 _DENIED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
 
 
@@ -41,28 +43,29 @@ class RunNotes:
         self._most_s, self._until = most_s, time.monotonic() + most_s
         self._token = ""
 
-    def read(self, dag_id: str, run_id: str) -> str:
-        """The note of a run, empty if it has none."""
-        answer = self._signed("GET", _path(dag_id, run_id))
+    def read(self, dag_id: str, run_id: str, task_id: str = "") -> str:
+        """The note of a run, or of its task; empty if it has none."""
+        answer = self._signed("GET", _path(dag_id, run_id, task_id))
         self._require_right(answer, dag_id, run_id, "read")
         note = self._document(answer).get("note")
         return note if isinstance(note, str) else ""
 
-    def write(self, dag_id: str, run_id: str, text: str) -> None:
-        """Replace the note of a run."""
-        answer = self._signed("PATCH", _path(dag_id, run_id), {"note": text})
+    def write(self, dag_id: str, run_id: str, text: str, task_id: str = "") -> None:
+        """Replace the note of a run, or of its task."""
+        answer = self._signed("PATCH", f"{_path(dag_id, run_id, task_id)}{_ONLY_NOTE}", {"note": text})
         self._require_right(answer, dag_id, run_id, "edit")
 
     def require_right(self, dag_ids: Iterable[str]) -> None:
-        """Return if the login may write notes of these DAGs' runs; asks about a run that does not exist."""
+        """Return if the login may write the notes of these DAGs' runs and tasks; asks about a run that is not there."""
         lacking = []
         for dag_id in dag_ids:
-            answer = self._signed("PATCH", _path(dag_id, _NO_RUN), {"note": ""})
-            if answer.status == HTTPStatus.NOT_FOUND:
-                continue
-            if answer.status != HTTPStatus.FORBIDDEN:
-                raise self._unexpected(answer)
-            lacking.append(dag_id)
+            for task_id in ("", _NO_RUN):
+                answer = self._signed("PATCH", f"{_path(dag_id, _NO_RUN, task_id)}{_ONLY_NOTE}", {"note": ""})
+                if answer.status == HTTPStatus.FORBIDDEN:
+                    lacking.append(dag_id)
+                    break
+                if answer.status != HTTPStatus.NOT_FOUND:
+                    raise self._unexpected(answer)
         if lacking:
             raise self._no_right("edit", ", ".join(lacking))
 
@@ -134,7 +137,7 @@ class RunNotes:
 
     def _no_right(self, verb: str, dag_ids: str) -> Refused:
         return Refused(
-            f"{self._named}: {outside(self._user)} may not {verb} runs of {dag_ids}; give it that right "
+            f"{self._named}: {outside(self._user)} may not {verb} runs and tasks of {dag_ids}; give it that right "
             "(docs/security.md)"
         )
 
@@ -145,5 +148,6 @@ class RunNotes:
         )
 
 
-def _path(dag_id: str, run_id: str) -> str:
-    return f"/api/v2/dags/{quote(dag_id, safe='')}/dagRuns/{quote(run_id, safe='')}"
+def _path(dag_id: str, run_id: str, task_id: str = "") -> str:
+    run = f"/api/v2/dags/{quote(dag_id, safe='')}/dagRuns/{quote(run_id, safe='')}"
+    return f"{run}/taskInstances/{quote(task_id, safe='')}" if task_id else run

@@ -246,8 +246,8 @@ def written(asking: Asking) -> str:
     note = f"[the run's note]({asking.link})" if asking.link else "the run's note"
     where = note if asking.noted else "the task's log"
     return (
-        f"{Label.WRITTEN.bold} {when(asking.at_ms, asking.declared.zone)}. Airflow cannot change this text, also if it "
-        f"is asked again: the present one, with its expiry, is in {where}"
+        f"{Label.WRITTEN.bold} {when(asking.at_ms, asking.declared.zone)}. Airflow cannot change this text; the "
+        f"present one, with its expiry, is in {where}"
     )
 
 

@@ -13,11 +13,12 @@ from kstreams_runbooks.model.runs.ledger import Approval
 from kstreams_runbooks.wording import LONGEST_COMMAND, code, markdown, outside
 
 LONGEST_NOTE = 1000
-BEGIN, END = "▼ runbook", "▲ runbook"
+# The block begins with the one and ends with the other; Airflow's pages show only the first line of a note.
+BEGIN, END = "▼ ", "▲ kstreams-runbooks"
 _BETWEEN = "\n\n"
 # With less than this a text says nothing any more, and is left out.
 _SHORTEST = 60
-_CUT = "The log of the task has the rest."
+_CUT = "The rest is in the log of the task."
 # The first lines of a note have these, or they are about the page itself.
 _SAID = (Label.EXPIRES, Label.ASKED_BY, Label.WRITTEN, Label.DIGEST)
 
@@ -26,13 +27,15 @@ _SAID = (Label.EXPIRES, Label.ASKED_BY, Label.WRITTEN, Label.DIGEST)
 class Piece:
     """One paragraph: its Markdown in ever shorter forms, or a plain `text` that may be cut behind its `head`.
 
-    Pieces of a higher rank are shortened and left out first, and of those of one rank the last.
+    Pieces of a higher rank are shortened and left out first, and of those of one rank the last. A `text` that cannot be
+    cut any more leaves `last`.
     """
 
     rank: int
     forms: tuple[str, ...] = ()
     head: str = ""
     text: str = ""
+    last: str = ""
 
 
 def note_of_end(conclusion: Conclusion, action: NextAction, at_ms: int, zone: str) -> tuple[Piece, ...]:
@@ -41,8 +44,7 @@ def note_of_end(conclusion: Conclusion, action: NextAction, at_ms: int, zone: st
     heading, *cards = action.manually or ("",)
     manually = (f"{heading} {cards[0]}", *cards[1:]) if cards else action.manually
     return (
-        Piece(0, (headline,)),
-        Piece(2, text=conclusion.sentence),
+        Piece(2, head=f"{headline}: ", text=conclusion.sentence, last=headline),
         *(Piece(1 if len(forms) > 1 else 3, forms) for forms in _with_commands(action.lines)),
         *(Piece(4, forms[:1]) for forms in _with_commands(manually)),
     )
@@ -73,15 +75,24 @@ def waiting(
     task_id: str, asks: str, facts: str, lines: Sequence[str], command: str = "", why: str = ""
 ) -> tuple[Piece, ...]:
     """What a run waits for: `why` comes first, then who may answer until when, and how."""
-    wrong, colon, reason = why.partition(": ")
     shown = code(command, LONGEST_COMMAND) if command else ""
     return (
-        *((Piece(1, head=f"**{markdown(wrong)}{colon.strip()}** ", text=reason),) if why else ()),
-        Piece(0, head=f"**WAITS** at {markdown(task_id)}: ", text=asks),
+        *((_uncounted(why),) if why else ()),
+        Piece(0, head=f"**WAITS** at {markdown(task_id)}: ", text=asks, last=f"**WAITS** at {markdown(task_id)}"),
         Piece(0, text=facts),
         *((Piece(0, (f"To answer: {shown}, or the tab Required Actions", shown)),) if command else ()),
         *(Piece(3, head=head, text=text) for head, text in map(_bold, lines)),
     )
+
+
+def note_of_answer(why: str, at_ms: int, zone: str) -> tuple[Piece, ...]:
+    """For the page of the task that asked: that an answer did not count, and since when it asks again."""
+    return (_uncounted(why), Piece(0, (f"Asked again {when(at_ms, zone)}",)))
+
+
+def _uncounted(why: str) -> Piece:
+    wrong, _, reason = why.partition(": ")
+    return Piece(1, head=f"**{markdown(wrong)}:** ", text=reason, last=f"**{markdown(wrong)}**")
 
 
 def note_of_progress(task_id: str, at_ms: int, zone: str, approvals: Iterable[Approval]) -> tuple[Piece, ...]:
@@ -102,10 +113,10 @@ def merged(before: str, pieces: Sequence[Piece]) -> str | None:
     """
     above, _, below = _parts(before)
     room = LONGEST_NOTE - sum(len(part) + len(_BETWEEN) for part in (above, below) if part)
-    block = _fitted(pieces, room - len(_BETWEEN.join((BEGIN, "", END))))
+    block = _fitted(pieces, room - len(BEGIN) - len(_BETWEEN) - len(END))
     if not block:
         return None
-    return _BETWEEN.join(part for part in (above, BEGIN, block, END, below) if part)
+    return _BETWEEN.join(part for part in (above, BEGIN + block, END, below) if part)
 
 
 def with_line(before: str, line: str) -> str:
@@ -119,7 +130,7 @@ def with_line(before: str, line: str) -> str:
 def _parts(note: str) -> tuple[str, str, str]:
     """The text of a person in front of the block, the block with its marks, and the text behind it."""
     lines = note.split("\n")
-    begin = max((at for at, line in enumerate(lines) if line.strip() == BEGIN), default=len(lines))
+    begin = max((at for at, line in enumerate(lines) if line.startswith(BEGIN)), default=len(lines))
     end = next((at for at, line in enumerate(lines) if at > begin and line.strip() == END), None)
     if end is None:
         return "", "", note.strip()
@@ -169,12 +180,14 @@ def _shorter(piece: Piece, text: str, over: int) -> str:
         at = piece.forms.index(text) + 1 if text else len(piece.forms)
         return piece.forms[at] if at < len(piece.forms) else ""
     most = len(text) - over - len(piece.head)
+    if text == piece.last:
+        return ""
     while most >= _SHORTEST:
         cut = f"{piece.head}{markdown(outside(piece.text, most), LONGEST_NOTE)}"
         if len(cut) <= len(text) - over:
             return cut
         most -= len(cut) - (len(text) - over)
-    return ""
+    return piece.last if text else ""
 
 
 def _whole(piece: Piece) -> str:

@@ -25,7 +25,7 @@ from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.approval.holds import hold_waits
 from kstreams_runbooks.steps.run.answer import REASON, UNCOUNTED, WITH_REASON, reason_field, reason_of, responder
 from kstreams_runbooks.steps.run.ending import leave, reported
-from kstreams_runbooks.steps.run.note import WAITS, can_note, note
+from kstreams_runbooks.steps.run.note import WAITS, can_note, note, note_answer
 from kstreams_runbooks.steps.run.notify import notify_all, page_of
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.until import cut_short, hours_left, waits_until_ms
@@ -227,7 +227,8 @@ class AskingOperator(HITLOperator):
     def _show(self, run: Run, context: Context, asking: Asking, asks: str, lines: Sequence[str], why: str) -> None:
         """Leave the present text where Airflow's own question, which cannot change, does not have it.
 
-        In the run's note for a person, and in XCom for the command `runs --open`.
+        In the run's note for a person, and in XCom for the command `runs --open`; the task's note, which is on the page
+        of the question, has why an answer did not count.
         """
         option = "" if APPROVE in self.options else self.options[0]
         note(
@@ -243,6 +244,8 @@ class AskingOperator(HITLOperator):
                 why=why,
             ),
         )
+        if why:
+            note_answer(run, why)
         shown = PresentQuestion(
             subject=str(self.subject),
             body=str(self.body),

@@ -12,7 +12,14 @@ from airflow.sdk._shared.secrets_masker import redact
 from kstreams_runbooks.connections import airflow_address
 from kstreams_runbooks.decide.runs.conclusion import Conclusion
 from kstreams_runbooks.decide.runs.next_action import NextAction
-from kstreams_runbooks.decide.runs.note import LONGEST_NOTE, Piece, merged, note_of_end, note_of_progress
+from kstreams_runbooks.decide.runs.note import (
+    LONGEST_NOTE,
+    Piece,
+    merged,
+    note_of_answer,
+    note_of_end,
+    note_of_progress,
+)
 from kstreams_runbooks.errors import BadInput, Refused, RunbookError
 from kstreams_runbooks.fleet.notifications import NOTE_CONNECTION, notification_settings
 from kstreams_runbooks.model.runs.ledger import airflow_run
@@ -52,15 +59,20 @@ def note_connection() -> str | None:
         return NOTE_CONNECTION
 
 
-def note(run: Run, what: str, build: Callable[[str], Sequence[Piece]]) -> None:
-    """Write the block of the run's note, which `build` makes for a time zone; never raises."""
+def note(run: Run, what: str, build: Callable[[str], Sequence[Piece]], *, of_task: str = "") -> None:
+    """Write the block of the run's note, or of a task's, which `build` makes for a time zone; never raises."""
     try:
         if (connection := note_connection()) is None:
             return
-        _write(run, RunNotes(connection, airflow_address(connection)), build(contact_of(run).zone))
+        _write(run, RunNotes(connection, airflow_address(connection)), build(contact_of(run).zone), of_task)
         run.keep("note", NOTED, {"what": what})
     except Exception as error:  # noqa: BLE001 - after any error the step continues
         _say_once(run, error)
+
+
+def note_answer(run: Run, why: str) -> None:
+    """On the page of the question: an answer that did not count, at the place where it was given; never raises."""
+    note(run, WAITS, lambda zone: note_of_answer(why, now_ms(), zone), of_task=run.task_id)
 
 
 def note_end(run: Run, outcome: Conclusion, action: NextAction) -> None:
@@ -83,16 +95,16 @@ def note_progress(run: Run) -> None:
     note(run, _GOES_ON, lambda zone: note_of_progress(run.task_id, now_ms(), zone, approvals))
 
 
-def _write(run: Run, notes: RunNotes, pieces: Sequence[Piece]) -> None:
+def _write(run: Run, notes: RunNotes, pieces: Sequence[Piece], of_task: str) -> None:
     dag_id, run_id = airflow_run(run.key)
-    before = notes.read(dag_id, run_id)
+    before = notes.read(dag_id, run_id, of_task)
     text = merged(before, pieces)
     if text is None:
         raise Refused(
             f"{len(before):,} characters of other text leave no room in it (limit {LONGEST_NOTE:,}); shorten them"
         )
     if text != before:
-        notes.write(dag_id, run_id, text)
+        notes.write(dag_id, run_id, text, of_task)
 
 
 def _say_once(run: Run, error: Exception) -> None:

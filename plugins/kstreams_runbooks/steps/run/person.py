@@ -25,7 +25,7 @@ from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.run.answer import REASON, UNCOUNTED, WITH_REASON, reason_field, reason_of, responder
 from kstreams_runbooks.steps.run.ending import leave, reported
-from kstreams_runbooks.steps.run.note import WAITS, can_note, note
+from kstreams_runbooks.steps.run.note import WAITS, can_note, note, note_answer
 from kstreams_runbooks.steps.run.notify import notify, page_of
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.until import hours_left
@@ -82,6 +82,8 @@ def require_done(run: Run, stage: int, requests: Mapping[int, str], *, since: in
     facts = f"may answer: {_people(run, stage)}; expires {until}"
     command = approve_command(run.record, option)
     note(run, WAITS, lambda _: waiting(run.task_id, asks, facts, lines, command, why))
+    if why:
+        note_answer(run, why)
     shown = PresentQuestion(subject, "\n\n".join(map(markdown, lines)), _people(run, stage), until, "", why)
     leave(context, QUESTION, asdict(shown))
     of = f"stage {stage}/again {number}" if why else f"stage {stage}"

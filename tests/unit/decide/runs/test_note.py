@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.runs.note import (
     END,
     LONGEST_NOTE,
     merged,
+    note_of_answer,
     note_of_end,
     note_of_progress,
     note_of_question,
@@ -56,9 +57,7 @@ def asked(why: str = "", lines: tuple[str, ...] = ("Now: 2 of 2 RUNNING", "Expir
 def test_the_way_on_is_before_the_way_back_and_the_hand_is_last() -> None:
     """Each with its command as code, on one line that can be pasted."""
     assert ended().split("\n\n") == [
-        BEGIN,
-        "**STOPPED, CHANGED** 2026-09-21 14:13 UTC",
-        "gate of orders-1: lag 20 (limit 10)",
+        f"{BEGIN}**STOPPED, CHANGED** 2026-09-21 14:13 UTC: gate of orders-1: lag 20 (limit 10)",
         f"**GO ON:** repair what is named above, then clear bounce_1_first and what follows it: `{ON}`",
         f"**GO BACK:** undo this run, first as a dry run: `{BACK}`",
         f"**MANUALLY, the last change first:** {CARD} `{BY_HAND}`",
@@ -73,7 +72,7 @@ def test_a_long_sentence_is_cut_and_no_command_is(length: int) -> None:
     assert f"`{ON}`" in note
     assert f"`{BACK}`" in note
     assert note.count("`") % 2 == 0
-    assert "The log of the task has the rest." in note
+    assert "The rest is in the log of the task." in note
 
 
 def test_commands_that_leave_no_room_lose_their_words_and_then_one_of_them() -> None:
@@ -86,7 +85,7 @@ def test_commands_that_leave_no_room_lose_their_words_and_then_one_of_them() -> 
     note = ended(action=longer)
     assert f"**GO ON:** `{'a' * 700}`" in note
     assert "bbb" not in note
-    assert "The log of the task has the rest." in note
+    assert "The rest is in the log of the task." in note
 
 
 def test_what_a_person_wrote_stays() -> None:
@@ -94,13 +93,12 @@ def test_what_a_person_wrote_stays() -> None:
     before = ended(before="trigger: OPS-7\nseen by ann")
     assert before.endswith(f"{END}\n\ntrigger: OPS-7\nseen by ann")
     again = ended("another", before=f"ann: do not clear this\n\n{before}")
-    assert again.startswith(f"ann: do not clear this\n\n{BEGIN}\n\n**STOPPED, CHANGED**")
-    assert again.endswith(f"another\n\n{again.split('another')[1].strip()}")
+    assert again.startswith(f"ann: do not clear this\n\n{BEGIN}**STOPPED, CHANGED**")
     assert again.count(BEGIN) == again.count(END) == 1
     assert again.endswith("trigger: OPS-7\nseen by ann")
 
 
-@pytest.mark.parametrize("torn", [f"{BEGIN}\n\nGO ON", f"GO ON\n\n{END}", f"{END}\n{BEGIN}"])
+@pytest.mark.parametrize("torn", [f"{BEGIN}GO ON", f"GO ON\n\n{END}", f"{END}\n{BEGIN}GO ON"])
 def test_half_a_block_counts_as_a_persons_text(torn: str) -> None:
     """Whoever edits the note may delete a mark: nothing behind it is lost."""
     note = ended(before=torn)
@@ -115,14 +113,13 @@ def test_a_persons_text_may_leave_no_room() -> None:
     note = merged("p" * 800, pieces)
     assert note is not None
     assert len(note) <= LONGEST_NOTE
-    assert "**STOPPED, CHANGED**" in note
+    assert f"**GO ON:** `{ON}`" in note
 
 
 def test_a_question_has_who_may_answer_until_when_and_the_present_text() -> None:
     """The lines that say the same are left out."""
     assert asked().split("\n\n") == [
-        BEGIN,
-        "**WAITS** at approve_plan: approve it",
+        f"{BEGIN}**WAITS** at approve_plan: approve it",
         "may approve: approver, admin; expires 2026-09-21 15:13 UTC; plan digest abc; state read at 2026-09-21 "
         "14:13 UTC",
         "To answer: `answer r`, or the tab Required Actions",
@@ -134,7 +131,13 @@ def test_a_question_has_who_may_answer_until_when_and_the_present_text() -> None
 def test_an_answer_that_did_not_count_is_the_first_line() -> None:
     """Before what is asked again."""
     note = asked("oncall's answer did not count: oncall may not approve for orders")
-    assert note.split("\n\n")[1] == "**oncall's answer did not count:** oncall may not approve for orders"
+    assert note.split("\n\n")[0] == f"{BEGIN}**oncall's answer did not count:** oncall may not approve for orders"
+
+
+def test_the_page_of_the_question_has_that_it_is_asked_again() -> None:
+    """What it says stays true when the question is answered."""
+    note = merged("", note_of_answer("oncall's answer did not count: four eyes", AT_MS, "UTC"))
+    assert note == (f"{BEGIN}**oncall's answer did not count:** four eyes\n\nAsked again 2026-09-21 14:13 UTC\n\n{END}")
 
 
 def test_a_long_question_keeps_who_may_answer() -> None:
