@@ -6,6 +6,7 @@ The same from a worker, in a run that is refused: tests/airflow/test_approvals.p
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -161,12 +162,14 @@ def test_a_note_that_cannot_be_written_is_said_once_and_fails_nothing(
     assert api.run(DAG, "r")["note"] == "OPS-7, seen by ann"
 
 
-def test_without_the_connection_the_line_says_how_to_make_it(run: Run, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_the_connection_the_line_says_how_to_make_it(
+    run: Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """And if no note is wanted, nothing is said."""
     assert not can_note(run)
     asks(run)
     assert f"Airflow connection {CONNECTION}: not found; create it (type http; host, port, login" in caplog.text
-    (Path(run.ledger.database.url.database).parent / "notifications.yaml").write_text("note_connection: null\n")
+    (tmp_path / "notifications.yaml").write_text("note_connection: null\n", encoding="utf-8")
     caplog.clear()
     asks(run)
     assert caplog.messages == []
@@ -176,7 +179,7 @@ def test_an_airflow_that_does_not_answer_costs_a_stated_time(
     run: Run, connect: Connect, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All exchanges together."""
-    monkeypatch.setattr("kstreams_runbooks.steps.run.note.RunNotes", lambda *given: RunNotes(*given, most_s=1.0))
+    monkeypatch.setattr("kstreams_runbooks.steps.run.note.RunNotes", partial(RunNotes, most_s=1.0))
     with FakeAgent(falls_silent()) as silent:
         connect(host=silent.url.removesuffix("/jolokia"), port=None)
         began = time.monotonic()

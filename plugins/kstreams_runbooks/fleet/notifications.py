@@ -78,4 +78,4 @@ class NotificationSettings(FleetModel):
 
 def notification_settings(config_dir: Path | None = None) -> NotificationSettings:
     """The settings in the file, without channels if it is absent; BadInput names its fault."""
-    return read_settings(fleet_dir(config_dir) / _FILE, NotificationSettings, "no notification is sent")
+    return read_settings(fleet_dir(config_dir) / _FILE, NotificationSettings, "messages are kept and not sent")

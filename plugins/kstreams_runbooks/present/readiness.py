@@ -75,7 +75,7 @@ def as_text(found: Sequence[ApplicationReadiness], note: NoteReadiness) -> Itera
         yield from (f"  [{number}] {why}" for why, number in said.items())
     if any(not runbook(each.runbook).is_dag for one in found for each in one.runbooks):
         yield "* a procedure for a person: kstreams-runbooks plan prints its steps"
-    # A run goes on without its note: this is no part of the exit code.
+    # A run goes on without its note: this is not in the exit code.
     works = "; runbooks work without it" if note.status in {"missing", "not known"} else ""
     yield f"{_NOTE:23} {note.status:11} {note.why}{works}"
 

@@ -24,7 +24,7 @@ MOST_S = 10.0
 _CONNECT_S = 3.0
 # No run has it: Airflow answers a write to it with 404 if the login has the right, with 403 if it has not.
 _NO_RUN = "kstreams-runbooks-readiness-no-such-run"
-# Nothing but the note is changed, whatever else the body could have.
+# Nothing but the note is changed.
 _ONLY_NOTE = "?update_mask=note"
 _DENIED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
 

@@ -16,7 +16,7 @@ LONGEST_NOTE = 1000
 # The block begins with the one and ends with the other; Airflow's pages show only the first line of a note.
 BEGIN, END = "▼ ", "▲ kstreams-runbooks"
 _BETWEEN = "\n\n"
-# With less than this a text says nothing any more, and is left out.
+# A shorter text has no meaning any more, and is left out.
 _SHORTEST = 60
 _CUT = "The rest is in the log of the task."
 # The first lines of a note have these, or they are about the page itself.

@@ -1,4 +1,4 @@
-"""What comes with a person's answer: who gave it, and the reason for it."""
+"""A person's answer: who gave it, and the reason for it."""
 
 from collections.abc import Mapping
 from typing import Any

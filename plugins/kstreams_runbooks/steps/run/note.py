@@ -1,4 +1,4 @@
-"""Writes the note of a run over Airflow's API: what it waits for, that it goes on, how it ended and what comes next.
+"""Writes the note of a run over Airflow's API: what it waits for, that it goes on, its end and the next action.
 
 A task cannot set its run's note, so a login of its own does, that of the Airflow connection `note_connection`
 (config/notifications.yaml). A note never fails a step, and delays it by `MOST_S` at most; why one could not be written
@@ -28,7 +28,7 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.wire.airflow_note import RunNotes
 from kstreams_runbooks.wording import outside
 
-# The ledger's entries for a note that was written, and for one that could not be.
+# The ledger's entries for a note after it was written, and for one that could not be.
 NOTED, NOT_NOTED = "the run's note", "the run's note was not written"
 WAITS = "waits"
 _GOES_ON = "goes on"
