@@ -4,6 +4,7 @@ import time
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions  # type: ignore[attr-defined]
+from kstreams_runbooks.errors import Refused
 from lab.airflow import APPROVER, LOGINS, REQUESTER, passwords
 from lab.kafka import PARTITIONS
 from lab.leftovers import Started
@@ -142,8 +143,12 @@ def test_mark_success_on_an_approval_opens_nothing(fresh: Stack) -> None:
 
 
 def test_mark_failed_on_an_approval_that_waits_ends_the_run(fresh: Stack) -> None:
-    """The run judges itself: red, nothing changed, nothing reserved."""
-    trial = begun(fresh)
+    """The run judges itself: red, nothing changed, nothing reserved. Before that, Airflow takes no answer of others."""
+    with declared_as(fresh, approvers=[{"login": APPROVER, "id": APPROVER}]):
+        trial = begun(fresh)
+        question(fresh, trial.run_id)
+    with pytest.raises(Refused):
+        fresh.api(REQUESTER).answer(DAG, trial.run_id, "approve_plan")
     question(fresh, trial.run_id)
     mark_task(fresh, trial.run_id, "approve_plan", "failed")
     ended(trial, state="failed", outcome=NOTHING_CHANGED)

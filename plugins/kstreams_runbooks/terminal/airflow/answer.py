@@ -109,12 +109,17 @@ def _option(run_id: str, pending: Mapping[str, Any], wanted: str, *, named: bool
 
 def _judged(api: "AirflowApi", dag_id: str, run_id: str, task_id: str, option: str) -> str:
     """What became of an answer; Refused if it did not count, Inconclusive if that is not known in time."""
+    from kstreams_runbooks.terminal.airflow.question import question_of
+
     until = time.monotonic() + _JUDGED_S
     while True:
-        if any(one["task_instance"]["task_id"] == task_id for one in api.pending(dag_id, run_id)):
+        if again := [one for one in api.pending(dag_id, run_id) if one["task_instance"]["task_id"] == task_id]:
+            question = question_of(again[0], api)
+            why = question.why or "its log has the reason"
+            who = f" (may answer: {question.may_answer})" if question.may_answer else ""
             raise Refused(
-                f"{task_id} of run {run_id}: the answer {option!r} of {api.login} did not count, it asks again; its "
-                "log has the reason, and `kstreams-runbooks runs --open` those who may answer"
+                f"{task_id} of run {run_id}: the answer {option!r} of {api.login} did not count, it asks again{who}; "
+                f"{why}"
             )
         state = api.tasks(dag_id, run_id)[task_id]["state"]
         if state not in _UNJUDGED:
