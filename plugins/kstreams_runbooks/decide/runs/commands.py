@@ -34,6 +34,11 @@ def clear_command(record: RunRecord, task_id: str) -> str:
     return pasted(["kstreams-runbooks", "clear", record.name, task_id], links=False)
 
 
+def approve_command(record: RunRecord, option: str = "") -> str:
+    """The command that answers the open question of a run; `option` is an answer other than Approve."""
+    return pasted(["kstreams-runbooks", "approve", record.name, *(["--option", option] if option else [])], links=False)
+
+
 def evidence_command(record: RunRecord) -> str:
     """The command that prints the evidence of a run."""
     return pasted(["kstreams-runbooks", "evidence", record.name], links=False)
