@@ -17,6 +17,7 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Instan
 from kstreams_runbooks.model.runs.gate import Expectation, Patience
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.steps.instances.measured import Measuring
 from kstreams_runbooks.steps.instances.watch_trigger import WatchTrigger, reading_of
 from kstreams_runbooks.steps.plan.cards import last_card, own_changes
 from kstreams_runbooks.steps.run.run import Run
@@ -71,9 +72,11 @@ class GateTrigger(WatchTrigger):
         samples: deque[ApplicationReading] = deque(maxlen=_depth(expected, patience))
         thinned, bake = Thinned(), _Bake(patience.bake_s)
         plan = await self.aside(run.plan)
+        measuring = await self.aside(Measuring, run)
         while True:
             began = asyncio.get_running_loop().time()
             samples.append(await self.aside(reading_of, run))
+            await self.aside(measuring.look_at, run, samples[-1])
             await self.aside(_guard, run, plan, expected, [*samples][-_CERTAIN:])
             verdict = await self.aside(gate, tuple(samples), expected)
             trend = lag_trend(samples, expected.max_lag)

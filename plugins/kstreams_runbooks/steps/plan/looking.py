@@ -23,6 +23,7 @@ from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.cards import has_stopped, own_changes
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import planned_from
+from kstreams_runbooks.steps.plan.restarts import say_restarts
 from kstreams_runbooks.steps.run.contact import keep_contact
 from kstreams_runbooks.steps.run.form import given_unchanged
 from kstreams_runbooks.steps.run.poll import Pace, poll
@@ -168,6 +169,7 @@ def _prove(run: Run) -> None:
     run.demand(left)
     of: dict[str, Any] = {"before": before, "plan": run.plan(), "own": own_changes(run)}
     proven = watch(run, lambda earlier, after: run.decide(change_verified, earlier=earlier, after=after, **of))
+    say_restarts(run)
     if not run.application.copies:
         keep_orphans(run, before, proven)
 
