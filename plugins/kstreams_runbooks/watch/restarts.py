@@ -65,7 +65,7 @@ def _restart(
 
 
 def shares(ledger: Ledger, record: RunRecord, restarted: Sequence[Mapping[str, Any]]) -> TimeShares:
-    """Where the time of a run went until its end, or until its newest entry."""
+    """The shares of a run's time until its end, or until its newest entry."""
     entries = [one for one in ledger.timeline(record.run_key) if one.at_ms >= 0]
     last_ms = max((one.at_ms for one in entries), default=record.started_at_ms)
     baked = {

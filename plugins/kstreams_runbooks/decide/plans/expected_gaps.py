@@ -43,11 +43,9 @@ def _cost(
     if seen := [one for one in earlier if _is_comparable(plan, part, cost.instance, one)]:
         slowest = max(seen, key=lambda one: one.restart.gap_s)
         high = max(high, math.ceil(slowest.restart.gap_s))
-        of = "restart" if len(seen) == 1 else f"of {len(seen)} restarts"
-        why += (
-            f"; measured before, slowest {of}: {slowest.restart.gap_s:.1f} s until RUNNING "
-            f"({slowest.restart.instance} in {slowest.run_key})"
-        )
+        of = "the restart before took" if len(seen) == 1 else f"the slowest of {len(seen)} restarts took"
+        took = f"{slowest.restart.gap_s:.1f} s until RUNNING ({slowest.restart.instance} in {slowest.run_key})"
+        why += f"; here {of} {took}"
     if own is None:
         return replace(cost, gap_s=(low, high), why=why)
     return replace(

@@ -25,7 +25,7 @@ def main_consumer_ms(
 ) -> Sourced | Missing:
     """The setting `name` of the main consumer, or the default of the release `library`; Missing has the reason.
 
-    `sources` are settings by the words for their source: where two of them set one name, the first counts.
+    `sources` are settings by the words for their source: if two of them set one name, the first counts.
     """
     for prefix in _PREFIXES:
         for source, config in sources.items():

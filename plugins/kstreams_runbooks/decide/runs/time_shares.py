@@ -1,4 +1,4 @@
-"""Where the time of a run went: each moment counts once, for the most telling of what happened in it."""
+"""The shares of a run's time: each moment counts once, for the first share that covers it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -32,7 +32,7 @@ def test_the_slower_of_forecast_and_measured_counts_with_its_source() -> None:
     assert [cost.gap_s for cost in made.costs] == [(4, 11), (4, 11)]
     assert [cost.gap_s for cost in corrected.costs] == [(4, 15), (4, 15)]
     why = corrected.costs[0].why
-    assert "slowest of 2 restarts: 14.2 s until RUNNING (orders-2 in library_bump/slow)" in why
+    assert "; here the slowest of 2 restarts took 14.2 s until RUNNING (orders-2 in library_bump/slow)" in why
     assert why.endswith("session.timeout.ms 45,000, max.poll.interval.ms 300,000 (the default of Kafka Streams 3.4.1)")
     assert (corrected.digest, corrected.findings) == (made.digest, made.findings)
     assert corrected.costs[0].session_ms == 45_000
@@ -42,7 +42,7 @@ def test_a_quick_restart_does_not_shorten_the_forecast() -> None:
     """One measurement is no upper limit."""
     [first, _] = with_expected_gaps(plan_of(), times(), (FAST,)).costs
     assert first.gap_s == (4, 11)
-    assert "slowest restart: 5.0 s until RUNNING (orders-1 in library_bump/fast)" in first.why
+    assert "; here the restart before took 5.0 s until RUNNING (orders-1 in library_bump/fast)" in first.why
 
 
 def test_only_restarts_of_the_same_kind_count() -> None:
@@ -54,7 +54,7 @@ def test_only_restarts_of_the_same_kind_count() -> None:
     assert with_expected_gaps(plan_of(), times(), others).costs[0].gap_s == (4, 11)
     together = with_expected_gaps(plan_of(at_once=True), times(), (others[0], SLOW)).costs[0]
     assert together.gap_s == (9, 15)
-    assert "slowest restart: 14.2 s" in together.why
+    assert "; here the restart before took 14.2 s" in together.why
 
 
 def test_a_gap_over_the_session_timeout_of_a_static_member_is_a_finding() -> None:
