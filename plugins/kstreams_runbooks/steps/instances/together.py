@@ -222,7 +222,7 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
     if card is None or not in_place(instance, bounce, at_ms):
         return False
     if isinstance(instance.streams, Missing) and instance.streams.start is None:
-        raise Inconclusive(f"{instance.instance}: which start it runs cannot be read: {instance.streams.missing}")
+        raise Inconclusive(f"which start it runs cannot be read: {instance.silent}")
     proven = [
         piece
         for piece in run.verdicts(group_is_empty.__name__)

@@ -349,11 +349,12 @@ def described(reading: ApplicationReading) -> list[str]:
     for instance in reading.instances:
         streams, deployment = instance.streams, instance.deployment
         if isinstance(streams, Missing):
-            runs = streams.missing
+            runs = instance.silent
         else:
-            runs = "a copier, its process runs" if streams.copies else f"{streams.state} on {streams.version}"
+            what = "a copier, its process runs" if streams.copies else f"{streams.state} on {streams.version}"
+            runs = f"{instance.instance}: {what}"
         declared = deployment.missing if isinstance(deployment, Missing) else _declared(deployment)
-        lines.append(f"{instance.instance}: {runs}, {declared}")
+        lines.append(f"{runs}, {declared}")
     group = reading.group
     lines.append(
         f"group: {group.missing}"
