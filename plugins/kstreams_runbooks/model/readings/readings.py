@@ -207,7 +207,6 @@ class InstanceReading:
             return f"{self.instance} is DEAD (its process has failed)"
         return f"{self.instance} is DOWN (its process is {self.deployment.process})"
 
-
     @property
     def silent(self) -> str:
         """Why its Streams client reports nothing: its process has ended, or the reading failed; empty if it reports."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kstreams_runbooks.model.times import SECOND_MS
+from kstreams_runbooks.wording import one_cause_each
 
 # The note with which each step begins, and the one with which a wait keeps what it saw last.
 _BEGUN = "begun"
@@ -118,7 +119,7 @@ def _verdicts(document: Mapping[str, Any]) -> Iterator[Event]:
     for piece in document["verdicts"]:
         result = _result(piece)
         if outcome := result.get("outcome"):
-            why = "; ".join(result.get("reasons", ())) or result.get("sentence", "")
+            why = "; ".join(one_cause_each(result.get("reasons", ()))) or result.get("sentence", "")
             # Decisions of several instances and bounces alternate in one task.
             about = str(piece.get("about") or "")
             yield _event(piece, f"{piece['name']}{about and f' of {about}'}: {outcome}: {why}", outcome, about)

@@ -81,9 +81,8 @@ class GateTrigger(WatchTrigger):
             verdict = await self.aside(gate, tuple(samples), expected)
             trend = lag_trend(samples, expected.max_lag)
             self.saw = f"{expected.instance}: {verdict.sentence}{trend and f'; {trend}'}"
-            await self.aside(
-                self._kept_and_logged, run, samples[-1], ceiling.waited, new=thinned.keeps(verdict.sentence)
-            )
+            waited = bake.waited or ceiling.waited
+            await self.aside(self._kept_and_logged, run, samples[-1], waited, new=thinned.keeps(verdict.sentence))
             if verdict.outcome is Outcome.REFUSE:
                 return await self.aside(run.decide, gate, samples=tuple(samples), expected=expected)
             if bake.begins(verdict):
@@ -144,6 +143,14 @@ class _Bake:
     @property
     def going(self) -> bool:
         return self._ends is not None
+
+    @property
+    def waited(self) -> str:
+        """How long the gate has stayed good: `good for 12 of 300 s`; empty while it is not good, or need not be."""
+        if self._ends is None or not self._length_s:
+            return ""
+        left_s = max(0.0, self._ends - time.monotonic())
+        return f"good for {self._length_s - left_s:.0f} of {self._length_s:.0f} s"
 
     def begins(self, verdict: Verdict) -> bool:
         """Take the newest verdict; whether the bake begins with it."""

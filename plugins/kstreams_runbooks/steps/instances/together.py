@@ -311,7 +311,7 @@ def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
     verdict = run.decide(group_is_empty, group=group, group_id=group_id)
     if verdict.outcome is Outcome.WAIT:
         raise Refused(
-            f"{'; '.join(verdict.reasons)} {_EMPTY_CEILING_S} s after all instances were stopped; end what "
+            f"{verdict.text} {_EMPTY_CEILING_S} s after all instances were stopped; end what "
             f"is still in group {group_id}, then clear {run.task_id} and what follows it"
         )
     run.demand(verdict)

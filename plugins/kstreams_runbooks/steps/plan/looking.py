@@ -1,12 +1,14 @@
 """The steps that read and judge, the same in every runbook: observe, check, prove_every_member, verify."""
 
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.decide.drain.marks import dropped_topics, nothing_left
 from kstreams_runbooks.decide.instances.check import ready_for_change
+from kstreams_runbooks.decide.instances.lag_trend import lag_trend
 from kstreams_runbooks.decide.instances.members import every_member_runs
 from kstreams_runbooks.decide.instances.verification import change_verified
 from kstreams_runbooks.decide.lag import rows_standing_still
@@ -34,6 +36,8 @@ from kstreams_runbooks.watch.held_inputs import held_inputs, may_hold_inputs
 
 # Lag has been under its limit at the last gate; lag above it for longer than this is not a peak.
 _LAG_CEILING_S = 120
+# Readings over which the pace of a lag is measured.
+_TREND = 4
 _REHEARSED = "nothing was changed; trigger again without dry run to do it"
 
 
@@ -207,20 +211,27 @@ def watch(run: Run, judge: Callable[[ApplicationReading, ApplicationReading], Ve
     pause_s = max(plan.limit("gate_interval_s"), plan.limit("commit_interval_s"))
     run.say(f"looks twice, {pause_s:g} s apart: progress is a difference")
     earlier = run.read()
-    unread = UnreadRecords(run.application, run.kafka)
+    unread, samples = UnreadRecords(run.application, run.kafka), deque([earlier], maxlen=_TREND)
     time.sleep(pause_s)
 
     def look() -> tuple[Verdict, Verdict]:
         nonlocal earlier
         after = run.read()
         verdict = judge(in_records(unread, earlier, after), after)
+        samples.append(after)
         earlier = after
         return verdict, verdict
 
     pace = Pace(pause_s, _LAG_CEILING_S)
-    verdict = poll(run, pace, look, lambda verdict: verdict.outcome is not Outcome.WAIT)
+    verdict = poll(
+        run,
+        pace,
+        look,
+        lambda verdict: verdict.outcome is not Outcome.WAIT,
+        trend=lambda: lag_trend(samples, int(plan.limit("max_lag"))),
+    )
     if verdict.outcome is Outcome.WAIT and unread.why:
-        raise Inconclusive(f"{'; '.join(verdict.reasons)}; {unread.why}")
+        raise Inconclusive(f"{verdict.text}; {unread.why}")
     run.demand(verdict)
     return earlier
 

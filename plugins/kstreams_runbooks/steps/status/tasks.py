@@ -1,5 +1,6 @@
 """The tasks of the scheduled check: they read and notify; they never change a cluster or an application."""
 
+import logging
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from functools import partial
@@ -140,7 +141,14 @@ def judge() -> None:
             log.warning("[%s @ %s] %s: %s", one.application, one.cluster, one.word, one.sentence)
         for one in found.statuses:
             if one.word != "healthy" or one in found.changes:
-                log.info("[%s @ %s] %s: %s", one.application, one.cluster, one.word, one.sentence)
+                log.log(
+                    logging.INFO if one.word == "healthy" else logging.WARNING,
+                    "[%s @ %s] %s: %s",
+                    one.application,
+                    one.cluster,
+                    one.word,
+                    one.sentence,
+                )
         for late in found.too_late:
             log.info("[%s] declared after its cluster was read; the next check reads it", late)
         log.info("%d applications: %s", len(found.statuses), ", ".join(f"{n} {w}" for w, n in found.words.items()))
@@ -158,9 +166,9 @@ def sweep_holds() -> None:
     with reported("runs the guards of every application that a run holds") as context:
         ledger = Ledger.open()
         is_over = partial(over, ledger)
-        concluded = conclude_ended(ledger, is_over, log.info)
-        held = [one.run_key for one in report_held_inputs(ledger, is_over, log.info)]
-        swept = sweep(ledger, "sweep_holds", is_over, log.info)
+        concluded = conclude_ended(ledger, is_over, log.warning)
+        held = [one.run_key for one in report_held_inputs(ledger, is_over, log.info, log.warning)]
+        swept = sweep(ledger, "sweep_holds", is_over, log.info, log.warning)
         draining = [one.sentence(now_ms()) for one in runs_in_a_drain(ledger) if not is_over(one.run_key)]
         for sentence in draining:
             log.info("%s", sentence)

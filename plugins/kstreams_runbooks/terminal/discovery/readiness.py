@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kstreams_runbooks.errors import RunbookError
-from kstreams_runbooks.wording import sentence
+from kstreams_runbooks.wording import fitted, sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.fleet import Application, Fleet
@@ -33,6 +33,7 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
     """
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.present.readiness import as_text, document, exit_code
+    from kstreams_runbooks.terminal.columns import columns
     from kstreams_runbooks.terminal.logs import log_to_stderr
 
     log_to_stderr()
@@ -45,7 +46,9 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
         found = list(pool.map(lambda one: _ready(one, kafka[one.cluster]), entries))
     for problems in () if applications else fleet.disabled.values():
         click.echo(sentence(problems[0]), err=True)
-    click.echo(json.dumps(document(found), indent=2) if form == "json" else "\n".join(map(sentence, as_text(found))))
+    width = columns()
+    text = (fitted(sentence(line), width) for line in as_text(found))
+    click.echo(json.dumps(document(found), indent=2) if form == "json" else "\n".join(text))
     sys.exit(exit_code(found) or (1 if fleet.disabled and not applications else 0))
 
 
