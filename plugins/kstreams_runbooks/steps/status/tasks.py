@@ -33,8 +33,10 @@ from kstreams_runbooks.steps.status.answers import (
     acknowledged,
     answers_of,
     demand_whole,
+    never_checked,
     problems_of,
     reported,
+    skip_first,
 )
 from kstreams_runbooks.steps.status.ended import conclude_ended
 from kstreams_runbooks.steps.status.held_inputs import report_held_inputs
@@ -102,7 +104,7 @@ def list_clusters() -> list[str]:
 
 @task(retries=0, execution_timeout=_TASK_LIMIT)
 def read_cluster(cluster: str) -> None:
-    """Read every application of one cluster and keep it."""
+    """Read every application of one cluster and keep it; skipped if its first check finds no broker."""
     with reported(f"reads every application of {cluster}", {"cluster": cluster}) as context:
         fleet, ledger, settings = load_fleet(), Ledger.open(), check_settings()
         entries = [entry for entry in fleet.entries.values() if entry.cluster == cluster]
@@ -117,7 +119,12 @@ def read_cluster(cluster: str) -> None:
         reasons = {name: why for name, why in acknowledged(context["params"]).items() if name in names}
         for name, why in sorted(reasons.items()):
             log.info("[%s @ %s] its present topics are the expected ones from now on: %s", name, cluster, why)
-        found = retrying(read, ledger, cluster, entries, config, settings, reasons)
+        try:
+            found = retrying(read, ledger, cluster, entries, config, settings, reasons)
+        except Unreachable as error:
+            if not never_checked(ledger, cluster):
+                raise
+            skip_first(context, cluster, error)
         log.info("[%s] %s", cluster, found.sentence)
         leave(context, ANSWER, encode(found))
 
