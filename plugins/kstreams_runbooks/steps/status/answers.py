@@ -25,7 +25,7 @@ REASON = "reason"
 def acknowledged(params: Mapping[str, Any]) -> dict[str, str]:
     """The applications of the form with its reason; none without one: they stay as they are."""
     reason = params[REASON]
-    return {} if why_no_reason(reason) else dict.fromkeys(params[ACKNOWLEDGE], reason.strip())
+    return {} if why_no_reason(reason) else dict.fromkeys(params[ACKNOWLEDGE] or (), reason.strip())
 
 
 def demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
@@ -43,7 +43,7 @@ def demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
         *(
             f"{ACKNOWLEDGE}: no application of the fleet is called {outside(name, 80)}; trigger it again with "
             "a name from config/applications"
-            for name in context["params"][ACKNOWLEDGE]
+            for name in context["params"][ACKNOWLEDGE] or ()
             if name not in fleet.entries
         ),
         *(

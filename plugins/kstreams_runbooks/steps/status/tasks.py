@@ -72,8 +72,8 @@ def scheduled_check(dag_id: str, *, doc: str) -> DAG:
         dagrun_timeout=_RUN_LIMIT,
         params={
             ACKNOWLEDGE: Param(
-                [],
-                type="array",
+                None,
+                type=["null", "array"],
                 items={"type": "string"},
                 title="Accept the present topics of these applications",
                 description_md="One name a line: applications that are **recreated** and whose owner has checked them.",
