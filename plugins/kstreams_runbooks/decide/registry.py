@@ -23,6 +23,7 @@ from kstreams_runbooks.decide.instances.members import every_member_runs, group_
 from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
 from kstreams_runbooks.decide.plans.bump import bump_plan
+from kstreams_runbooks.decide.plans.expected_gaps import with_expected_gaps
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
 from kstreams_runbooks.decide.plans.recreated import may_keep_state
@@ -65,6 +66,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         cleared_state,
         state_of_undo,
         with_cleared_state,
+        with_expected_gaps,
         may_take_over,
         undo_plan,
         may_write,

@@ -226,7 +226,7 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
     if card is None or not in_place(instance, bounce, at_ms):
         return False
     if isinstance(instance.streams, Missing) and instance.streams.start is None:
-        raise Inconclusive(f"{instance.instance}: which start it runs cannot be read: {instance.streams.missing}")
+        raise Inconclusive(f"which start it runs cannot be read: {instance.silent}")
     proven = [
         piece
         for piece in run.verdicts(group_is_empty.__name__)
@@ -319,7 +319,7 @@ def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
     verdict = run.decide(group_is_empty, group=group, group_id=group_id)
     if verdict.outcome is Outcome.WAIT:
         raise Refused(
-            f"{'; '.join(verdict.reasons)} {_EMPTY_CEILING_S} s after all instances were stopped; end what "
+            f"{verdict.text} {_EMPTY_CEILING_S} s after all instances were stopped; end what "
             f"is still in group {group_id}, then clear {run.task_id} and what follows it"
         )
     run.demand(verdict)

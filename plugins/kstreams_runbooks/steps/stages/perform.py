@@ -99,9 +99,9 @@ def guard_stage(run: Run, stage: OtherStage) -> None:
         guarded = side.decide(nothing_drifted, reading=side.read(describes=False), **of)
         begun = f"stage {stage.number} is not begun"
         if guarded.outcome is Outcome.INCONCLUSIVE:
-            raise Inconclusive(f"{begun}: {'; '.join(guarded.reasons)}")
+            raise Inconclusive(f"{begun}: {guarded.text}")
         if guarded.outcome is not Outcome.PROCEED:
-            raise Drifted(f"{begun}: {'; '.join(guarded.reasons)}")
+            raise Drifted(f"{begun}: {guarded.text}")
 
 
 def _ids(run: Run, stage: DeleteTopics, undone: Mapping[int, Card]) -> dict[str, str]:

@@ -54,7 +54,7 @@ def _settled(run: Run, topics: Sequence[str]) -> TopicEnds:
     seen = poll(run, Pace(_LOOK_EVERY_S, _TRANSACTION_S), look, lambda verdict: verdict.outcome is not Outcome.WAIT)
     verdict = no_transaction(seen)
     if verdict.outcome is not Outcome.PROCEED:
-        raise Inconclusive(f"{'; '.join(verdict.reasons)}; wait, then clear {run.task_id} and what follows it")
+        raise Inconclusive(f"{verdict.text}; wait, then clear {run.task_id} and what follows it")
     return seen
 
 
@@ -74,7 +74,7 @@ def require_at_rest(run: Run, topics: Collection[str]) -> None:
     )
     verdict = run.decide(at_rest, seen=seen, group=run.application.application_id)
     if verdict.outcome is Outcome.WAIT:
-        raise Inconclusive(f"{'; '.join(verdict.reasons)}; wait, then clear {run.task_id} and what follows it")
+        raise Inconclusive(f"{verdict.text}; wait, then clear {run.task_id} and what follows it")
     run.demand(verdict)
 
 
