@@ -10,8 +10,8 @@ from kstreams_runbooks.decide.discovery.readiness import readiness, readiness_fa
 from kstreams_runbooks.decide.runbooks import RUNBOOKS
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.deployers.command.deployer import CommandDeployer
-from kstreams_runbooks.deployers.factory import deployer_class
 from kstreams_runbooks.deployers.docker.deployer import DockerDeployer
+from kstreams_runbooks.deployers.factory import deployer_class
 from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.errors import BadInput
