@@ -63,7 +63,8 @@ test-code: setup packages ## The other half, with a broker and an application of
 test-unit: setup ## The tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit
 
-test-long: setup packages ## Undo after every step, the other runbooks and deployers, more of the same; about 55 minutes
+test-long: setup packages ## Undo after every step, the other runbooks and deployers, more of the same; about an hour
+	@tests/lab/packages long
 	$(BIN)/python -m pytest -m long tests/long tests/facts tests/integration tests/airflow tests/hostile tests/spark
 
 test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bounce; about 10 minutes

@@ -78,7 +78,7 @@ def test_an_inspected_container_is_equal_afterwards(engine: OwnEngine, tmp_path:
         StopTimeout=33,
         ExposedPorts={"8778/tcp": {}},
         Healthcheck={"Test": ["CMD", "/bin/ls", "/state"], "Interval": 5_000_000_000, "Retries": 3},
-        WorkingDir="/tmp",
+        WorkingDir="/bin",
         HostConfig={
             "NetworkMode": "inside",
             "Binds": ["o1-state:/state", f"{tmp_path}/conf:/conf:ro"],

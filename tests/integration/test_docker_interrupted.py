@@ -1,5 +1,6 @@
 """The docker deployer, interrupted at each of its calls: the configuration of the container is never lost."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -56,7 +57,7 @@ def test_a_kill_at_each_call_is_made_good_by_a_rerun(
     """At least one whole container is there, at most one runs, and the rerun ends as if nothing had happened."""
     engine.api.create_network("inside", driver="bridge")
     engine.api.create_network("outside", driver="bridge")
-    given = {
+    given: dict[str, Any] = {
         "Env": ["SECRET=x"],
         "Labels": {"team": "orders"},
         "HostConfig": {"NetworkMode": "inside", "Memory": 2**26},
@@ -99,9 +100,9 @@ def test_a_kill_at_each_call_leaves_the_way_back(engine: OwnEngine, monkeypatch:
     before = inspected(engine)
     with monkeypatch.context() as patched:
         cut(patched, at, done=True)
-        with pytest.raises(Killed):
+        # Without networks there are fewer calls than the last one of these.
+        with suppress(Killed):
             roll(deployer(made), BUMP)
-            raise Killed  # without networks there are fewer calls
     restart(deployer(made), "o1", Target("3.4.1"), remove_members=None, log=lambda _: None)
     deployer(made).start("o1")
     assert (described(made).process, described(made).target) == ("running", Target("3.4.1"))

@@ -77,6 +77,7 @@ ONLY_IN = {
     "kafka": {"observe", "act", "demo"},
     "httpx": {"terminal"},
     "httpcore": {"wire"},
+    "docker": {"deployers"},
 }
 
 

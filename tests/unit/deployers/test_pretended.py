@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.discovery.readiness import readiness, readiness_fa
 from kstreams_runbooks.decide.runbooks import RUNBOOKS
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.deployers.command.deployer import CommandDeployer
+from kstreams_runbooks.deployers.docker.deployer import DockerDeployer
 from kstreams_runbooks.deployers.factory import deployer_class
 from kstreams_runbooks.deployers.manual import ManualDeployer
 from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
@@ -25,7 +26,7 @@ from pydantic import Field
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "deployers.md"
 ABILITIES = Abilities(instances=True, topology=False, clear=False, act=True, clear_directories=False)
 # What mypy holds: each of them does all that a deployer does.
-OURS: tuple[Callable[..., Deployer], ...] = (SupervisordDeployer, CommandDeployer, ManualDeployer)
+OURS: tuple[Callable[..., Deployer], ...] = (SupervisordDeployer, DockerDeployer, CommandDeployer, ManualDeployer)
 
 
 class PretendedSettings(DeployerDeclaration):
@@ -115,12 +116,12 @@ def test_what_lists_the_kinds_lists_it(config: Path) -> None:
     """A kind that there is none of, and none at all."""
     declare(config, kind="person")
     assert problem(config).endswith(
-        "deployer has the kind 'person', which is not one of 'supervisord', 'command', 'manual', 'pretended'"
+        "deployer has the kind 'person', which is not one of 'supervisord', 'docker', 'command', 'manual', 'pretended'"
     )
     file = config / "applications" / "orders.yaml"
     file.write_text(file.read_text(encoding="utf-8").replace("  kind: person\n", ""), encoding="utf-8")
     assert problem(config).endswith(
-        "deployer has no `kind`; it names the deployer: supervisord, command, manual or pretended"
+        "deployer has no `kind`; it names the deployer: supervisord, docker, command, manual or pretended"
     )
 
 
@@ -140,7 +141,7 @@ def test_a_deployer_of_no_kind_is_refused(config: Path, monkeypatch: pytest.Monk
         there.setattr(kinds, "KINDS", {**KINDS, "pretended": PRETENDED})
         entry = load_fleet(config).application("orders")
     with pytest.raises(
-        BadInput, match=r"^deployer kind 'pretended' is unknown; known are supervisord, command or manual$"
+        BadInput, match=r"^deployer kind 'pretended' is unknown; known are supervisord, docker, command or manual$"
     ):
         make_deployer(entry)
 

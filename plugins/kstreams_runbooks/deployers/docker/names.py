@@ -42,7 +42,7 @@ class Containers:
 
     @property
     def astray(self) -> Container | None:
-        """One that runs under the name of a change: somebody started it, and the instance with it."""
+        """One that runs under the name of a change: it was started manually, and the instance with it."""
         return next((one for one in (self.before, self.next) if one and one.is_up), None)
 
 

@@ -1,4 +1,4 @@
-"""Where a folder of a container is on this machine: declared, or the source of its mount; and that it is the same one.
+"""The folder on this machine that is one of a container: declared, or the source of its mount; and that it is the same.
 
 A path of the engine's machine may be another folder here: a worker may run in a container, or on another machine.
 """

@@ -59,8 +59,9 @@ def own_config(config: Mapping[str, Any], image: Mapping[str, Any]) -> dict[str,
         own[key] = {
             name: value for name, value in (config.get(key) or {}).items() if name not in there or there[name] != value
         }
-    # An entrypoint of its own makes the engine ignore the image's command.
-    if config.get("Entrypoint") == image.get("Entrypoint"):
+    # An entrypoint of its own makes the engine ignore the image's command, also one that is equal to the image's.
+    ignored = bool(config.get("Entrypoint") and image.get("Cmd") and not config.get("Cmd"))
+    if config.get("Entrypoint") == image.get("Entrypoint") and not ignored:
         own.pop("Entrypoint", None)
         if config.get("Cmd") == image.get("Cmd"):
             own.pop("Cmd", None)

@@ -28,7 +28,7 @@ class Variables:
         return {self._names[key]: value for key, value in settings}
 
     def read(self, container: Mapping[str, str], image: Mapping[str, str]) -> RunbookSettings:
-        """What the container has and its image has not: the image's own values are no runbook's."""
+        """What the container has and its image has not: no runbook set the image's own values."""
         found = {key: container[name] for key, name in self._names.items() if name in container}
         return tuple(sorted((key, value) for key, value in found.items() if image.get(self._names[key]) != value))
 

@@ -22,7 +22,7 @@ from kstreams_runbooks.model.web_address import web_address
 
 # What the names of the containers before and after a change end with, next to the instance's own.
 NEXT, BEFORE = ".next", ".before"
-# Settings that a runbook may set whatever the entry declares (deployers/settable.py).
+# Settings that a runbook may set in any case (deployers/settable.py).
 _ALWAYS = ("processing.guarantee", "upgrade.from")
 _SCHEME = re.compile(r"^(?:tcp|https)://")
 _TOPOLOGY = ("release", "artifact", "settings_file")

@@ -42,7 +42,7 @@ def settings_classes() -> tuple[type[DeployerDeclaration], ...]:
 
 
 def listed_kinds() -> str:
-    """`supervisord, command or manual`."""
+    """`supervisord, docker, command or manual`."""
     *most, last = KINDS
     return f"{', '.join(most)} or {last}"
 

@@ -16,7 +16,7 @@ from kstreams_runbooks.model.readings.readings import (
     Missing,
     Start,
 )
-from kstreams_runbooks.model.readings.states import is_beginning
+from kstreams_runbooks.model.readings.states import is_beginning, is_down
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import read_streams
@@ -49,7 +49,7 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
         run.say(f"{name}: already runs {bounce.release} as planned; only its gate is left")
         return previous_start(run, name) if bounce.again else None
     guard(run, bounce, reading, name)
-    if isinstance(deployment, Deployment) and deployment.pid is not None:
+    if isinstance(deployment, Deployment) and not (is_down(deployment.process) and deployment.pid is None):
         run.deployer.check_apply(name, bounce.target)
         run.deployer.check_start(name, bounce.once)
     members = members_to_remove(run, reading, instance)

@@ -1,4 +1,4 @@
-"""What a fleet entry may say of its deployer: the three kinds, and the settings that a runbook may set."""
+"""What a fleet entry may say of its deployer: its kinds, and the settings that a runbook may set."""
 
 import json
 import re
@@ -10,6 +10,7 @@ import yaml
 from kstreams_runbooks.deployers.scripts import filled
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.fleet.deployers.command import CommandSettings
+from kstreams_runbooks.fleet.deployers.docker import DockerSettings
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 
@@ -117,7 +118,7 @@ def test_a_person(config: Path, write: Write) -> None:
         (
             MANUAL,
             ("kind: manual", "kind: person"),
-            "has the kind 'person', which is not one of 'supervisord', 'command', 'm",
+            "has the kind 'person', which is not one of 'supervisord', 'docker', 'c",
         ),
     ],
 )
@@ -202,9 +203,9 @@ def test_settings_of_an_application_under_supervisord(config: Path, write: Write
     assert "deployer.settable names num.stream.threads twice; remove one" in problem
 
 
-@pytest.mark.parametrize("kind", [CommandSettings, ManualSettings])
+@pytest.mark.parametrize("kind", [DockerSettings, CommandSettings, ManualSettings])
 def test_the_example_in_the_docs_is_right(
-    config: Path, write: Write, kind: type[CommandSettings] | type[ManualSettings]
+    config: Path, write: Write, kind: type[DockerSettings] | type[CommandSettings] | type[ManualSettings]
 ) -> None:
     """As a reader would copy it."""
     examples = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)]
