@@ -40,6 +40,7 @@ from kstreams_runbooks.decide.reset.outputs import may_clean
 from kstreams_runbooks.decide.reset.radius import may_reset
 from kstreams_runbooks.decide.reset.rest import at_rest, unmoved
 from kstreams_runbooks.decide.reset.retire import may_retire, retirement_verified, stayed_gone
+from kstreams_runbooks.decide.rights.granted import has_rights
 from kstreams_runbooks.decide.runs.approval import may_answer, may_approve, may_request
 from kstreams_runbooks.decide.runs.conclusion import conclusion
 
@@ -47,6 +48,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
         may_request,
+        has_rights,
         ready_for_change,
         described_change,
         may_be_rolled,

@@ -1,5 +1,6 @@
 """What `discover` and `readiness` print, and with which exit code they end."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from kstreams_runbooks.decide.discovery.draft import draft
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Found, Sighting, SightingKind, Signs
 from kstreams_runbooks.model.discovery.readiness import FactsShown, NoteReadiness, Readiness
+from kstreams_runbooks.model.readings.acls import Acl, RightsAnswer
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken
 from kstreams_runbooks.present.discovery import DraftedEntry, Report, as_text, document, notices
 from kstreams_runbooks.present.readiness import ApplicationReadiness
@@ -144,6 +146,47 @@ def test_readiness_has_a_line_for_each_runbook() -> None:
         "* a procedure for a person: kstreams-runbooks plan prints its steps",
         "the run's note          missing     not found; create it; runbooks work without it",
     ]
+
+
+READ = Acl("User:runbooks", "Read", "Topic", "in", "literal", ("observer",), ("records",))
+IDS = Acl("User:runbooks", "Describe", "TransactionalId", "app-", "prefixed", ("observer",), ("transactions",))
+COMMAND = (
+    "kafka-acls.sh --bootstrap-server b:1 --command-config ADMIN.properties --add --allow-principal User:runbooks "
+    "--operation Read --topic in"
+)
+
+
+def test_readiness_names_each_right_that_is_missing_with_its_command_once() -> None:
+    """Also where several runbooks lack it; one that is not known is another thing."""
+    hidden = "its ACLs are not visible"
+    bump, drain = RightsAnswer("library_bump", (READ,)), RightsAnswer("certify_drain", (READ,), ((IDS, hidden),))
+    rows = (
+        Readiness("library_bump", "missing", ("no approver declared",), rights=bump),
+        Readiness("certify_drain", "missing", rights=drain),
+        Readiness("undo", "ready", rights=RightsAnswer("undo")),
+    )
+    found = [replace(ready(*rows), bootstrap="b:1")]
+    assert list(readiness_text(found, NOTE))[1:-1] == [
+        "  library_bump          missing     no approver declared | rights missing: [1]",
+        "  certify_drain         missing     rights missing: [1] | not known: [2]",
+        "  undo                  ready",
+        "  topology facts        ready",
+        f"  [1] Topic in: login User:runbooks lacks Read on Topic in; grant it: {COMMAND}",
+        "  [2] TransactionalId app-: whether login User:runbooks has Describe on TransactionalId names that begin with "
+        "app- is not known (its ACLs are not visible)",
+    ]
+    assert readiness_code(found) == 3
+    assert readiness_code([ready(rows[0])]) == 1
+    [one] = readiness_document(found, NOTE)["applications"]
+    right = one["runbooks"][1]["rights"]
+    assert [(acl["principal"], acl["command"]) for acl in right["missing"]] == [("User:runbooks", COMMAND)]
+    assert [(acl["name"], acl["pattern"], acl["why"]) for acl in right["not_known"]] == [("app-", "prefixed", hidden)]
+    assert (
+        readiness_document([ready(Readiness("partition_increase", "ready"))], NOTE)["applications"][0]["runbooks"][0][
+            "rights"
+        ]
+        is None
+    )
 
 
 def test_the_document_says_what_was_not_read_and_which_system_is_away() -> None:

@@ -26,6 +26,7 @@ from kstreams_runbooks.steps.plan.cards import has_stopped, own_changes
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import planned_from
 from kstreams_runbooks.steps.plan.restarts import say_restarts
+from kstreams_runbooks.steps.plan.rights import require_rights
 from kstreams_runbooks.steps.run.contact import keep_contact
 from kstreams_runbooks.steps.run.form import given_unchanged
 from kstreams_runbooks.steps.run.poll import Pace, poll
@@ -58,13 +59,17 @@ def observe(*roles: str) -> Any:
 
 
 def look(run: Run, also: tuple[str, ...] = ()) -> None:
-    """Read the application of one side and `also` these topics; Refused if the requester may not request a runbook."""
+    """Read the application of one side and `also` these topics.
+
+    Refused if the requester may not request a runbook, or if the connection's login lacks a right that it needs.
+    """
     run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
     keep_contact(run)
     reading = run.read(also)
     run.keep("reading", "application", reading)
     for line in described(reading):
         run.say(line)
+    require_rights(run, reading)
 
 
 def check(
