@@ -18,7 +18,7 @@ BEGIN, END = "▼ ", "▲ kstreams-runbooks"
 _BETWEEN = "\n\n"
 # A shorter text has no meaning any more, and is left out.
 _SHORTEST = 60
-_CUT = "The rest is in the log of the task."
+_IN_THE_LOG = "**MANUALLY:** the commands are in the log of `conclude`"
 # The first lines of a note have these, or they are about the page itself.
 _SAID = (Label.EXPIRES, Label.ASKED_BY, Label.WRITTEN, Label.DIGEST)
 
@@ -42,11 +42,11 @@ def note_of_end(conclusion: Conclusion, action: NextAction, at_ms: int, zone: st
     """What a run has come to: its outcome, GO ON, GO BACK, and what a person can do manually."""
     headline = f"**{str(conclusion.outcome).upper()}** {when(at_ms, zone)}"
     heading, *cards = action.manually or ("",)
-    manually = (f"{heading} {cards[0]}", *cards[1:]) if cards else action.manually
+    by_hand = _with_commands((f"{heading} {cards[0]}", *cards[1:]) if cards else action.manually)
     return (
         Piece(2, head=f"{headline}: ", text=conclusion.sentence, last=headline),
         *(Piece(1 if len(forms) > 1 else 3, forms) for forms in _with_commands(action.lines)),
-        *(Piece(4, forms[:1]) for forms in _with_commands(manually)),
+        *(Piece(4, (form,)) if at else Piece(2, (form, _IN_THE_LOG)) for at, (form, *_) in enumerate(by_hand)),
     )
 
 
@@ -106,14 +106,15 @@ def note_of_progress(task_id: str, at_ms: int, zone: str, approvals: Iterable[Ap
     )
 
 
-def merged(before: str, pieces: Sequence[Piece]) -> str | None:
+def merged(before: str, pieces: Sequence[Piece], task_id: str) -> str | None:
     """The whole note: the block in the place of the earlier one, or in front of a person's text, which stays.
 
-    None if that text leaves no room for the block.
+    The log of `task_id` has what is left out. None if that text leaves no room for the block.
     """
     above, _, below = _parts(before)
     room = LONGEST_NOTE - sum(len(part) + len(_BETWEEN) for part in (above, below) if part)
-    block = _fitted(pieces, room - len(BEGIN) - len(_BETWEEN) - len(END))
+    cut = f"The rest is in the log of {code(task_id)}."
+    block = _fitted(pieces, room - len(BEGIN) - len(_BETWEEN) - len(END), cut)
     if not block:
         return None
     return _BETWEEN.join(part for part in (above, BEGIN + block, END, below) if part)
@@ -159,19 +160,19 @@ def _bold(line: str) -> tuple[str, str]:
     return (f"**{label}:** ", text) if text and label in set(Label) else ("", line)
 
 
-def _fitted(pieces: Sequence[Piece], room: int) -> str:
-    """The pieces as one text of at most `room` characters; empty if not even the first of them fits."""
+def _fitted(pieces: Sequence[Piece], room: int, cut: str) -> str:
+    """The pieces as one text of at most `room` characters, with `cut` if some are shorter; empty if none fits."""
     texts = [piece.forms[0] if piece.forms else _whole(piece) for piece in pieces]
     if len(text := _joined(texts)) <= room:
         return text
-    room -= len(_BETWEEN) + len(_CUT)
+    room -= len(_BETWEEN) + len(cut)
     for rank in sorted({piece.rank for piece in pieces}, reverse=True):
         places = [at for at, piece in enumerate(pieces) if piece.rank == rank][::-1]
         for at in (*places, *places):
             # First all of a rank in fewer words, then one after another is left out.
             if (over := len(_joined(texts)) - room) > 0:
                 texts[at] = _shorter(pieces[at], texts[at], over)
-    return _joined((*texts, _CUT)) if any(texts) else ""
+    return _joined((*texts, cut)) if any(texts) else ""
 
 
 def _shorter(piece: Piece, text: str, over: int) -> str:

@@ -37,7 +37,7 @@ ACTION = NextAction(
 
 def ended(sentence: str = "gate of orders-1: lag 20 (limit 10)", action: NextAction = ACTION, before: str = "") -> str:
     """The note of a run that stopped."""
-    note = merged(before, note_of_end(Conclusion(RunOutcome.STOPPED, sentence), action, AT_MS, "UTC"))
+    note = merged(before, note_of_end(Conclusion(RunOutcome.STOPPED, sentence), action, AT_MS, "UTC"), "conclude")
     assert note is not None
     assert len(note) <= LONGEST_NOTE
     return note
@@ -49,7 +49,7 @@ def asked(why: str = "", lines: tuple[str, ...] = ("Now: 2 of 2 RUNNING", "Expir
     pieces = note_of_question(
         asking, task_id="approve_plan", asks="approve it", lines=lines, digest="abc", command="answer r", why=why
     )
-    note = merged("", pieces)
+    note = merged("", pieces, "approve_plan")
     assert note is not None
     return note
 
@@ -72,7 +72,8 @@ def test_a_long_sentence_is_cut_and_no_command_is(length: int) -> None:
     assert f"`{ON}`" in note
     assert f"`{BACK}`" in note
     assert note.count("`") % 2 == 0
-    assert "The rest is in the log of the task." in note
+    assert "MANUALLY" in note
+    assert "The rest is in the log of `conclude`." in note
 
 
 def test_commands_that_leave_no_room_lose_their_words_and_then_one_of_them() -> None:
@@ -85,7 +86,7 @@ def test_commands_that_leave_no_room_lose_their_words_and_then_one_of_them() -> 
     note = ended(action=longer)
     assert f"**GO ON:** `{'a' * 700}`" in note
     assert "bbb" not in note
-    assert "The rest is in the log of the task." in note
+    assert "The rest is in the log of `conclude`." in note
 
 
 def test_what_a_person_wrote_stays() -> None:
@@ -109,8 +110,8 @@ def test_half_a_block_counts_as_a_persons_text(torn: str) -> None:
 def test_a_persons_text_may_leave_no_room() -> None:
     """It is never cut."""
     pieces = note_of_end(Conclusion(RunOutcome.STOPPED, "x"), ACTION, AT_MS, "UTC")
-    assert merged("p" * 960, pieces) is None
-    note = merged("p" * 800, pieces)
+    assert merged("p" * 960, pieces, "conclude") is None
+    note = merged("p" * 800, pieces, "conclude")
     assert note is not None
     assert len(note) <= LONGEST_NOTE
     assert f"**GO ON:** `{ON}`" in note
@@ -136,7 +137,7 @@ def test_an_answer_that_did_not_count_is_the_first_line() -> None:
 
 def test_the_page_of_the_question_has_that_it_is_asked_again() -> None:
     """What it says stays true when the question is answered."""
-    note = merged("", note_of_answer("oncall's answer did not count: four eyes", AT_MS, "UTC"))
+    note = merged("", note_of_answer("oncall's answer did not count: four eyes", AT_MS, "UTC"), "approve_plan")
     assert note == (f"{BEGIN}**oncall's answer did not count:** four eyes\n\nAsked again 2026-09-21 14:13 UTC\n\n{END}")
 
 
@@ -151,7 +152,7 @@ def test_a_long_question_keeps_who_may_answer() -> None:
 def test_a_run_that_goes_on_names_its_approvals() -> None:
     """The wait that the note showed is over."""
     given = Approval("library_bump/r", "approve_plan", "abc", "approver", AT_MS, AT_MS)
-    note = merged(asked(), note_of_progress("bounce_1_first", AT_MS, "UTC", [given]))
+    note = merged(asked(), note_of_progress("bounce_1_first", AT_MS, "UTC", [given]), "bounce_1_first")
     assert note is not None
     assert "WAITS" not in note
     assert "**GOES ON** at bounce_1_first since 2026-09-21 14:13 UTC" in note
