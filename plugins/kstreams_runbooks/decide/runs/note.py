@@ -3,6 +3,7 @@
 Airflow allows 1,000 characters for all of it. A text is cut, a command never: half a command must not be pasted.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from kstreams_runbooks.decide.runs.approval import Asking, Label, may_answer_tex
 from kstreams_runbooks.decide.runs.conclusion import Conclusion
 from kstreams_runbooks.decide.runs.next_action import INDENT, NextAction
 from kstreams_runbooks.model.runs.ledger import Approval
-from kstreams_runbooks.wording import LONGEST_COMMAND, code, markdown, outside
+from kstreams_runbooks.wording import LONGEST_COMMAND, code, markdown, outside, sentence
 
 LONGEST_NOTE = 1000
 # The block begins with the one and ends with the other; Airflow's pages show only the first line of a note.
@@ -75,12 +76,12 @@ def waiting(
     task_id: str, asks: str, facts: str, lines: Sequence[str], command: str = "", why: str = ""
 ) -> tuple[Piece, ...]:
     """What a run waits for: `why` comes first, then who may answer until when, and how."""
-    shown = code(command, LONGEST_COMMAND) if command else ""
+    shown = _block((command,)) if command else ""
     return (
         *((_uncounted(why),) if why else ()),
         Piece(0, head=f"**WAITS** at {markdown(task_id)}: ", text=asks, last=f"**WAITS** at {markdown(task_id)}"),
         Piece(0, text=facts),
-        *((Piece(0, (f"To answer: {shown}, or the tab Required Actions", shown)),) if command else ()),
+        *((Piece(0, (f"To answer, in the tab Required Actions or with{shown}", shown.strip())),) if command else ()),
         *(Piece(3, head=head, text=text) for head, text in map(_bold, lines)),
     )
 
@@ -150,8 +151,15 @@ def _with_commands(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
         label, _, rest = line.partition(": ")
         is_labelled = rest and label.partition(",")[0].isupper()
         start, text = (f"**{label}:** ", rest) if is_labelled else ("", line)
-        shown = " ".join(code(one, LONGEST_COMMAND) for one in commands)
-        yield (f"{start}{markdown(text)} {shown}", f"{start}{shown}") if commands else (f"{start}{markdown(text)}",)
+        whole = f"{start}{markdown(text)}"
+        yield (whole + _block(commands), (start.strip() + _block(commands)).strip()) if commands else (whole,)
+
+
+def _block(commands: Sequence[str]) -> str:
+    """Commands as a block of code: Airflow's page covers the underscores of code inside a text."""
+    longest = max((len(run) for one in commands for run in re.findall("`+", one)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join(("\n", fence, *(sentence(one, LONGEST_COMMAND) for one in commands), fence))
 
 
 def _bold(line: str) -> tuple[str, str]:
