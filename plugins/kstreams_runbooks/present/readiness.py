@@ -73,7 +73,7 @@ def as_text(found: Sequence[ApplicationReadiness], note: NoteReadiness) -> Itera
             yield f"  {name:21} {each.status:11} {_lacks(each, said)}".rstrip()
         yield f"  {_FACTS:21} {one.facts.status:11} {'; '.join(_about(one.facts))}".rstrip()
         yield from (f"  [{number}] {why}" for why, number in said.items())
-    if any(not runbook(each.runbook).is_dag for one in found for each in one.runbooks):
+    if any(not runbook(each.runbook).is_dag for one in found if not one.error for each in one.runbooks):
         yield "* a procedure for a person: kstreams-runbooks plan prints its steps"
     # A run goes on without its note: this is not in the exit code.
     works = "; runbooks work without it" if note.status in {"missing", "not known"} else ""

@@ -1,5 +1,6 @@
 """The last step of every runbook: one outcome, from its writes and proofs."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -38,7 +39,8 @@ def conclude() -> None:
     context = get_current_context()
     with reported(context, "judges how the run ended") as run:
         outcome, action = close(run)
-        run.say(f"{outcome.outcome.upper()}: {outcome.sentence}")
+        level = log_level(outcome.outcome)
+        run.log_at(level, f"{outcome.outcome.upper()}: {outcome.sentence}")
         # Before the head of the journal is read: a note is an entry.
         note_end(run, outcome, action)
         head = _report_chain(run)
@@ -49,7 +51,7 @@ def conclude() -> None:
         if outcome.outcome is RunOutcome.DRY_RUN:
             run.say(f"the evidence: {evidence_command(run.record)}")
         for line in (*action.lines, *action.manually):
-            run.say(line)
+            run.log_at(level, line)
         tell(run, outcome, action, head)
         if not outcome.outcome.succeeded:
             # Already reported, and not a refusal: the task only has to end as the run does.
@@ -165,6 +167,13 @@ def exit_code(outcome: RunOutcome) -> int:
     if outcome.succeeded:
         return 0
     return Inconclusive.exit_code if outcome is RunOutcome.INCONCLUSIVE else 1
+
+
+def log_level(outcome: RunOutcome) -> int:
+    """How loud an outcome and its next action are: an application that was left changed is an error."""
+    if outcome.succeeded:
+        return logging.INFO
+    return logging.ERROR if outcome is RunOutcome.STOPPED else logging.WARNING
 
 
 def has_drifted(run: Run) -> bool:

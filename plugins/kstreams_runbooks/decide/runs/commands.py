@@ -23,9 +23,10 @@ def trigger_command(record: RunRecord, *, execute: bool = True) -> str:
     return " ".join([pasted(words, links=False), *files, *(["--execute"] if execute else [])])
 
 
-def undo_command(record: RunRecord) -> str:
-    """The command for a dry run of the undo of a run."""
-    return pasted(["kstreams-runbooks", "trigger", UNDO, record.name], links=False)
+def undo_command(record: RunRecord, *fields: str) -> str:
+    """The command for a dry run of the undo of a run; `fields` are others of its form, as `name=value`."""
+    words = ["kstreams-runbooks", "trigger", UNDO, record.name]
+    return pasted([*words, *(word for one in fields for word in ("--param", one))], links=False)
 
 
 def clear_command(record: RunRecord, task_id: str) -> str:

@@ -97,7 +97,7 @@ class ApprovePlan(AskingOperator):
             run.say(f"now {line}")
         drift = run.decide(nothing_drifted, reading=reading, plan=plan, name="", number=self.bounce)
         if drift.outcome is Outcome.REFUSE:
-            raise Drifted(f"{self.task_id}: since it was asked, {'; '.join(drift.reasons)}")
+            raise Drifted(f"{self.task_id}: since it was asked, {drift.text}")
         verdicts = (drift, run.decide(every_member_runs, reading=reading, bounces=plan.rolled))
         found = [why for one in verdicts if one.outcome is not Outcome.PROCEED for why in one.reasons]
         return first_of(list(dict.fromkeys(found)), 4, "; ")

@@ -162,7 +162,7 @@ class AskingOperator(HITLOperator):
             if verdict.outcome is not Outcome.PROCEED:
                 run.keep("note", ANSWERED, {"by": by, "digest": self.digest(run), "chosen": list(chosen)})
                 not_enough = "is not enough yet" if self.others(run) else "did not count"
-                return self._again(run, context, f"{by}'s answer {not_enough}: {'; '.join(verdict.reasons)}")
+                return self._again(run, context, f"{by}'s answer {not_enough}: {verdict.text}")
             if why := self.has_changed(run):
                 return self._again(run, context, f"{by}'s answer was not taken: {why}")
             self.accept(run, chosen, by, emergency_reason)

@@ -95,7 +95,8 @@ def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None, *, 
     """
     from kstreams_runbooks.terminal.airflow.question import Question
 
-    lines = [f"{run['run_id']}: {_state(run)}", f"  {_what(run)}, asked by {run['asked_by']}, {_times(run, now)}"]
+    by = f"asked by {run['asked_by']}" if run["asked_by"] else "asked by no login that Airflow has kept"
+    lines = [f"{run['run_id']}: {_state(run)}", f"  {_what(run)}, {by}, {_times(run, now)}"]
     if run["state"] == "queued" and run["dag_paused"]:
         lines.append(
             f"  {run['dag_id']} is paused in Airflow: the run stays queued; airflow dags unpause {run['dag_id']}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kstreams_runbooks.errors import RunbookError
-from kstreams_runbooks.wording import sentence
+from kstreams_runbooks.wording import fitted, sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.fleet import Application, Fleet
@@ -34,6 +34,7 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
     """
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.present.readiness import as_text, document, exit_code
+    from kstreams_runbooks.terminal.columns import columns
     from kstreams_runbooks.terminal.logs import log_to_stderr
 
     log_to_stderr()
@@ -47,12 +48,9 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
     note = _note()
     for problems in () if applications else fleet.disabled.values():
         click.echo(sentence(problems[0]), err=True)
-    text = (
-        json.dumps(document(found, note), indent=2)
-        if form == "json"
-        else "\n".join(map(sentence, as_text(found, note)))
-    )
-    click.echo(text)
+    width = columns()
+    text = (fitted(sentence(line), width) for line in as_text(found, note))
+    click.echo(json.dumps(document(found, note), indent=2) if form == "json" else "\n".join(text))
     sys.exit(exit_code(found) or (1 if fleet.disabled and not applications else 0))
 
 
