@@ -106,16 +106,18 @@ def fleet(form: str, *, graph: bool) -> None:
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.fleet.topology_declaration import declaration_problems
     from kstreams_runbooks.terminal.fleet_graph import drawn_fleet
+    from kstreams_runbooks.terminal.settings_problems import settings_problems
 
     loaded = load_fleet()
-    problems = [*loaded.problems, *declaration_problems(loaded.applications, loaded.directory)]
+    declared = declaration_problems(loaded.applications, loaded.directory)
+    problems = [*map(str, (*loaded.problems, *declared)), *settings_problems()]
     document = {
         "applications": {
             name: {"cluster": entry.cluster, "owner": entry.owner} for name, entry in loaded.applications.items()
         },
         "copiers": {name: {"cluster": entry.cluster, "owner": entry.owner} for name, entry in loaded.copiers.items()},
         "clusters": sorted(loaded.clusters),
-        "problems": [str(problem) for problem in problems],
+        "problems": problems,
     }
     if graph:
         click.echo(drawn_fleet(loaded, as_json=form == "json"))

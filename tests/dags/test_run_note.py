@@ -108,7 +108,7 @@ def test_a_run_shows_its_wait_then_that_it_goes_on_then_its_end(run: Run, api: A
     note_end(Run(run.record, "conclude", 1, run.ledger), STOPPED, ACTION)
     ended = api.run(DAG, "r")["note"]
     assert "**STOPPED, CHANGED**" in ended
-    assert "**GO ON:** repair it: `kstreams-runbooks clear r plan`" in ended
+    assert "**GO ON:** repair it:\n\n```\nkstreams-runbooks clear r plan\n```" in ended
     assert ended.endswith("▲ kstreams-runbooks\n\nOPS-7, seen by ann")
     note_progress(Run(run.record, "plan", 2, run.ledger))
     assert "**GOES ON** at plan since" in api.run(DAG, "r")["note"]

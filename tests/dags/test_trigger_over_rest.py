@@ -379,7 +379,12 @@ def judged(state: str) -> Callable[[Any, DagRun], None]:
     ("words", "state", "code", "says"),
     [
         (("approve", "r"), "success", 0, "approve_plan of run r: answered 'Approve', the task is success"),
-        (("approve", "r"), "awaiting_input", 1, "the answer 'Approve' of oncall did not count, it asks again"),
+        (
+            ("approve", "r"),
+            "awaiting_input",
+            1,
+            "approve_plan of run r asks again (may answer: approver, admin): the answer",
+        ),
         (("approve", "r"), "queued", 3, "whether it counts is not known after 0 s"),
         (("reject", "r", "--reason", "too late"), "failed", 0, "answered 'Reject', the task is failed"),
         (("approve", "r", "--option", "Stay"), "success", 2, "has no answer 'Stay' (answers: 'Approve', 'Reject')"),

@@ -3,6 +3,7 @@
 Airflow allows 1,000 characters for all of it. A text is cut, a command never: half a command must not be pasted.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from kstreams_runbooks.decide.runs.approval import Asking, Label, may_answer_tex
 from kstreams_runbooks.decide.runs.conclusion import Conclusion
 from kstreams_runbooks.decide.runs.next_action import INDENT, NextAction
 from kstreams_runbooks.model.runs.ledger import Approval
-from kstreams_runbooks.wording import LONGEST_COMMAND, code, markdown, outside
+from kstreams_runbooks.wording import LONGEST_COMMAND, code, markdown, outside, sentence
 
 LONGEST_NOTE = 1000
 # The block begins with the one and ends with the other; Airflow's pages show only the first line of a note.
@@ -18,7 +19,7 @@ BEGIN, END = "▼ ", "▲ kstreams-runbooks"
 _BETWEEN = "\n\n"
 # A shorter text has no meaning any more, and is left out.
 _SHORTEST = 60
-_CUT = "The rest is in the log of the task."
+_IN_THE_LOG = "**MANUALLY:** the commands are in the log of `conclude`"
 # The first lines of a note have these, or they are about the page itself.
 _SAID = (Label.EXPIRES, Label.ASKED_BY, Label.WRITTEN, Label.DIGEST)
 
@@ -42,11 +43,11 @@ def note_of_end(conclusion: Conclusion, action: NextAction, at_ms: int, zone: st
     """What a run has come to: its outcome, GO ON, GO BACK, and what a person can do manually."""
     headline = f"**{str(conclusion.outcome).upper()}** {when(at_ms, zone)}"
     heading, *cards = action.manually or ("",)
-    manually = (f"{heading} {cards[0]}", *cards[1:]) if cards else action.manually
+    by_hand = _with_commands((f"{heading} {cards[0]}", *cards[1:]) if cards else action.manually)
     return (
         Piece(2, head=f"{headline}: ", text=conclusion.sentence, last=headline),
         *(Piece(1 if len(forms) > 1 else 3, forms) for forms in _with_commands(action.lines)),
-        *(Piece(4, forms[:1]) for forms in _with_commands(manually)),
+        *(Piece(4, (form,)) if at else Piece(2, (form, _IN_THE_LOG)) for at, (form, *_) in enumerate(by_hand)),
     )
 
 
@@ -75,12 +76,12 @@ def waiting(
     task_id: str, asks: str, facts: str, lines: Sequence[str], command: str = "", why: str = ""
 ) -> tuple[Piece, ...]:
     """What a run waits for: `why` comes first, then who may answer until when, and how."""
-    shown = code(command, LONGEST_COMMAND) if command else ""
+    shown = _block((command,)) if command else ""
     return (
         *((_uncounted(why),) if why else ()),
         Piece(0, head=f"**WAITS** at {markdown(task_id)}: ", text=asks, last=f"**WAITS** at {markdown(task_id)}"),
         Piece(0, text=facts),
-        *((Piece(0, (f"To answer: {shown}, or the tab Required Actions", shown)),) if command else ()),
+        *((Piece(0, (f"To answer, in the tab Required Actions or with{shown}", shown.strip())),) if command else ()),
         *(Piece(3, head=head, text=text) for head, text in map(_bold, lines)),
     )
 
@@ -106,14 +107,15 @@ def note_of_progress(task_id: str, at_ms: int, zone: str, approvals: Iterable[Ap
     )
 
 
-def merged(before: str, pieces: Sequence[Piece]) -> str | None:
+def merged(before: str, pieces: Sequence[Piece], task_id: str) -> str | None:
     """The whole note: the block in the place of the earlier one, or in front of a person's text, which stays.
 
-    None if that text leaves no room for the block.
+    The log of `task_id` has what is left out. None if that text leaves no room for the block.
     """
     above, _, below = _parts(before)
     room = LONGEST_NOTE - sum(len(part) + len(_BETWEEN) for part in (above, below) if part)
-    block = _fitted(pieces, room - len(BEGIN) - len(_BETWEEN) - len(END))
+    cut = f"The rest is in the log of {code(task_id)}."
+    block = _fitted(pieces, room - len(BEGIN) - len(_BETWEEN) - len(END), cut)
     if not block:
         return None
     return _BETWEEN.join(part for part in (above, BEGIN + block, END, below) if part)
@@ -149,8 +151,15 @@ def _with_commands(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
         label, _, rest = line.partition(": ")
         is_labelled = rest and label.partition(",")[0].isupper()
         start, text = (f"**{label}:** ", rest) if is_labelled else ("", line)
-        shown = " ".join(code(one, LONGEST_COMMAND) for one in commands)
-        yield (f"{start}{markdown(text)} {shown}", f"{start}{shown}") if commands else (f"{start}{markdown(text)}",)
+        whole = f"{start}{markdown(text)}"
+        yield (whole + _block(commands), (start.strip() + _block(commands)).strip()) if commands else (whole,)
+
+
+def _block(commands: Sequence[str]) -> str:
+    """Commands as a block of code: Airflow's page covers the underscores of code inside a text."""
+    longest = max((len(run) for one in commands for run in re.findall("`+", one)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join(("\n", fence, *(sentence(one, LONGEST_COMMAND) for one in commands), fence))
 
 
 def _bold(line: str) -> tuple[str, str]:
@@ -159,19 +168,19 @@ def _bold(line: str) -> tuple[str, str]:
     return (f"**{label}:** ", text) if text and label in set(Label) else ("", line)
 
 
-def _fitted(pieces: Sequence[Piece], room: int) -> str:
-    """The pieces as one text of at most `room` characters; empty if not even the first of them fits."""
+def _fitted(pieces: Sequence[Piece], room: int, cut: str) -> str:
+    """The pieces as one text of at most `room` characters, with `cut` if some are shorter; empty if none fits."""
     texts = [piece.forms[0] if piece.forms else _whole(piece) for piece in pieces]
     if len(text := _joined(texts)) <= room:
         return text
-    room -= len(_BETWEEN) + len(_CUT)
+    room -= len(_BETWEEN) + len(cut)
     for rank in sorted({piece.rank for piece in pieces}, reverse=True):
         places = [at for at, piece in enumerate(pieces) if piece.rank == rank][::-1]
         for at in (*places, *places):
             # First all of a rank in fewer words, then one after another is left out.
             if (over := len(_joined(texts)) - room) > 0:
                 texts[at] = _shorter(pieces[at], texts[at], over)
-    return _joined((*texts, _CUT)) if any(texts) else ""
+    return _joined((*texts, cut)) if any(texts) else ""
 
 
 def _shorter(piece: Piece, text: str, over: int) -> str:

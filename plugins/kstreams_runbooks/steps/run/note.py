@@ -98,7 +98,7 @@ def note_progress(run: Run) -> None:
 def _write(run: Run, notes: RunNotes, pieces: Sequence[Piece], of_task: str) -> None:
     dag_id, run_id = airflow_run(run.key)
     before = notes.read(dag_id, run_id, of_task)
-    text = merged(before, pieces)
+    text = merged(before, pieces, run.task_id)
     if text is None:
         raise Refused(
             f"{len(before):,} characters of other text leave no room in it (limit {LONGEST_NOTE:,}); shorten them"

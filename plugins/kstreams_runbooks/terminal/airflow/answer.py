@@ -115,12 +115,9 @@ def _judged(api: "AirflowApi", dag_id: str, run_id: str, task_id: str, option: s
     while True:
         if again := [one for one in api.pending(dag_id, run_id) if one["task_instance"]["task_id"] == task_id]:
             question = question_of(again[0], api)
-            why = question.why or "its log has the reason"
+            why = question.why or f"the answer {option!r} of {api.login} did not count; its log has the reason"
             who = f" (may answer: {question.may_answer})" if question.may_answer else ""
-            raise Refused(
-                f"{task_id} of run {run_id}: the answer {option!r} of {api.login} did not count, it asks again{who}; "
-                f"{why}"
-            )
+            raise Refused(f"{task_id} of run {run_id} asks again{who}: {why}")
         state = api.tasks(dag_id, run_id)[task_id]["state"]
         if state not in _UNJUDGED:
             return f"{task_id} of run {run_id}: answered {option!r}, the task is {state}"

@@ -35,9 +35,14 @@ ACTION = NextAction(
 )
 
 
+def block(command: str) -> str:
+    """A command that can be pasted."""
+    return f"```\n{command}\n```"
+
+
 def ended(sentence: str = "gate of orders-1: lag 20 (limit 10)", action: NextAction = ACTION, before: str = "") -> str:
     """The note of a run that stopped."""
-    note = merged(before, note_of_end(Conclusion(RunOutcome.STOPPED, sentence), action, AT_MS, "UTC"))
+    note = merged(before, note_of_end(Conclusion(RunOutcome.STOPPED, sentence), action, AT_MS, "UTC"), "conclude")
     assert note is not None
     assert len(note) <= LONGEST_NOTE
     return note
@@ -49,18 +54,21 @@ def asked(why: str = "", lines: tuple[str, ...] = ("Now: 2 of 2 RUNNING", "Expir
     pieces = note_of_question(
         asking, task_id="approve_plan", asks="approve it", lines=lines, digest="abc", command="answer r", why=why
     )
-    note = merged("", pieces)
+    note = merged("", pieces, "approve_plan")
     assert note is not None
     return note
 
 
 def test_the_way_on_is_before_the_way_back_and_the_hand_is_last() -> None:
-    """Each with its command as code, on one line that can be pasted."""
+    """Each with its command as a block of code that can be pasted."""
     assert ended().split("\n\n") == [
         f"{BEGIN}**STOPPED, CHANGED** 2026-09-21 14:13 UTC: gate of orders-1: lag 20 (limit 10)",
-        f"**GO ON:** repair what is named above, then clear bounce_1_first and what follows it: `{ON}`",
-        f"**GO BACK:** undo this run, first as a dry run: `{BACK}`",
-        f"**MANUALLY, the last change first:** {CARD} `{BY_HAND}`",
+        "**GO ON:** repair what is named above, then clear bounce_1_first and what follows it:",
+        block(ON),
+        "**GO BACK:** undo this run, first as a dry run:",
+        block(BACK),
+        f"**MANUALLY, the last change first:** {CARD}",
+        block(BY_HAND),
         END,
     ]
 
@@ -69,23 +77,24 @@ def test_the_way_on_is_before_the_way_back_and_the_hand_is_last() -> None:
 def test_a_long_sentence_is_cut_and_no_command_is(length: int) -> None:
     """Half a command that is pasted does something else."""
     note = ended("lag 20; " * (length // 8), NextAction(ACTION.lines, ACTION.manually * 9, ON))
-    assert f"`{ON}`" in note
-    assert f"`{BACK}`" in note
-    assert note.count("`") % 2 == 0
-    assert "The rest is in the log of the task." in note
+    assert block(ON) in note
+    assert block(BACK) in note
+    assert note.count("```") % 2 == 0
+    assert "MANUALLY" in note
+    assert "The rest is in the log of `conclude`." in note
 
 
 def test_commands_that_leave_no_room_lose_their_words_and_then_one_of_them() -> None:
     """The way on is the last to go; what is left out is said."""
-    long = NextAction((ACTION.lines[0], f"    {'a' * 425}", ACTION.lines[2], f"    {'b' * 425}"), (), "")
+    long = NextAction((ACTION.lines[0], f"    {'a' * 415}", ACTION.lines[2], f"    {'b' * 415}"), (), "")
     note = ended(action=long)
-    assert f"**GO ON:** `{'a' * 425}`" in note
-    assert f"**GO BACK:** `{'b' * 425}`" in note
+    assert f"**GO ON:**\n\n{block('a' * 415)}" in note
+    assert f"**GO BACK:**\n\n{block('b' * 415)}" in note
     longer = NextAction((ACTION.lines[0], f"    {'a' * 700}", ACTION.lines[2], f"    {'b' * 700}"), (), "")
     note = ended(action=longer)
-    assert f"**GO ON:** `{'a' * 700}`" in note
+    assert f"**GO ON:**\n\n{block('a' * 700)}" in note
     assert "bbb" not in note
-    assert "The rest is in the log of the task." in note
+    assert "The rest is in the log of `conclude`." in note
 
 
 def test_what_a_person_wrote_stays() -> None:
@@ -109,11 +118,11 @@ def test_half_a_block_counts_as_a_persons_text(torn: str) -> None:
 def test_a_persons_text_may_leave_no_room() -> None:
     """It is never cut."""
     pieces = note_of_end(Conclusion(RunOutcome.STOPPED, "x"), ACTION, AT_MS, "UTC")
-    assert merged("p" * 960, pieces) is None
-    note = merged("p" * 800, pieces)
+    assert merged("p" * 960, pieces, "conclude") is None
+    note = merged("p" * 800, pieces, "conclude")
     assert note is not None
     assert len(note) <= LONGEST_NOTE
-    assert f"**GO ON:** `{ON}`" in note
+    assert f"**GO ON:**\n\n{block(ON)}" in note
 
 
 def test_a_question_has_who_may_answer_until_when_and_the_present_text() -> None:
@@ -122,7 +131,8 @@ def test_a_question_has_who_may_answer_until_when_and_the_present_text() -> None
         f"{BEGIN}**WAITS** at approve_plan: approve it",
         "may approve: approver, admin; expires 2026-09-21 15:13 UTC; plan digest abc; state read at 2026-09-21 "
         "14:13 UTC",
-        "To answer: `answer r`, or the tab Required Actions",
+        "To answer, in the tab Required Actions or with",
+        block("answer r"),
         "**Now:** 2 of 2 RUNNING",
         END,
     ]
@@ -136,7 +146,7 @@ def test_an_answer_that_did_not_count_is_the_first_line() -> None:
 
 def test_the_page_of_the_question_has_that_it_is_asked_again() -> None:
     """What it says stays true when the question is answered."""
-    note = merged("", note_of_answer("oncall's answer did not count: four eyes", AT_MS, "UTC"))
+    note = merged("", note_of_answer("oncall's answer did not count: four eyes", AT_MS, "UTC"), "approve_plan")
     assert note == (f"{BEGIN}**oncall's answer did not count:** four eyes\n\nAsked again 2026-09-21 14:13 UTC\n\n{END}")
 
 
@@ -151,7 +161,7 @@ def test_a_long_question_keeps_who_may_answer() -> None:
 def test_a_run_that_goes_on_names_its_approvals() -> None:
     """The wait that the note showed is over."""
     given = Approval("library_bump/r", "approve_plan", "abc", "approver", AT_MS, AT_MS)
-    note = merged(asked(), note_of_progress("bounce_1_first", AT_MS, "UTC", [given]))
+    note = merged(asked(), note_of_progress("bounce_1_first", AT_MS, "UTC", [given]), "bounce_1_first")
     assert note is not None
     assert "WAITS" not in note
     assert "**GOES ON** at bounce_1_first since 2026-09-21 14:13 UTC" in note
