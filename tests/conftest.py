@@ -10,6 +10,7 @@ from hypothesis import settings
 from kstreams_runbooks.fleet import load_fleet
 from lab.afresh import afresh
 from lab.application import Deployed
+from lab.engine import OwnEngine, own_engine
 from lab.settings import Lab, Ports
 from lab.stack import DEFAULT_RATE, Parts, Stack
 from lab.stack import stack as a_stack
@@ -66,6 +67,23 @@ def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     lab = Lab(tmp_path_factory.mktemp("broker"), Ports(port(STACK)))
     with a_stack(lab, Parts.broker_only()):
         yield lab.bootstrap
+
+
+@pytest.fixture(scope="session")
+def docker_engine() -> Iterator[OwnEngine]:
+    """A Docker Engine of the tests' own, with an image of two releases."""
+    with own_engine() as engine:
+        for release in ("3.4.1", "4.3.1"):
+            engine.image(release)
+        yield engine
+
+
+@pytest.fixture
+def engine(docker_engine: OwnEngine) -> Iterator[OwnEngine]:
+    """That engine, with no container before the test and none after it."""
+    docker_engine.clean()
+    yield docker_engine
+    docker_engine.clean()
 
 
 @pytest.fixture

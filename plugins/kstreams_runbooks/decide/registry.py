@@ -38,7 +38,7 @@ from kstreams_runbooks.decide.reset.cleared import state_is_gone
 from kstreams_runbooks.decide.reset.offsets import may_set
 from kstreams_runbooks.decide.reset.outputs import may_clean
 from kstreams_runbooks.decide.reset.radius import may_reset
-from kstreams_runbooks.decide.reset.rest import at_rest
+from kstreams_runbooks.decide.reset.rest import at_rest, unmoved
 from kstreams_runbooks.decide.reset.retire import may_retire, retirement_verified, stayed_gone
 from kstreams_runbooks.decide.runs.approval import may_answer, may_approve, may_request
 from kstreams_runbooks.decide.runs.conclusion import conclusion
@@ -60,6 +60,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         may_reset,
         reset_plan,
         at_rest,
+        unmoved,
         state_is_gone,
         may_set,
         cleared_state,

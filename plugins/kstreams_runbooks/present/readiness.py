@@ -6,10 +6,11 @@ from typing import Any, Final
 
 from kstreams_runbooks.decide.runbooks import runbook
 from kstreams_runbooks.errors import RunbookError, Unreachable
-from kstreams_runbooks.model.discovery.readiness import FactsShown, Readiness
+from kstreams_runbooks.model.discovery.readiness import FactsShown, NoteReadiness, Readiness
 
 SCHEMA_VERSION: Final = 1
 _FACTS: Final = "topology facts"
+_NOTE: Final = "the run's note"
 _UNREAD = FactsShown("not known", unknown=("nothing was read",))
 
 
@@ -24,10 +25,11 @@ class ApplicationReadiness:
     facts: FactsShown = _UNREAD
 
 
-def document(found: Sequence[ApplicationReadiness]) -> dict[str, Any]:
-    """Every application with every runbook."""
+def document(found: Sequence[ApplicationReadiness], note: NoteReadiness) -> dict[str, Any]:
+    """Every application with every runbook, and whether runs can write their notes."""
     return {
         "schema_version": SCHEMA_VERSION,
+        "run_note": {"standing": note.status, "why": note.why},
         "applications": [
             {
                 "application": one.application,
@@ -57,8 +59,8 @@ def document(found: Sequence[ApplicationReadiness]) -> dict[str, Any]:
     }
 
 
-def as_text(found: Sequence[ApplicationReadiness]) -> Iterator[str]:
-    """One line for each runbook with what it lacks."""
+def as_text(found: Sequence[ApplicationReadiness], note: NoteReadiness) -> Iterator[str]:
+    """One line for each runbook with what it lacks, and one about the notes of all runs."""
     for one in found:
         yield f"{one.application} @ {one.cluster}"
         if one.error:
@@ -73,6 +75,9 @@ def as_text(found: Sequence[ApplicationReadiness]) -> Iterator[str]:
         yield from (f"  [{number}] {why}" for why, number in said.items())
     if any(not runbook(each.runbook).is_dag for one in found if not one.error for each in one.runbooks):
         yield "* a procedure for a person: kstreams-runbooks plan prints its steps"
+    # A run goes on without its note: this is not in the exit code.
+    works = "; runbooks work without it" if note.status in {"missing", "not known"} else ""
+    yield f"{_NOTE:23} {note.status:11} {note.why}{works}"
 
 
 def _about(facts: FactsShown) -> Iterator[str]:

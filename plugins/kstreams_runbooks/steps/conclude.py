@@ -25,6 +25,7 @@ from kstreams_runbooks.steps.instances.watch_trigger import SAW
 from kstreams_runbooks.steps.plan.cards import cards_that_count
 from kstreams_runbooks.steps.plan.next_action import next_of_run
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, leave, reported
+from kstreams_runbooks.steps.run.note import note_end
 from kstreams_runbooks.steps.run.notify import emergencies, notify_all
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.watch.evidence import plan_of
@@ -38,9 +39,11 @@ def conclude() -> None:
     context = get_current_context()
     with reported(context, "judges how the run ended") as run:
         outcome, action = close(run)
-        head = _report_chain(run)
         level = log_level(outcome.outcome)
         run.log_at(level, f"{outcome.outcome.upper()}: {outcome.sentence}")
+        # Before the head of the journal is read: a note is an entry.
+        note_end(run, outcome, action)
+        head = _report_chain(run)
         code = exit_code(outcome.outcome)
         left = {"outcome": str(outcome.outcome), "sentence": outcome.sentence, "exit_code": code, "head": head}
         left |= {"next": list(action.lines)}

@@ -43,14 +43,20 @@ class NoAnswer(Exception):
 
 def post(address: WebAddress, path: str, body: bytes, content_type: str, limits: ExchangeLimits) -> HttpAnswer:
     """The response to one POST; NoAnswer if it does not arrive within the limits, or if it is encoded."""
+    return exchange("POST", address, path, body, {"Content-Type": content_type, **_authorization(address)}, limits)
+
+
+def exchange(
+    method: str, address: WebAddress, path: str, body: bytes, headers: Mapping[str, str], limits: ExchangeLimits
+) -> HttpAnswer:
+    """The same for any method, with `headers` of the caller's own; the login of the address is not sent."""
     budget = _Budget(limits)
-    headers = {
+    sent = {
         "Host": _host_header(address),
-        "Content-Type": content_type,
         "Content-Length": str(len(body)),
         "Accept-Encoding": "identity",
         "Connection": "close",
-        **_authorization(address),
+        **headers,
     }
     origin = httpcore.Origin(address.scheme.encode(), address.host.encode(), address.port)
     connection = httpcore.HTTPConnection(
@@ -64,14 +70,14 @@ def post(address: WebAddress, path: str, body: bytes, content_type: str, limits:
         with (
             connection,
             connection.stream(
-                "POST",
+                method,
                 httpcore.URL(
                     scheme=address.scheme.encode(),
                     host=address.host.encode(),
                     port=address.port,
                     target=path.encode(),
                 ),
-                headers=list(headers.items()),
+                headers=list(sent.items()),
                 content=body,
             ) as answer,
         ):

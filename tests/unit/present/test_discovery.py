@@ -7,13 +7,15 @@ import pytest
 from kstreams_runbooks.decide.discovery.draft import draft
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Found, Sighting, SightingKind, Signs
-from kstreams_runbooks.model.discovery.readiness import FactsShown, Readiness
+from kstreams_runbooks.model.discovery.readiness import FactsShown, NoteReadiness, Readiness
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken
 from kstreams_runbooks.present.discovery import DraftedEntry, Report, as_text, document, notices
 from kstreams_runbooks.present.readiness import ApplicationReadiness
 from kstreams_runbooks.present.readiness import as_text as readiness_text
 from kstreams_runbooks.present.readiness import document as readiness_document
 from kstreams_runbooks.present.readiness import exit_code as readiness_code
+
+NOTE = NoteReadiness("missing", "not found; create it")
 
 GROUP = GroupReading(Taken(1, "test"), "orders", "classic", "Empty", ())
 SIGNS = Signs("orders", "classic", "Empty", "consumer", GROUP, {"clicks": 4}, 4, ())
@@ -125,7 +127,7 @@ def test_readiness_has_a_line_for_each_runbook() -> None:
         ready(error=AWAY),
         ready(UNREAD, error=BadInput("no connection")),
     ]
-    assert list(readiness_text(found)) == [
+    assert list(readiness_text(found, NOTE)) == [
         "orders @ demo",
         "  library_bump          ready       works, but: static membership absent",
         "  undo                  missing     no clear_state command | not known: [1]",
@@ -140,13 +142,14 @@ def test_readiness_has_a_line_for_each_runbook() -> None:
         "orders @ demo",
         "  no connection",
         "* a procedure for a person: kstreams-runbooks plan prints its steps",
+        "the run's note          missing     not found; create it; runbooks work without it",
     ]
 
 
 def test_the_document_says_what_was_not_read_and_which_system_is_away() -> None:
     """A connection that is not there is no system that does not answer."""
     found = [ready(UNREAD, error=AWAY), ready(UNREAD, error=BadInput("no connection")), ready(UNREAD)]
-    rows = readiness_document(found)["applications"]
+    rows = readiness_document(found, NOTE)["applications"]
     assert [(one["unreachable"], one["not_read"]) for one in rows] == [
         ("Kafka at b:1: no answer", "Kafka at b:1: no answer"),
         (None, "no connection"),
@@ -157,7 +160,7 @@ def test_the_document_says_what_was_not_read_and_which_system_is_away() -> None:
 def test_the_document_has_the_facts_of_the_instances() -> None:
     """Each part apart; facts do not change the exit code."""
     found = [ready(facts=FactsShown("missing", ("orders-2",), ("orders-1: HTTP 403",), ("key_serde of 2 topics",)))]
-    assert readiness_document(found)["applications"][0]["topology_facts"] == {
+    assert readiness_document(found, NOTE)["applications"][0]["topology_facts"] == {
         "standing": "missing",
         "instances_without": ["orders-2"],
         "not_known": ["orders-1: HTTP 403"],

@@ -28,6 +28,7 @@ from kstreams_runbooks.deployers.supervisord.once_file import written_for_one_st
 from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo
 from kstreams_runbooks.deployers.supervisord.topology_command import print_topology
 from kstreams_runbooks.deployers.supervisord.xmlrpc import ALREADY_STARTED, NOT_RUNNING, Supervisord, SupervisordFault
+from kstreams_runbooks.deployers.written import read_since_written, wait_until_apart
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, SupervisordSettings
 from kstreams_runbooks.model.abilities import Abilities
@@ -354,32 +355,18 @@ class SupervisordDeployer:
         """Whether the process was started after the file was written; a doubt is Missing, never True."""
         if isinstance(started, Missing):
             return started
-        try:
-            written = path.stat().st_mtime_ns // 1_000_000
-        except OSError as error:
-            return Missing(f"{path}: {error.strerror}")
         close = _CLOSE_MS
         if not self._supervisord.local:
             close = _REMOTE_CLOSE_MS
             skew = abs(int(info.now) * 1000 - time.time_ns() // 1_000_000)
             if skew > _REMOTE_SKEW_MS:
                 return Missing(f"the clock of {self._supervisord.host} differs by {skew} ms (limit {_REMOTE_SKEW_MS})")
-        if abs(started - written) <= close:
-            return Missing(
-                f"started {started - written} ms after {path} was written (distinguishable only above {close} ms); "
-                "restart the instance"
-            )
-        return started > written
+        return read_since_written(path, started, close)
 
     def _after_the_write(self, path: Path) -> None:
         """Wait until a start can be distinguished from the last write."""
-        try:
-            written = path.stat().st_mtime
-        except OSError:
-            return
         # supervisord cuts fractions of a second, so a remote start needs one second more than the compared limit.
-        apart_s = 2 * _CLOSE_MS / 1000 if self._supervisord.local else 2 * _REMOTE_CLOSE_MS / 1000 + 0.1
-        time.sleep(min(apart_s, max(0.0, written + apart_s - time.time())))
+        wait_until_apart(path, 2 * _CLOSE_MS / 1000 if self._supervisord.local else 2 * _REMOTE_CLOSE_MS / 1000 + 0.1)
 
     def _printed(self, target: Target) -> PrintedTopology:
         wanted = self.topology_target(target)

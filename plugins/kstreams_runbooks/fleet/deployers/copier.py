@@ -1,12 +1,13 @@
 """The deployer's part of a copier's fleet file: without releases, topology and local state."""
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field
 
 from kstreams_runbooks.fleet.deployers.base import INSTANCES, ArtifactByRelease, Instance
 from kstreams_runbooks.fleet.deployers.command import Command, Commands, CommandSettings, WhatToRun
+from kstreams_runbooks.fleet.deployers.docker import ContainerPath, DockerInstance, DockerSettings
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings, Stated
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, SupervisordSettings
 from kstreams_runbooks.fleet.settable import SettableKeys
@@ -70,6 +71,30 @@ class CopierSupervisord(SupervisordSettings):
     settable: NoSettings = ()
 
 
+class CopierContainer(DockerInstance):
+    """The same in a container."""
+
+    metrics: NoUrl = ""
+    state_dir: Annotated[StatePath | None, NOT_OF_A_COPIER] = None
+    directory: Annotated[AbsolutePath | None, NOT_OF_A_COPIER] = None
+    client_id: Words | None = Field(default=None, description=_CLIENT)
+
+
+class CopierDocker(DockerSettings):
+    """Deployer settings of kind `docker`."""
+
+    instances: tuple[CopierContainer, ...] = Field(min_length=1, description=INSTANCES)
+    releases: NoReleases = Field(default_factory=_no_artifact)
+    image: Annotated[str, NOT_OF_A_COPIER] = "{artifact}"
+    state: Annotated[ContainerPath, NOT_OF_A_COPIER] = PurePosixPath("/dev/null/copier")
+    # No variable begins with it: a runbook sets nothing of a copier.
+    variable_prefix: Annotated[str | None, NOT_OF_A_COPIER] = "_"
+    settings_file: Annotated[ContainerPath | None, NOT_OF_A_COPIER] = None
+    once_file: Annotated[str | None, NOT_OF_A_COPIER] = None
+    topology: Annotated[tuple[str, ...], NOT_OF_A_COPIER] = ()
+    settable: NoSettings = ()
+
+
 class CopierCommands(Commands):
     """One command per verb: read, stop, start."""
 
@@ -97,4 +122,6 @@ class CopierManual(ManualSettings):
     settable: NoSettings = ()
 
 
-CopierDeployerSettings = Annotated[CopierSupervisord | CopierCommand | CopierManual, Field(discriminator="kind")]
+CopierDeployerSettings = Annotated[
+    CopierSupervisord | CopierDocker | CopierCommand | CopierManual, Field(discriminator="kind")
+]

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter
 
 from kstreams_runbooks.fleet.deployers.base import DeployerDeclaration
 from kstreams_runbooks.fleet.deployers.command import CommandSettings
+from kstreams_runbooks.fleet.deployers.docker import DockerSettings
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 
@@ -29,6 +30,7 @@ _DEPLOYERS = "kstreams_runbooks.deployers"
 # A new deployer is a new row: by its `kind` in a fleet entry.
 KINDS: Mapping[str, DeployerKind] = {
     "supervisord": DeployerKind(SupervisordSettings, f"{_DEPLOYERS}.supervisord.deployer:SupervisordDeployer"),
+    "docker": DeployerKind(DockerSettings, f"{_DEPLOYERS}.docker.deployer:DockerDeployer"),
     "command": DeployerKind(CommandSettings, f"{_DEPLOYERS}.command.deployer:CommandDeployer"),
     "manual": DeployerKind(ManualSettings, f"{_DEPLOYERS}.manual:ManualDeployer"),
 }

@@ -71,3 +71,11 @@ class Readiness:
     missing: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     better: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoteReadiness:
+    """Whether the notes of runs can be written, and the reason, or the login that writes them."""
+
+    status: ReadinessStatus
+    why: str

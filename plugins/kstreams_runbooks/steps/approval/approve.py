@@ -13,9 +13,9 @@ from kstreams_runbooks.errors import Drifted, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.object_stages import DeleteRecords
 from kstreams_runbooks.model.verdicts import Outcome
-from kstreams_runbooks.steps.approval.asking import AskingOperator, answer_fields, reason_of
+from kstreams_runbooks.steps.approval.asking import AskingOperator, answer_fields
 from kstreams_runbooks.steps.approval.authorize import VOIDED
-from kstreams_runbooks.steps.run.person import responder
+from kstreams_runbooks.steps.run.answer import reason_of, responder
 from kstreams_runbooks.steps.run.run import Run, described
 from kstreams_runbooks.watch.held_inputs import forecast_of
 from kstreams_runbooks.wording import first_of

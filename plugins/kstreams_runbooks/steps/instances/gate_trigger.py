@@ -9,7 +9,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.instances.gate import gate
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
-from kstreams_runbooks.decide.instances.lag_trend import lag_trend
+from kstreams_runbooks.decide.instances.lag_trend import lag_trend, restore_trend
 from kstreams_runbooks.decide.instances.rolling import others_unwell
 from kstreams_runbooks.errors import Drifted
 from kstreams_runbooks.ledger.codec import decode, encode
@@ -79,8 +79,8 @@ class GateTrigger(WatchTrigger):
             await self.aside(measuring.look_at, run, samples[-1])
             await self.aside(_guard, run, plan, expected, [*samples][-_CERTAIN:])
             verdict = await self.aside(gate, tuple(samples), expected)
-            trend = lag_trend(samples, expected.max_lag)
-            self.saw = f"{expected.instance}: {verdict.sentence}{trend and f'; {trend}'}"
+            trends = (restore_trend(samples, expected.instance), lag_trend(samples, expected.max_lag))
+            self.saw = "; ".join((f"{expected.instance}: {verdict.sentence}", *filter(None, trends)))
             waited = bake.waited or ceiling.waited
             await self.aside(self._kept_and_logged, run, samples[-1], waited, new=thinned.keeps(verdict.sentence))
             if verdict.outcome is Outcome.REFUSE:

@@ -67,10 +67,13 @@ def look(run: Run, also: tuple[str, ...] = ()) -> None:
         run.say(line)
 
 
-def check(*roles: str, at_once: bool = False, out_of_use: Callable[[Run], bool] = lambda _: False) -> Any:
+def check(
+    *roles: str, at_once: bool = False, out_of_use: Callable[[Run], bool] = lambda _: False, streams_group: bool = False
+) -> Any:
     """The task `check` of the same roles; with `at_once` it also accepts an application with unhealthy instances.
 
-    `out_of_use` is whether a run is about an application that no instance runs any more.
+    `out_of_use` is whether a run is about an application that no instance runs any more. With `streams_group` a streams
+    group (KIP-1071) is accepted.
     """
 
     @step("judges the reading; changes nothing")
@@ -82,7 +85,7 @@ def check(*roles: str, at_once: bool = False, out_of_use: Callable[[Run], bool] 
         sides = _sides(run, roles)
         _refuse_held(run, sides)
         for side in sides:
-            _judge(side, at_once=at_once, out_of_use=out_of_use(run))
+            _judge(side, at_once=at_once, out_of_use=out_of_use(run), streams_group=streams_group)
         if not run.dry_run:
             take_hold(run, sorted({one for side in sides for one in resources(side)}), changes=False)
 
@@ -115,7 +118,7 @@ def _sides(run: Run, roles: tuple[str, ...]) -> list[Run]:
     return [run.side(role) for role in ("", *(role for role in roles if run.record.params.get(role)))]
 
 
-def _judge(run: Run, *, at_once: bool, out_of_use: bool) -> None:
+def _judge(run: Run, *, at_once: bool, out_of_use: bool, streams_group: bool) -> None:
     """Refused or Inconclusive if one side is not ready for a change."""
     reading = run.observed()
     verdict = run.decide(
@@ -126,6 +129,7 @@ def _judge(run: Run, *, at_once: bool, out_of_use: bool) -> None:
         max_age_ms=int(run.limit("max_reading_age_s") * 1000),
         at_once=at_once,
         out_of_use=out_of_use,
+        streams_group=streams_group,
     )
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")

@@ -133,9 +133,14 @@ def read_cluster(cluster: str) -> None:
 def judge() -> None:
     """Judge every application by its last readings; one whose cluster could not be read is unknown."""
     with reported("judges every application by its last readings") as context:
-        answers, settings = answers_of(context), check_settings()
-        ledger, fleet = Ledger.open(), load_fleet()
+        answers, ledger, fleet = answers_of(context), Ledger.open(), load_fleet()
         before = ledger.lag_statuses()
+        try:
+            settings = check_settings()
+        except BadInput as error:
+            # Its limits are not known: no application is judged, and that is notified as a status of the fleet.
+            _keep_declared(ledger, fleet, before, unchecked=str(error))
+            raise
         found = judge_fleet(
             ledger,
             fleet.entries.values(),
@@ -231,9 +236,12 @@ def _contact(ledger: Ledger, fleet: Fleet, application: str) -> Contact:
     return Contact(entry.owner, entry.zone) if entry else last_contact(ledger, application)
 
 
-def _keep_declared(ledger: Ledger, fleet: Fleet, before: Collection[KeptStatus]) -> tuple[KeptStatus, ...]:
-    """Keep the status of each broken declaration, and of a fleet without any."""
+def _keep_declared(
+    ledger: Ledger, fleet: Fleet, before: Collection[KeptStatus], *, unchecked: str = ""
+) -> tuple[KeptStatus, ...]:
+    """Keep the status of each broken declaration, and of a fleet without any, or `unchecked` for a reason."""
     broken = {name: str(problems[0]) for name, problems in fleet.disabled.items()}
-    found = declaration_statuses(broken, "" if fleet.entries or broken else str(fleet.empty), before, now_ms())
+    empty = "" if fleet.entries or broken else str(fleet.empty)
+    found = declaration_statuses(broken, empty, before, now_ms(), unchecked=unchecked)
     ledger.keep_lag_statuses(found)
     return found

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
+from kstreams_runbooks.decide.runs.note import with_line
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, Unreachable
 from kstreams_runbooks.model.runs.ledger import airflow_run
 from kstreams_runbooks.terminal.airflow.login import PASSWORD, TOKEN, URL, USER, Login
@@ -21,8 +22,6 @@ _CALL_S = 60.0
 _LARGEST = 16 * 2**20
 _ATTEMPTS = 4
 _PAGE = 100
-# Airflow's limit of a run's note, in characters.
-_LONGEST_NOTE = 1000
 # Another server at Airflow's address may return pages without end.
 _MOST_PAGES = 100
 _WRONG = {httpx.codes.BAD_REQUEST, httpx.codes.NOT_FOUND, httpx.codes.UNPROCESSABLE_ENTITY}
@@ -161,8 +160,7 @@ class AirflowApi:
     def add_note(self, dag_id: str, run_id: str, text: str) -> None:
         """Add a line to a run's note, which Airflow shows as Markdown; the oldest text goes if there is no room."""
         before = self.run(dag_id, run_id).get("note") or ""
-        note = "\n\n".join(part for part in (str(before), markdown(text)) if part)
-        self.call("PATCH", _run(dag_id, run_id), {"note": note[-_LONGEST_NOTE:]})
+        self.call("PATCH", _run(dag_id, run_id), {"note": with_line(str(before), markdown(text))})
 
     def xcom(self, dag_id: str, run_id: str, task_id: str, key: str) -> Any:
         """The value that a task left under a key, None if it left nothing."""

@@ -94,6 +94,17 @@ class Pending(_Shape):
     params: dict[str, Any] | None = None
 
 
+class AskedNow(_Shape):
+    """The present text that a task leaves when it asks."""
+
+    subject: str = ""
+    body: str = ""
+    may_answer: str = ""
+    until: str = ""
+    digest: str = ""
+    why: str = ""
+
+
 class Left(_Shape):
     """The answer that `conclude` leaves."""
 

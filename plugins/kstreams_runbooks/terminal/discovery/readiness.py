@@ -12,6 +12,7 @@ from kstreams_runbooks.wording import fitted, sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.fleet import Application, Fleet
+    from kstreams_runbooks.model.discovery.readiness import NoteReadiness
     from kstreams_runbooks.observe import KafkaAddress
     from kstreams_runbooks.present.readiness import ApplicationReadiness
 
@@ -25,8 +26,8 @@ _THREADS = 8
 def readiness_command(applications: tuple[str, ...], form: str) -> None:
     """Show which runbooks APPLICATIONs (default: the whole fleet) are ready for, and what the others lack.
 
-    Reads the cluster, the instances and the deployer, and changes nothing. What a runbook can do
-    without, at a cost, is shown but does not count as missing.
+    Reads the cluster, the instances and the deployer, and changes nothing. What a runbook can do without, at a cost, is
+    shown but does not count as missing; so is whether runs can write their notes in Airflow.
 
     Exit codes: 0 everything is ready, 1 something is missing, 2 bad input, 3 something is unknown, 4 a cluster does not
     answer. Everything that could be read is printed in any case, and of several codes the largest counts.
@@ -44,12 +45,22 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
     kafka = {name: _address(fleet, name) for name in {one.cluster for one in entries}}
     with ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="readiness") as pool:
         found = list(pool.map(lambda one: _ready(one, kafka[one.cluster]), entries))
+    note = _note()
     for problems in () if applications else fleet.disabled.values():
         click.echo(sentence(problems[0]), err=True)
-    width = columns()
-    text = (fitted(sentence(line), width) for line in as_text(found))
-    click.echo(json.dumps(document(found), indent=2) if form == "json" else "\n".join(text))
+    if form == "json":
+        click.echo(json.dumps(document(found, note), indent=2))
+    else:
+        width = columns()
+        click.echo("\n".join(fitted(sentence(line), width) for line in as_text(found, note)))
     sys.exit(exit_code(found) or (1 if fleet.disabled and not applications else 0))
+
+
+def _note() -> "NoteReadiness":
+    from kstreams_runbooks.decide.runbooks import RUNBOOKS
+    from kstreams_runbooks.watch.run_note import note_readiness
+
+    return note_readiness([one.name for one in RUNBOOKS if one.is_dag])
 
 
 def _address(fleet: "Fleet", cluster: str) -> "KafkaAddress | RunbookError":

@@ -1,0 +1,1 @@
+"""Instances that are containers of a Docker Engine."""

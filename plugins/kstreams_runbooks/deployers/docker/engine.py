@@ -1,0 +1,239 @@
+"""The Docker Engine's API, and its errors as sentences that a person can read.
+
+Docker Engine API: containers, images, networks. A socket or TLS; plain TCP is refused by the declaration.
+"""
+
+import os
+import pwd
+import ssl
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import docker
+import docker.errors
+import docker.tls
+import docker.utils
+import requests.exceptions
+
+from kstreams_runbooks.deployers.docker.inspected import Container, container_of
+from kstreams_runbooks.errors import BadInput, Refused, RunbookError, Unreachable, WriteRefused
+from kstreams_runbooks.fleet.deployers.docker import EngineTls
+from kstreams_runbooks.wording import outside
+
+# A reading is one of many, and an engine that creates or starts a container may be busy with its disk.
+_READ_S, _WRITE_S = 10, 60
+# The newest version whose answers this package knows: every later engine still speaks it (Engine API, version history).
+_NEWEST = "1.44"
+_NOT_FOUND, _CONFLICT, _NOT_MODIFIED = 404, 409, 304
+
+_T = TypeVar("_T")
+
+
+class Engine:
+    """One engine. If it is not `writable`, every call that changes a container is WriteRefused, for every caller.
+
+    Unreachable if it does not answer, Refused with its own words if it answers and cannot.
+    """
+
+    def __init__(self, url: str, tls: EngineTls | None, *, writable: bool) -> None:
+        self.address = outside(url, 200)
+        self._url, self._tls, self._writable = url, tls, writable
+        self._made: Any = None
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The first words of a command for this engine."""
+        return ("docker", "--host", self._url)
+
+    def containers(self) -> tuple[Mapping[str, Any], ...]:
+        """Every container of the engine, up or not, as its list has them: `Id`, `Names`, `Labels`, `HostConfig`."""
+        found = self._read(lambda api: api.containers(all=True))
+        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+            raise self._strange("its list of containers is not a list")
+        return tuple(found)
+
+    def container(self, name: str) -> Container | None:
+        """A container by name or id, None if there is none."""
+        answer = self._read(lambda api: api.inspect_container(name), absent=True)
+        try:
+            found = None if answer is None else container_of(answer)
+        except ValueError as error:
+            raise self._strange(str(error)) from None
+        # The engine finds a container by the beginning of its id too.
+        return found if found and name in {found.name, found.id} else None
+
+    def image(self, reference: str) -> Mapping[str, Any] | None:
+        """An image on the engine, by reference or id, None if there is none: `Id`, `Config`."""
+        answer = self._read(lambda api: api.inspect_image(reference), absent=True)
+        if answer is not None and not (isinstance(answer, dict) and isinstance(answer.get("Id"), str)):
+            raise self._strange(f"image {outside(reference, 200)} has no id")
+        return answer
+
+    def status_of(self, container: Container, path: str) -> Mapping[str, Any] | None:
+        """Mode and time of a path in a container, None if there is none."""
+
+        def head(api: Any) -> Any:
+            answer = api.head(api._url("/containers/{0}/archive", container.id), params={"path": path}, timeout=_READ_S)  # noqa: SLF001
+            api._raise_for_status(answer)  # noqa: SLF001 - the library reads it with the whole content only
+            return docker.utils.decode_json_header(answer.headers["X-Docker-Container-Path-Stat"])
+
+        answer: Mapping[str, Any] | None = self._read(head, absent=True)
+        return answer
+
+    def create(self, name: str, body: Mapping[str, Any], connect: Mapping[str, Mapping[str, Any]]) -> None:
+        """Create a container, connected to these networks too; it is removed again if that fails."""
+        self._write("create", name, lambda api: api.create_container_from_config(dict(body), name))
+        try:
+            for network, endpoint in connect.items():
+                self._write("connect", name, partial(_connect, name=name, network=network, endpoint=endpoint))
+        except RunbookError:
+            self.remove(name)
+            raise
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a container another name."""
+        self._write("rename", old, lambda api: api.rename(old, new))
+
+    def start(self, name: str) -> None:
+        """Start a container; nothing happens to one that runs."""
+        self._write("start", name, lambda api: api.start(name))
+
+    def signal(self, container: Container) -> None:
+        """Ask its first process to stop, with the signal that it declares; nothing if it has ended meanwhile."""
+        self._write("stop", container.name, lambda api: api.kill(container.id, container.stop_signal), fine=_CONFLICT)
+
+    def stop(self, container: Container, limit_s: float) -> None:
+        """Stop a container that the engine is about to start again."""
+        self._write(
+            "stop", container.name, lambda api: api.stop(container.id, timeout=int(limit_s)), fine=_NOT_MODIFIED
+        )
+
+    def remove(self, name: str) -> None:
+        """Remove a container that does not run, and keep its volumes; nothing if there is none."""
+        self._write("remove", name, lambda api: api.remove_container(name, v=False, force=False), fine=_NOT_FOUND)
+
+    def last_lines(self, container: Container) -> str:
+        """The end of what it wrote to its log; empty if its log cannot be read."""
+        try:
+            return bytes(self._read(lambda api: api.logs(container.id, tail=20))).decode("utf-8", "replace")
+        except RunbookError:
+            return ""
+
+    def asked(self, about: str, call: Callable[[Any], _T]) -> _T:
+        """A call on the engine's API that changes no container but one of the caller's own."""
+        return self._call(about, _WRITE_S, call)
+
+    def _read(self, call: Callable[[Any], Any], *, absent: bool = False) -> Any:
+        try:
+            return self._call("", _READ_S, call)
+        except _Answered as error:
+            if absent and error.status == _NOT_FOUND:
+                return None
+            raise
+
+    def _write(self, verb: str, name: str, call: Callable[[Any], Any], *, fine: int = 0) -> None:
+        if not self._writable:
+            raise WriteRefused(f"docker engine at {self.address}: {verb} {name} is refused: this client only reads")
+        try:
+            self._call(f"{verb} {name}: ", _WRITE_S, call)
+        except _Answered as error:
+            if error.status != fine:
+                raise
+
+    def _call(self, about: str, limit_s: int, call: Callable[[Any], _T]) -> _T:
+        try:
+            api = self._client()
+            api.timeout = limit_s
+            return call(api)
+        except docker.errors.APIError as error:
+            why = outside(error.explanation or error, 300)
+            raise _Answered(f"docker engine at {self.address}: {about}{why}", error.status_code or 0) from None
+        except docker.errors.TLSParameterError as error:
+            raise BadInput(f"docker engine at {self.address}: {outside(error, 300)}; correct deployer.tls") from None
+        except (docker.errors.DockerException, requests.exceptions.RequestException, OSError) as error:
+            raise Unreachable(f"docker engine at {self.address}: {about}{self._why(error, limit_s)}") from None
+        except (ValueError, KeyError) as error:
+            raise self._strange(outside(error, 100)) from None
+
+    def _client(self) -> Any:
+        if self._made is None:
+            tls = self._tls and docker.tls.TLSConfig(
+                client_cert=(str(self._tls.certificate), str(self._tls.key)), ca_cert=str(self._tls.ca), verify=True
+            )
+
+            def made(version: str) -> Any:
+                api = docker.APIClient(base_url=self._url, tls=tls or False, timeout=_READ_S, version=version)
+                # No proxy and no certificate of the environment.
+                api.trust_env = False
+                return api
+
+            theirs = str(made(_NEWEST).version(api_version=False)["ApiVersion"])
+            self._made = made(theirs if docker.utils.version_lt(theirs, _NEWEST) else _NEWEST)
+        return self._made
+
+    def _why(self, error: BaseException, limit_s: int) -> str:
+        causes = tuple(_causes(error))
+        at = Path(self._url.removeprefix("unix://")) if self._url.startswith("unix://") else None
+        for cause in causes:
+            if isinstance(cause, PermissionError):
+                return (
+                    f"{pwd.getpwuid(os.geteuid()).pw_name if _has_name() else f'user {os.geteuid()}'} may not use its "
+                    f"socket ({_owner(at)}); add the user to that group, and start the process again"
+                )
+            if isinstance(cause, FileNotFoundError):
+                return "it has no socket there; start the engine, or correct deployer.url"
+            if isinstance(cause, ConnectionRefusedError):
+                return "it does not listen there; start the engine, or correct deployer.url"
+            if isinstance(cause, ssl.SSLError):
+                why = outside(cause.reason or cause, 200)
+                return f"its certificate or ours is not accepted ({why}); correct deployer.tls"
+            if isinstance(cause, TimeoutError | requests.exceptions.Timeout):
+                return f"no answer within {limit_s} s; look at the engine"
+        return f"{outside(causes[-1], 300)}; start the engine, or correct deployer.url"
+
+    def _strange(self, why: str) -> Unreachable:
+        return Unreachable(
+            f"docker engine at {self.address}: the answer is not a docker engine's: {why}; correct deployer.url"
+        )
+
+
+class _Answered(Refused):
+    """The engine answered with an error; `status` is that of HTTP."""
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+def _connect(api: Any, name: str, network: str, endpoint: Mapping[str, Any]) -> None:
+    url = api._url("/networks/{0}/connect", network)  # noqa: SLF001 - the library has no call for a whole endpoint
+    api._raise_for_status(api._post_json(url, data={"Container": name, "EndpointConfig": dict(endpoint)}))  # noqa: SLF001
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """The error and everything that it wraps, as arguments or as causes: that of the socket is several levels in."""
+    found: list[BaseException] = []
+    left: list[Any] = [error]
+    while left:
+        one = left.pop(0)
+        if isinstance(one, BaseException) and one not in found:
+            found.append(one)
+            left += [*one.args, one.__cause__, one.__context__, getattr(one, "reason", None)]
+    return found
+
+
+def _has_name() -> bool:
+    try:
+        return bool(pwd.getpwuid(os.geteuid()))
+    except KeyError:
+        return False
+
+
+def _owner(socket: Path | None) -> str:
+    """The group that may use the socket."""
+    try:
+        return f"group {socket.group()}" if socket else "its group"
+    except (OSError, KeyError):
+        return "its group"
