@@ -7,7 +7,7 @@ from typing import Any, Final
 from kstreams_runbooks.present.change.blocks import Block, blocks, covered, sources
 from kstreams_runbooks.present.change.headline import headline, notes
 from kstreams_runbooks.present.change.sections import DECLARE_IT, RUN_IT, Section, sections
-from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown, sentence
+from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, fitted, markdown, sentence
 
 WIDEST: Final = 110
 _MARGIN = 10
@@ -21,13 +21,15 @@ def as_text(plan: Mapping[str, Any], width: int = WIDEST) -> str:
 
     In lines of at most `width` characters; a command stays whole.
     """
-    lines = [headline(plan), *(line for reason in notes(plan) for line in wrapped(reason, width=width))]
+    # A pipe gets headlines as one line.
+    narrow = None if width == WIDEST else width
+    lines = [fitted(headline(plan), narrow), *(line for reason in notes(plan) for line in wrapped(reason, width=width))]
     if found := [line for block in blocks(plan) for line in block_lines(block, width)]:
         lines += ["", "findings", *found]
     lines += wrapped(covered(plan), width=width)
     for section in (*sections(plan), Section("sources", source_lines(plan))):
         if section.lines:
-            lines += ["", section.title]
+            lines += ["", fitted(section.title, narrow)]
             lines += section_lines(section, width)
     return "\n".join(lines)
 

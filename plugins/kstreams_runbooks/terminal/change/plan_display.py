@@ -33,7 +33,7 @@ def show(plan: Mapping[str, Any], console: Console) -> None:
     _lines(console, wrapped(covered(plan), width=width), "dim")
     for section in (*sections(plan), Section("sources", source_lines(plan))):
         if section.lines:
-            _title(console, section.title)
+            _title(console, fitted(section.title, width))
             _lines(console, section_lines(section, width), "dim" if section.title == "sources" else "")
 
 
