@@ -48,11 +48,9 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
     note = _note()
     for problems in () if applications else fleet.disabled.values():
         click.echo(sentence(problems[0]), err=True)
-    if form == "json":
-        click.echo(json.dumps(document(found, note), indent=2))
-    else:
-        width = columns()
-        click.echo("\n".join(fitted(sentence(line), width) for line in as_text(found, note)))
+    width = columns()
+    text = (fitted(sentence(line), width) for line in as_text(found, note))
+    click.echo(json.dumps(document(found, note), indent=2) if form == "json" else "\n".join(text))
     sys.exit(exit_code(found) or (1 if fleet.disabled and not applications else 0))
 
 
