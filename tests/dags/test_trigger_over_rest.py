@@ -458,7 +458,7 @@ def test_a_run_of_a_paused_runbook_shows_why_it_waits() -> None:
     pause(yes=True)
     text = command("runs", "--open").stdout
     assert "orders.library_bump.r: queued\n" in text
-    assert "library_bump is paused in Airflow: the run stays queued; airflow dags unpause library_bump\n" in text
+    assert "library_bump is paused in Airflow: the run stays queued until it is not:\n    airflow dags unpause" in text
 
 
 def test_the_scheduled_check_is_not_among_the_runs() -> None:

@@ -26,7 +26,10 @@ _NUMBERED = re.compile(r"#\d+$")
 @click.command("evidence")
 @click.argument("run")
 @click.option(
-    "--format", "form", type=click.Choice(["json", "markdown", "html"]), default="markdown", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["json", "markdown", "html", "text"]),
+    help="[default: text on a terminal, else markdown]",
 )
 @click.option(
     "--readings",
@@ -44,17 +47,18 @@ _NUMBERED = re.compile(r"#\d+$")
 )
 @click.option("--head", help="With --verify: the head from conclude's log or the notification.")
 def evidence_command(
-    run: str, form: str, readings: str | None, recheck: bool, verify: bool, timeline: bool, head: str | None
+    run: str, form: str | None, readings: str | None, recheck: bool, verify: bool, timeline: bool, head: str | None
 ) -> None:
     """Plan, approvals, timeline and verdicts of RUN (a run id, or dag_id/run_id; `#1` for its first use).
 
     --format html is one file that needs no network; --format json has everything, and is written in pieces.
     """
     from kstreams_runbooks.ledger import Ledger
+    from kstreams_runbooks.terminal.columns import columns
 
     if readings is not None and form != "json":
         raise BadInput("--readings: only --format json has readings; give both")
-    if timeline and (form != "markdown" or recheck or verify):
+    if timeline and (form is not None or recheck or verify):
         raise BadInput("--timeline: is a view of its own; give neither --format nor --recheck nor --verify with it")
     if head is not None and not verify:
         raise BadInput("--head: only --verify compares it; give both")
@@ -72,7 +76,7 @@ def evidence_command(
     elif form == "json":
         _print_pieces(ledger, record, document, readings or "all")
     else:
-        _print_page(ledger, record, document, form)
+        _print_page(ledger, record, document, form or ("markdown" if columns() is None else "text"))
     _end(record, document)
 
 
@@ -91,15 +95,20 @@ def _print_pieces(ledger: "Ledger", record: "RunRecord", document: dict[str, Any
 def _print_page(ledger: "Ledger", record: "RunRecord", document: dict[str, Any], form: str) -> None:
     from kstreams_runbooks.present.evidence.html import as_html
     from kstreams_runbooks.present.evidence.page import as_markdown
+    from kstreams_runbooks.present.evidence.text import as_text
+    from kstreams_runbooks.terminal.columns import columns
     from kstreams_runbooks.watch.evidence import Readings, parts, pieces, plan_of, topologies_of
 
     if "chain" not in document:
-        click.echo((as_html if form == "html" else as_markdown)(document))
+        plain = as_text(document, columns=columns()) if form == "text" else as_markdown(document)
+        click.echo(as_html(document) if form == "html" else plain)
         return
     whole = document | {part: list(pieces(ledger, record, part, Readings.NONE)) for part in parts()}
     plan = plan_of(ledger, record)
     if form == "html":
         click.echo(as_html(whole, plan, topologies_of(ledger, record)))
+    elif form == "text":
+        click.echo(as_text(whole, plan, columns()))
     else:
         click.echo(as_markdown(whole, plan))
 

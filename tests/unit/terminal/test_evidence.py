@@ -88,7 +88,7 @@ def test_the_page_reads_as_a_document() -> None:
         r"\| 1 \| orders-1 \| 2025-11-22 00:26:52 UTC \| 2\.1 s \| 6\.2 s \| 12\.5 s \| \d+–\d+ s \| no \|", page
     )
     assert "- orders-1, bounce 1: 6.2 s from its stop until RUNNING\n" in page
-    assert "| 2025-11-22 00:20:22 UTC | 2.1 s | not reached |" in page
+    assert "| 2025-11-22 00:20:22 UTC | 2.1 s | not measured | not reached |" in page
     assert "gate of orders-1, bounce 1: wait: lag 1,000 (9 times in 8 s)" in page
     assert page.count("gate of orders-1, bounce 1: wait") == 1
     assert "| 1 | orders-1 to 4.3.1 | back to 3.4.1 | one restart |" in page
@@ -126,6 +126,27 @@ def test_the_timeline_is_a_view_of_its_own(other: str) -> None:
     """Together with another view one of them would silently be left out."""
     result = CliRunner().invoke(cli, ["evidence", "r", "--timeline", other])
     assert "--timeline: is a view of its own" in str(result.exception)
+
+
+@pytest.mark.usefixtures("ledger")
+def test_on_a_terminal_it_is_text_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the same parts; no row of a table, and no mark of Markdown."""
+    monkeypatch.setenv("COLUMNS", "80")
+    text = show().stdout
+    assert max(map(len, text.splitlines())) <= 80
+    for line in (
+        "library_bump of orders @ demo",
+        "  COMPLETED: every instance runs 4.3.1",
+        "  orders-1, bounce 1: 6.2 s from its stop until RUNNING, its gate passed after",
+        "timeline (UTC)",
+        "  1. orders-1 to 4.3.1; back: back to 3.4.1 (one restart)",
+    ):
+        assert line in text.splitlines(), line
+    assert "superseded tries" in text
+    assert not re.search(r"^\||\\|\*\*|^#", text, re.MULTILINE)
+    assert show("--format", "markdown").stdout.startswith("# library_bump of orders @ demo\n")
+    monkeypatch.delenv("COLUMNS")
+    assert show("--format", "text").stdout.splitlines()[0] == "library_bump of orders @ demo"
 
 
 @pytest.mark.usefixtures("ledger")

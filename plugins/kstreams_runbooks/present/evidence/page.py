@@ -69,7 +69,7 @@ def restart_rows(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             one["instance"],
             utc_second(one["stop_requested_ms"]),
             _seconds(one["stop_requested_ms"], one["started_ms"]),
-            _seconds(one["stop_requested_ms"], one.get("running_ms")),
+            _seconds(one["stop_requested_ms"], one.get("running_ms"), "not measured"),
             _seconds(one["stop_requested_ms"], one["gate_passed_at_ms"]),
             "" if forecast is None else f"{forecast[0]}–{forecast[1]} s",
             _REBALANCE[one.get("rebalanced")] if one.get("running_ms") else "",
@@ -193,8 +193,8 @@ def _section(title: str, lines: list[str]) -> list[str]:
     return ["", f"## {title}", "", *lines] if lines else []
 
 
-def _seconds(from_ms: int, to_ms: int | None) -> str:
-    return "not reached" if to_ms is None else f"{(to_ms - from_ms) / SECOND_MS:,.1f} s"
+def _seconds(from_ms: int, to_ms: int | None, otherwise: str = "not reached") -> str:
+    return otherwise if to_ms is None else f"{(to_ms - from_ms) / SECOND_MS:,.1f} s"
 
 
 def _whole(sentence: object) -> str:

@@ -95,12 +95,11 @@ def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None, *, 
     """
     from kstreams_runbooks.terminal.airflow.question import Question
 
-    by = f"asked by {run['asked_by']}" if run["asked_by"] else "asked by no login that Airflow has kept"
+    by = f"asked by {run['asked_by']}" if run["asked_by"] else "asked by an unknown login"
     lines = [f"{run['run_id']}: {_state(run)}", f"  {_what(run)}, {by}, {_times(run, now)}"]
     if run["state"] == "queued" and run["dag_paused"]:
-        lines.append(
-            f"  {run['dag_id']} is paused in Airflow: the run stays queued; airflow dags unpause {run['dag_id']}"
-        )
+        lines.append(f"  {run['dag_id']} is paused in Airflow: the run stays queued until it is not:")
+        lines.append(f"{INDENT}airflow dags unpause {run['dag_id']}")
     if run["sentence"]:
         lines.append(f"  {run['sentence']}")
     lines += [line if line.startswith(INDENT) else f"  {line}" for line in run["next"]]
