@@ -250,6 +250,24 @@ def test_a_reset_builds_everything_again(stack: Stack) -> None:
         assert judgement.only_late_windows, judgement.faults()
 
 
+@pytest.mark.long
+def test_a_streams_group_is_reset_on_its_topology(stack: Stack) -> None:
+    """KIP-1071: its members leave by themselves, and the broker takes the new topics for those of its topology."""
+    deployed = Deployed(release=TO_RELEASE, static_membership=False, settings={"group.protocol": "streams"})
+    afresh(stack, deployed)
+    kafka.create_topics(stack.lab.bootstrap, started_over.outputs("streams-").values())
+    with declared_as(stack, limits=_SHORT, static_membership=False, **started_over.fields(stack.lab)):
+        _write(stack)
+        before = internal(stack)
+        run_id = done(stack, settings=started_over.outputs("streams-"))
+        assert "is a streams group: its members leave" in log_of(stack, run_id, "stop_application")
+        now = internal(stack)
+        assert now.keys() == before.keys()
+        assert not {one.topic_id for one in now.values()} & {one.topic_id for one in before.values()}
+        judgement = judged(stack, topics=started_over.judged_outputs("streams-"))
+        assert judgement.only_late_windows, judgement.faults()
+
+
 def _began_at_zero(stack: Stack, run_id: str, topics: list[str]) -> None:
     """Each partition of the new repartition topics, and of the inputs, has its first offset."""
     cards = [card["facts"] for card in evidence(stack, run_id)["cards"] if card["kind"] == "offsets_set"]

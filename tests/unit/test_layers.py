@@ -57,6 +57,7 @@ ROOMS: dict[str, list[set[str]]] = {
         {"catch_up"},
         {"change", "drain", "discovery", "internal_topics", "reset"},
         {"plans", "runs"},
+        {"rights"},
         {"registry"},
     ],
     "demo": [{"traffic"}, {"judge"}, {""}],
