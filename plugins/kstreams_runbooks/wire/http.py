@@ -16,8 +16,10 @@ from dataclasses import dataclass
 
 import httpcore
 
+from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.model.web_address import WebAddress
 from kstreams_runbooks.wire.limits import MIB, ExchangeLimits
+from kstreams_runbooks.wire.logins import with_login
 
 # Header lines and the sizes of chunks count extra.
 _FRAMING = MIB
@@ -49,6 +51,10 @@ def post(
     With `ca_file` (PEM) its CAs alone are trusted, else the usual public ones.
     """
     budget = _Budget(limits)
+    try:
+        address, ca_of_login = with_login(address)
+    except (LookupError, RunbookError) as error:
+        raise NoAnswer(f"its login is not known: {error}") from None
     headers = {
         "Host": _host_header(address),
         "Content-Type": content_type,
@@ -61,7 +67,7 @@ def post(
     connection = httpcore.HTTPConnection(
         origin,
         # Loading certificates takes longer than the whole request: only for TLS.
-        ssl_context=_tls(ca_file) if address.scheme == "https" else None,
+        ssl_context=_tls(ca_file or ca_of_login) if address.scheme == "https" else None,
         uds=address.socket or None,
         network_backend=_Backend(budget),
     )
