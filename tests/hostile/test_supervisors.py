@@ -178,7 +178,7 @@ ENDLESS: dict[str, tuple[Reply, str]] = {
     "half a body": (falls_silent(OK_HEAD + b"Content-Length: 100\r\n\r\n<?xml"), "broke off"),
     "the end at once": (sends(b""), "connection lost"),
     "a redirect": (answer(b"", "302 Found", ["Location: http://127.0.0.1:9/"]), "HTTP 302 (expected 200)"),
-    "a login is asked for": (answer(b"", "401 Unauthorized"), "the credentials in the deployer's url are wrong"),
+    "a login is asked for": (answer(b"", "401 Unauthorized"), "the login in the fleet entry's address is not accepted"),
     "an error": (answer(b"", "500 \x1b[31mNo"), "HTTP 500 (expected 200)"),
 }
 

@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "documents": set(),
     "properties": {"files"},
     "model": set(),
-    "connections": {"documents", "model"},
+    "connections": {"documents", "model", "wire"},
     "wire": {"documents", "model"},
     "rules": {"model"},
     "decide": {"matching", "model"},

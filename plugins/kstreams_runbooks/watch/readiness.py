@@ -40,7 +40,7 @@ def read_readiness(
 def _rights(
     fleet: Fleet, entry: Application, reading: ApplicationReading, reader: ClusterReader, kafka: KafkaAddress
 ) -> tuple[RightsAnswer, ...]:
-    own = own_resources(fleet, entry, reading, reader)
+    own = own_resources(fleet, entry, reading, reader, seen=True)
     runbooks = [row.name for row in RUNBOOKS if row.is_dag]
     needed, granted = read_rights(reader, runbooks, entry.name, own, connection_principals(kafka))
     return tuple(compared_rights(one, granted) for one in needed)

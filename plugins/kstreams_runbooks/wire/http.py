@@ -16,8 +16,10 @@ from dataclasses import dataclass
 
 import httpcore
 
+from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.model.web_address import WebAddress
 from kstreams_runbooks.wire.limits import MIB, ExchangeLimits
+from kstreams_runbooks.wire.logins import with_login
 
 # Header lines and the sizes of chunks count extra.
 _FRAMING = MIB
@@ -48,8 +50,12 @@ def post(
 
     With `ca_file` (PEM) its CAs alone are trusted, else the usual public ones.
     """
+    try:
+        address, ca_of_login = with_login(address)
+    except (LookupError, RunbookError) as error:
+        raise NoAnswer(f"its login is not known: {error}") from None
     headers = {"Content-Type": content_type, **_authorization(address)}
-    return exchange("POST", address, path, body, headers, limits, ca_file=ca_file)
+    return exchange("POST", address, path, body, headers, limits, ca_file=ca_file or ca_of_login)
 
 
 def exchange(

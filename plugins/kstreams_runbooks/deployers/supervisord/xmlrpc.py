@@ -8,14 +8,13 @@ import xmlrpc.client
 from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo, process_infos
 from kstreams_runbooks.errors import BadInput, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.address import printable
-from kstreams_runbooks.model.web_address import web_address
+from kstreams_runbooks.model.web_address import REFUSED_LOGIN, login_words, web_address
 from kstreams_runbooks.wire.limits import ExchangeLimits
 from kstreams_runbooks.wording import outside
 
 _READS = frozenset({"getAllProcessInfo"})
 _WRITES = frozenset({"startProcess", "stopProcess"})
 _OK = 200
-_DENIED = 401
 # supervisord has one thread: it answers after its current work, which may be the end of another program.
 _LIMITS = ExchangeLimits(connect_s=5.0, silence_s=5.0)
 
@@ -67,7 +66,7 @@ class Supervisord:
                 f"supervisord: {error}; start it, or correct the deployer's url ({self.address})"
             ) from None
         if answer.status != _OK:
-            hint = "; the credentials in the deployer's url are wrong" if answer.status == _DENIED else ""
+            hint = f"; {login_words(self._at)} is not accepted; correct it" if answer.status in REFUSED_LOGIN else ""
             raise Unreachable(f"supervisord: HTTP {answer.status} (expected 200){hint} ({self.address})")
         try:
             return answer_of(answer.body)

@@ -8,7 +8,7 @@ from typing import Any
 
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.model.readings.readings import Missing, NotListening, Taken
-from kstreams_runbooks.model.web_address import web_address
+from kstreams_runbooks.model.web_address import REFUSED_LOGIN, login_words, web_address
 from kstreams_runbooks.observe.application.jolokia import OK, parts_of
 from kstreams_runbooks.wire.limits import ExchangeLimits
 
@@ -46,7 +46,9 @@ def request_agent(
         sentence = of_agent(source, str(error))
         return Missing(sentence) if error.listening else NotListening(sentence)
     if answer.status != OK:
-        return Missing(of_agent(source, f"HTTP {answer.status} (expected 200); is this the agent's base URL?"))
+        refused = answer.status in REFUSED_LOGIN
+        why = f"{login_words(address)} is not accepted; correct it" if refused else "is this the agent's base URL?"
+        return Missing(of_agent(source, f"HTTP {answer.status} (expected 200); {why}"))
     try:
         return AgentAnswer(taken, parts_of(parsed(answer.body)))
     except ValueError as error:

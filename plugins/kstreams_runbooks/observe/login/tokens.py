@@ -8,7 +8,7 @@ import re
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -39,7 +39,6 @@ _FRESH: Final = 0.8
 _LIFETIME_S: Final = 300.0
 # RFC 6750, section 2.1: no character that ends a SASL message.
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]{1,100000}=*")
-_HERE: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 @dataclass(frozen=True)
@@ -70,12 +69,12 @@ def client_credentials(config: Mapping[str, Any]) -> ClientCredentials:
         at = web_address(url)
     except ValueError as error:
         raise BadInput(f"Kafka configuration: sasl.oauthbearer.token.endpoint.url {error}; correct it") from None
-    if at.user is not None:
+    if at.user is not None or at.connection:
         raise BadInput(
             "Kafka configuration: sasl.oauthbearer.token.endpoint.url has a login; give it as "
             "sasl.oauthbearer.client.id and sasl.oauthbearer.client.secret"
         )
-    if at.scheme == "http" and at.host not in _HERE:
+    if replace(at, user="").sends_login_openly:
         raise BadInput(
             f"Kafka configuration: sasl.oauthbearer.token.endpoint.url {url} would send the client's secret in clear "
             "text; give an https address"

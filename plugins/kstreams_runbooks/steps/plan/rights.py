@@ -27,7 +27,7 @@ def require_rights(run: Run, reading: ApplicationReading) -> None:
         return
     principals = connection_principals(run.kafka)
     with run.reader() as reader:
-        own = own_resources(load_fleet(), run.application, reading, reader)
+        own = own_resources(load_fleet(), run.application, reading, reader, seen=True)
         needed = needed_acls(rows, run.record.dag_id, run.record.application, own, principals)
         granted = read_granted(reader, principals["observer"], needed.acls)
     run.demand(run.decide(has_rights, needed=needed, reading=granted, bootstrap=bootstrap(run.kafka)))

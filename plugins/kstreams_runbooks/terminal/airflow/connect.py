@@ -37,7 +37,7 @@ def airflow_at(url: str, user: str, environ: Mapping[str, str] = os.environ) -> 
     except ValueError as error:
         # The message does not repeat the address: it may contain a login.
         raise BadInput(f"address of Airflow: {error}; correct {URL} or --airflow-url") from None
-    if address.user is not None:
+    if address.user is not None or address.connection:
         raise BadInput(f"address of Airflow: contains a login; set {USER} and {PASSWORD} instead ({address.host})")
     token, password = environ.get(TOKEN, ""), environ.get(PASSWORD, "")
     if token:

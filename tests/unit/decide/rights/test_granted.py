@@ -1,4 +1,7 @@
-"""Missing is never OK, and what is not known is never missing nor OK."""
+"""Missing is never OK, and what is not known is never missing nor OK.
+
+The answers have the command that grants a right: decide/rights/commands
+"""
 
 from dataclasses import replace
 
