@@ -78,7 +78,7 @@ def web_address(url: str, *, unix: bool = False) -> WebAddress:
 
 
 def login_words(address: WebAddress) -> str:
-    """Where the login of an address is, for a sentence about a system that does not accept it."""
+    """The place of the login of an address, for a sentence about a system that does not accept it."""
     if address.connection:
         return f"the login of the Airflow connection {address.connection}"
     return "the login in the fleet entry's address" if address.user is not None else "a request without a login"
