@@ -62,10 +62,17 @@ def _of_topic(name: str, topic: Any) -> Operations:
 
 
 def _group(reader: ClusterReader, group_id: str) -> Operations:
-    described = reader.of_group(group_id, lambda: reader.admin.describe_group_operations(group_id))
-    if isinstance(described, Missing):
-        return described
-    return () if described["hidden"] else _operations(described)
+    from kafka.errors import GroupAuthorizationFailedError
+
+    def ask() -> Operations:
+        try:
+            described = reader.admin.describe_group_operations(group_id)
+        except GroupAuthorizationFailedError:
+            # Its coordinator is hidden too.
+            return ()
+        return () if described["hidden"] else _operations(described)
+
+    return reader.ask(f"group {group_id}", ask)
 
 
 def _acls(reader: ClusterReader, principals: Collection[str]) -> tuple[GrantedAcl, ...] | Missing | None:
