@@ -23,6 +23,8 @@ from lab.secured import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, Login, Secured
 from lab.supervise import until
 from world.new_ledger import new_ledger
 
+pytestmark = pytest.mark.long
+
 APPLICATION, IN, OUT = "least-app", "least-in", "least-out"
 TOPICS = (IN, OUT, f"{APPLICATION}-by-key-repartition", f"{APPLICATION}-s-changelog")
 TOPOLOGY = (
