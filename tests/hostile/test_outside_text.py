@@ -224,7 +224,7 @@ def test_an_approval(text: str) -> None:
     assert not any(count(made).values())
     task = {"task_id": "approve_plan", "dag_id": "library_bump", "dag_run_id": "r"}
     pending = {"task_instance": task, "body": made, "subject": text, "created_at": "now"}
-    api: Any = SimpleNamespace(page_of=lambda *_: LINK)
+    api: Any = SimpleNamespace(page_of=lambda *_: LINK, xcom=lambda *_: None, url=LINK)
     assert question_of(pending, api).sentence.isprintable()
 
 
