@@ -16,7 +16,7 @@ _PORT = 15_002
 _TIMEOUT_S = 5.0
 # 50 ms, four times as long each time: five seconds in all.
 _RETRIES = 4
-# Its presence alone marks a process of Connect, whatever the value.
+# Its presence alone marks a process of Connect, also without a value.
 MODE = "SPARK_CONNECT_MODE_ENABLED"
 
 
