@@ -75,7 +75,7 @@ def test_a_copier_of_the_same_run_counts_for_itself(planned: Run) -> None:
     """It starts `as-deployed`, which is no release, and stops at once while the application rolls."""
     plan = made()
     copier = SidePart("copier", "passing", plan.cluster, plan.facts, ())
-    stages = (*plan.stages, StopAll(8, side="copier"), StartAll(9, AS_DEPLOYED, (), side="copier"))
+    stages = (StopAll(8, side="copier"), StartAll(9, AS_DEPLOYED, (), side="copier"), *plan.stages)
     assert why(planned, replace(plan, stages=stages, sides=(copier,))) == why(planned, plan)
 
 
