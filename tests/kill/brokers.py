@@ -33,6 +33,8 @@ TWO_DOWN, OLDER_BROKER = "two_brokers_down", "older_broker"
 # Rows that are a runbook of the kill harness under another name, because something else is different.
 _DAGS = {TWO_DOWN: "certify_drain", OLDER_BROKER: "library_bump"}
 NAMES = ("library_bump", "stop_and_restart", "undo", "certify_drain", TWO_DOWN, OLDER_BROKER)
+# Each record is written to three brokers, which share two cores with everything else.
+_TRAFFIC = {"traffic_rate": 100, "customers": 200}
 # More strikes in a run meet a cluster that is not whole yet, and make the run twice as long.
 _STRIKES = 3
 
@@ -92,7 +94,7 @@ def _tried_on(environ: Mapping[str, str], draws: Sequence[Draw], *, older: bool)
         lab = replace(lab_of(environ, Path(scratch)), brokers=NODES)
         os.environ.update(lab.fleet_environment())
         keep = Path(environ["KEEP"]) if environ.get("KEEP") else None
-        parts = Parts(deployed=_scenario(draws[0].name).deployed, broker={OLDER: OLDER_RELEASE} if older else {})
+        parts = Parts(_scenario(draws[0].name).deployed, broker={OLDER: OLDER_RELEASE} if older else {}, **_TRAFFIC)
         with stack(lab, parts, keep=keep) as made:
             for one in draws:
                 row = _row(made, one)

@@ -83,7 +83,7 @@ class Blow:
             doing(target, number),
             away=f"{changed} leaders changed" if not nodes else f"{_named(nodes)}, {whole - at:.0f} s",
             meanwhile=said(kept),
-            faults=tuple(_passed(kept, at, back)) if self.outage is Outage.TWO else (),
+            faults=tuple(passed_without_quorum(kept, at, back)) if self.outage is Outage.TWO else (),
         )
 
     def _nodes(self, brokers: Brokers) -> tuple[int, ...]:
@@ -174,7 +174,7 @@ def _named(nodes: Sequence[int]) -> str:
     return f"broker{'s' * (len(nodes) > 1)} {', '.join(map(str, nodes))}"
 
 
-def _passed(kept: Sequence[Evidence], at: float, back: float) -> Iterator[str]:
+def passed_without_quorum(kept: Sequence[Evidence], at: float, back: float) -> Iterator[str]:
     """Every gate that passed while acknowledged records were impossible."""
     for one in kept:
         passed = f"{Outcome.PROCEED}" in _sentence(one).split(";")[0]
