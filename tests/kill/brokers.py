@@ -122,7 +122,8 @@ def _row(made: Stack, draw: Draw) -> Row:
 def strikes(draw: Draw, tasks: Sequence[str]) -> Sequence[Strike]:
     """What is done to the tasks of one run."""
     if draw.name == TWO_DOWN:
-        blow = drawn_blow(Outage.TWO, random.Random(draw.seed + draw.number))
+        outage = (Outage.TWO, Outage.BELOW)[draw.number % 2]
+        blow = drawn_blow(outage, random.Random(draw.seed + draw.number))
         # Long enough for several readings, whose calls wait for brokers that are away.
         return [Strike("certify", replace(blow, away_s=25 + blow.away_s))]
     return dealt(tasks, draw.seed, draw.count, _STRIKES)[draw.number]

@@ -22,7 +22,7 @@ every input and every output. A certificate is false if a broker appended an out
 
 | row | what is different |
 |---|---|
-| two_brokers_down | certify_drain while two of three brokers are away: the rest may not acknowledge a record |
+| two_brokers_down | certify_drain while two of three brokers are away, or one while topics demand three in sync |
 | older_broker | library_bump on a cluster whose third broker runs an older release |
 """
 _SECTION = re.compile(r"^## (\S+)\n", re.MULTILINE)

@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from confluent_kafka import ElectionType, KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 from kstreams_runbooks.errors import BadInput
@@ -173,6 +179,14 @@ class Brokers:
     def leader(self, topic: str, partition: int) -> int:
         """The node that leads a partition now."""
         return int(self._admin.list_topics(topic, timeout=_CALL_S).topics[topic].partitions[partition].leader)
+
+    def demand_in_sync(self, replicas: int) -> None:
+        """Set min.insync.replicas of every topic but Kafka's own; if it is all of them, one dead broker stops writes."""
+        names = [name for name in self._admin.list_topics(timeout=_CALL_S).topics if not name.startswith("__")]
+        entry = ConfigEntry("min.insync.replicas", str(replicas), incremental_operation=AlterConfigOpType.SET)
+        changes = [ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry]) for name in names]
+        for future in self._admin.incremental_alter_configs(changes, request_timeout=30).values():
+            future.result()
 
     def elect_preferred(self) -> int:
         """Make the first replica of every partition its leader; returns how many leaders changed."""
