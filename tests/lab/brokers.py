@@ -6,6 +6,7 @@ SIGKILL, and a start on the same data.
 
 import os
 import signal
+import socket
 import subprocess
 import uuid
 from base64 import urlsafe_b64encode
@@ -106,6 +107,14 @@ def older_jars(lab: Lab, release: str) -> Path:
     return libs
 
 
+def _listens(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
 class Brokers:
     """The nodes of a cluster that is up: who leads, who is away; a kill, a start, an election."""
 
@@ -139,9 +148,18 @@ class Brokers:
 
     def wait_whole(self) -> float:
         """Return once every node is there and every replica in sync; returns seconds."""
-        return until(self._is_whole, _WHOLE_S, "every broker is back and every replica in sync", poll_s=0.25)
+        looks: list[bool] = []
+
+        def stays() -> bool:
+            looks.append(self._is_whole())
+            return looks[-2:] == [True] * 2
+
+        return until(stays, _WHOLE_S, "every broker is back and every replica in sync", poll_s=0.25)
 
     def _is_whole(self) -> bool:
+        # For some seconds the others still count a node that was killed. It listens once it has been let in again.
+        if not all(_listens(self._lab.ports.broker_of(node)) for node in self.nodes):
+            return False
         try:
             found = self._admin.list_topics(timeout=_CALL_S)
         except KafkaException:
@@ -181,7 +199,7 @@ class Brokers:
         return int(self._admin.list_topics(topic, timeout=_CALL_S).topics[topic].partitions[partition].leader)
 
     def demand_in_sync(self, replicas: int) -> None:
-        """Set min.insync.replicas of every topic but Kafka's own; if it is all of them, one dead broker stops writes."""
+        """Set min.insync.replicas of every topic but Kafka's own; at three, one dead broker stops every write."""
         names = [name for name in self._admin.list_topics(timeout=_CALL_S).topics if not name.startswith("__")]
         entry = ConfigEntry("min.insync.replicas", str(replicas), incremental_operation=AlterConfigOpType.SET)
         changes = [ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry]) for name in names]

@@ -41,6 +41,7 @@ from kstreams_runbooks.observe.kafka.groups import (
     streams_group,
     unknown_group,
 )
+from kstreams_runbooks.observe.kafka.in_sync import uncertain_ends
 from kstreams_runbooks.observe.kafka.log_dirs import read_every_topic
 from kstreams_runbooks.observe.kafka.moving import again_while_moving
 from kstreams_runbooks.observe.kafka.offsets import (
@@ -264,11 +265,12 @@ class ClusterReader:
             if topic["error_code"] == 0:
                 found.append(topic)
         settings = self._topic_configs([topic["name"] for topic in found]) if configs else {}
+        uncertain = self.answered("replicas in sync", lambda: uncertain_ends(self.admin, found))
         return tuple(
             TopicReading(
-                topic["name"], str(topic["topic_id"]), len(topic["partitions"]), settings.get(topic["name"], ())
+                name, str(one["topic_id"]), len(one["partitions"]), settings.get(name, ()), uncertain.get(name, ())
             )
-            for topic in sorted(found, key=lambda topic: str(topic["name"]))
+            for name, one in sorted((str(topic["name"]), topic) for topic in found)
         )
 
     def names(self) -> TopicNames:
