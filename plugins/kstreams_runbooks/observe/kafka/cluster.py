@@ -266,12 +266,8 @@ class ClusterReader:
                 found.append(topic)
         settings = self._topic_configs([topic["name"] for topic in found]) if configs else {}
         uncertain = self.answered("replicas in sync", lambda: uncertain_ends(self.admin, found))
-        return tuple(
-            TopicReading(
-                name, str(one["topic_id"]), len(one["partitions"]), settings.get(name, ()), uncertain.get(name, ())
-            )
-            for name, one in sorted((str(topic["name"]), topic) for topic in found)
-        )
+        of = ((str(topic["name"]), str(topic["topic_id"]), len(topic["partitions"])) for topic in found)
+        return tuple(TopicReading(*one, settings.get(one[0], ()), uncertain.get(one[0], ())) for one in sorted(of))
 
     def names(self) -> TopicNames:
         """Names of topics: those that this login may see, and on demand whether there are others."""

@@ -1,7 +1,7 @@
 """Partitions with too few replicas in sync: the end that their leader shows may not be the end of the log.
 
 A leader shows consumers only what enough replicas have. With fewer replicas in sync than min.insync.replicas, records
-that it has taken stay hidden until others are back (KIP-966): a group at the visible end is not proven to be at the end.
+that it has taken stay hidden until others are back (KIP-966): a group at the visible end need not be at the end.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
