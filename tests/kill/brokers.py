@@ -3,9 +3,9 @@
     python -m kill.brokers
 
 `RUNBOOK` is one of `NAMES`; without it each has its turn. `COUNT` runs of it are drawn with `SEED` (printed; a new one
-if none is given); without `RUNBOOK` they are drawn from all. `OUT=file` keeps the tables as Markdown: a runbook that
-was tried replaces its own section of the page. `FORMAT=json` prints the document, `KEEP=folder` keeps the logs. The
-harness is that of `make test-kill`, and so are stdout and the exit codes.
+if none is given); without `RUNBOOK` they are drawn from all. `OUT=file` keeps the tables as Markdown: a series
+replaces its own section, that of its runbook and seed. `FORMAT=json` prints the document, `KEEP=folder` keeps the
+logs. The harness is that of `make test-kill`, and so are stdout and the exit codes.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The rows of `make test-brokers` as a document and as a page; pure but for the page that it continues."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ every input and every output. A certificate is false if a broker appended an out
 | two_brokers_down | certify_drain while two of three brokers are away, or one while topics demand three in sync |
 | older_broker | library_bump on a cluster whose third broker runs an older release |
 """
-_SECTION = re.compile(r"^## (\S+)\n", re.MULTILINE)
+_SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
+_SUM = re.compile(r"^(\d+) runs, (\d+) strikes, ([\d,]+) inputs judged; (\S+) run", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -72,28 +73,44 @@ def document(found: Sequence[Tried]) -> dict[str, Any]:
 
 def page(found: Sequence[Tried]) -> str:
     """The whole page."""
-    names = dict.fromkeys(one.name for one in found)
-    return "\n".join((_HEAD, *(_section(name, [one for one in found if one.name == name]) for name in names)))
+    return _joined(_sections(found).values())
 
 
 def kept_page(file: Path, found: Sequence[Tried]) -> str:
-    """The page with the sections of an earlier one whose runbooks were not tried."""
+    """The page with the sections of an earlier one, of other runbooks or other seeds."""
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     _, *parts = _SECTION.split(text)
-    sections = {name: f"## {name}\n{body.rstrip()}\n" for name, body in zip(parts[::2], parts[1::2], strict=True)}
-    sections |= {name: _section(name, [one for one in found if one.name == name]) for name in {o.name for o in found}}
-    return "\n".join((_HEAD, *sections.values()))
+    kept = {name: f"## {name}\n{body.rstrip()}\n" for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    # Sorted by runbook: those of one series are next to each other.
+    return _joined(section for _, section in sorted((kept | _sections(found)).items()))
 
 
-def _section(name: str, found: Sequence[Tried]) -> str:
-    rows = [one.row for one in found]
+def _joined(sections: Iterable[str]) -> str:
+    every = [*sections]
+    sums = [one for section in every for one in _SUM.findall(section)]
+    runs, strikes, inputs, bad = (sum(_figure(one[column]) for one in sums) for column in range(4))
+    together = f"Together {runs} runs, {strikes} strikes, {inputs:,} inputs; runs with a fault: {bad}.\n"
+    return "\n".join((_HEAD, together, *every))
+
+
+def _figure(text: str) -> int:
+    return 0 if text == "no" else int(text.replace(",", ""))
+
+
+def _sections(found: Sequence[Tried]) -> dict[str, str]:
+    """A section for each series, by its heading."""
+    series: dict[str, list[Row]] = {}
+    for one in found:
+        series.setdefault(f"{one.name}, seed {one.seed}", []).append(one.row)
+    return {heading: _section(heading, rows) for heading, rows in series.items()}
+
+
+def _section(heading: str, rows: Sequence[Row]) -> str:
     struck, inputs = sum(len(row.kills) for row in rows), sum(row.inputs_seen or 0 for row in rows)
     bad = sum(bool(row.faults) for row in rows)
     return "\n".join(
         (
-            f"## {name}",
-            "",
-            f"Seed {found[0].seed}.",
+            f"## {heading}",
             "",
             f"| run | task | what happened | away | meanwhile | the run | judge: {', '.join(FAULTS)} |",
             "|---|---|---|---|---|---|---|",
