@@ -76,7 +76,7 @@ class Blow:
         back = time.time()
         for node in nodes:
             brokers.start(node)
-        brokers.wait_whole()
+        behind = brokers.wait_whole()
         whole = time.time()
         kept = [one for one in _kept(target) if at * 1000 <= one.at_ms <= whole * 1000]
         number = int(task["try_number"])
@@ -86,7 +86,7 @@ class Blow:
             number,
             round(at - _began(target, number), 1),
             doing(target, number),
-            away=f"{changed} leaders changed" if not nodes else f"{_named(nodes)}, {whole - at:.0f} s",
+            away=f"{changed} leaders changed" if not nodes else f"{_named(nodes)}, {whole - at:.0f} s{_behind(behind)}",
             meanwhile=said(kept),
             faults=tuple(passed_without_quorum(kept, at, back)) if self.outage in _NOTHING_PROVEN else (),
         )
@@ -177,6 +177,10 @@ def said(kept: Sequence[Evidence]) -> tuple[str, ...]:
 
 def _named(nodes: Sequence[int]) -> str:
     return f"broker{'s' * (len(nodes) > 1)} {', '.join(map(str, nodes))}"
+
+
+def _behind(partitions: int) -> str:
+    return f" ({partitions} partitions still lack a replica)" if partitions else ""
 
 
 def passed_without_quorum(kept: Sequence[Evidence], at: float, back: float) -> Iterator[str]:

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import subprocess
+import time
 import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
@@ -39,6 +40,8 @@ OLDER_RELEASE = "4.2.0"
 _JVM = "-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _CALL_S = 5
 _WHOLE_S = 300
+_IN_SYNC_S = 20
+_LEAST = 2
 _GONE_S = 30
 _FETCH_S = 600
 _QUIET: dict[str, Any] = {"log_level": 0, "error_cb": lambda _: None}
@@ -146,27 +149,38 @@ class Brokers:
                 self.start(node)
         self.wait_whole()
 
-    def wait_whole(self) -> float:
-        """Return once every node is there and every replica in sync; returns seconds."""
-        looks: list[bool] = []
+    def wait_whole(self) -> int:
+        """Return once every node is there and every replica in sync; returns how many partitions lack a replica.
+
+        A replica that comes back to a log whose first records were deleted may stay away until its leader changes (the
+        broker's log: "marked as failed", UnexpectedAppendOffsetException). It is waited for some time.
+        """
+        looks: list[int | None] = []
+        patience = time.monotonic() + _IN_SYNC_S
 
         def stays() -> bool:
-            looks.append(self._is_whole())
-            return looks[-2:] == [True] * 2
+            looks.append(self._lacking())
+            late = time.monotonic() > patience and looks[-1] is not None
+            return looks[-2:] == [0, 0] or late
 
-        return until(stays, _WHOLE_S, "every broker is back and every replica in sync", poll_s=0.25)
+        until(stays, _WHOLE_S, "every broker is back, and two replicas of each partition are in sync", poll_s=0.25)
+        return looks[-1] or 0
 
-    def _is_whole(self) -> bool:
+    def _lacking(self) -> int | None:
+        """How many partitions lack a replica; None while a node is away, or one has less than two."""
         # For some seconds the others still count a node that was killed. It listens once it has been let in again.
         if not all(_listens(self._lab.ports.broker_of(node)) for node in self.nodes):
-            return False
+            return None
         try:
             found = self._admin.list_topics(timeout=_CALL_S)
         except KafkaException:
-            return False
+            return None
         partitions = [one for topic in found.topics.values() for one in topic.partitions.values()]
-        in_sync = all(one.leader >= 0 and len(one.isrs) == len(one.replicas) for one in partitions)
-        return in_sync and len(found.brokers) == self._lab.brokers
+        if len(found.brokers) < self._lab.brokers or any(
+            one.leader < 0 or len(one.isrs) < _LEAST for one in partitions
+        ):
+            return None
+        return sum(len(one.isrs) < len(one.replicas) for one in partitions)
 
     def controller(self) -> int:
         """The node that is the active controller now."""
