@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-chaos test-kill test-kill-pretended soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers bench-flush
+.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-chaos test-kill test-kill-pretended test-brokers soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers bench-flush
 
 PYTHON ?= python3
 VENV := .venv
@@ -76,6 +76,9 @@ test-kill: setup ## RUNBOOK=x: kill every task in its middle, show that the run 
 test-kill-pretended: setup ## The same for a run about two applications, topics and offsets, and for its undo; writes both pages; half an hour
 	@RUNBOOK=pretended OUT=docs/kill_pretended.md $(LAB) kill
 	@RUNBOOK=pretended_undo OUT=docs/kill_pretended_undo.md $(LAB) kill
+
+test-brokers: setup ## Kill one of three brokers in the middle of tasks, show that each run ends well; RUNBOOK, COUNT, SEED, OUT, FORMAT=json; 12 minutes
+	@$(LAB) kill.brokers
 
 soak: setup ## Drain the running application 200 times at random moments; COUNT, SEED, OUT; about 20 minutes
 	@$(LAB) soak

@@ -39,6 +39,14 @@ class Ports:
         """Kafka's controller listener."""
         return self.base + 1
 
+    def broker_of(self, node: int) -> int:
+        """Kafka's listener of the n-th broker of a cluster, from 1."""
+        return self.broker if node == 1 else self.base + 12 + 2 * node
+
+    def controller_of(self, node: int) -> int:
+        """Its controller listener."""
+        return self.broker_of(node) + 1
+
     @property
     def supervisor(self) -> int:
         """XML-RPC of supervisord."""
@@ -61,12 +69,13 @@ class Ports:
 
 @dataclass(frozen=True)
 class Lab:
-    """One stack: its run directory, its ports, its fleet. Two stacks share nothing."""
+    """One stack: its run directory, its ports, its fleet, its number of brokers. Two stacks share nothing."""
 
     run_dir: Path
     ports: Ports
     checkout: Path = CHECKOUT
     config: Path = CHECKOUT / "config"
+    brokers: int = 1
 
     @classmethod
     def of(cls, environ: Mapping[str, str] = os.environ) -> "Lab":
@@ -75,9 +84,14 @@ class Lab:
         return cls(directory, Ports.parse(environ.get("PORT_BASE") or str(DEFAULT_PORT_BASE)))
 
     @property
+    def nodes(self) -> range:
+        """The ids of the brokers."""
+        return range(1, self.brokers + 1)
+
+    @property
     def bootstrap(self) -> str:
         """Kafka's bootstrap servers."""
-        return f"127.0.0.1:{self.ports.broker}"
+        return ",".join(f"127.0.0.1:{self.ports.broker_of(node)}" for node in self.nodes)
 
     @property
     def supervisor_url(self) -> str:
@@ -110,7 +124,7 @@ class Lab:
 
     @property
     def broker_data(self) -> Path:
-        """The broker's data."""
+        """The broker's data, or those of the first of them."""
         return self.run_dir / "broker"
 
     @property
