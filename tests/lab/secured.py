@@ -42,7 +42,7 @@ CLUSTER_NAME = "kafka-cluster"
 SCRAM = "SCRAM-SHA-512"
 
 _CALL_S = 15
-_READY_S = 60
+_READY_S = 240
 _QUIET: dict[str, Any] = {"log_level": 0, "error_cb": lambda _: None}
 
 
