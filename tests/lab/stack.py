@@ -29,7 +29,8 @@ DEFAULT_CUSTOMERS = 1_000
 class Parts:
     """The parts of a stack. `deployed` None leaves the application out; `built` means that Maven has run already.
 
-    `broker` has settings of the broker that are not those of its launcher.
+    `broker` has settings of the broker that are not those of its launcher; `prepared` is called once it has the
+    topics, before the application starts.
     `spark` is a Connect server on the loopback, which every program finds by SPARK_REMOTE.
     """
 
@@ -42,6 +43,7 @@ class Parts:
     seed: int = 1
     built: bool = False
     broker: Mapping[str, str] = field(default_factory=dict)
+    prepared: Callable[[], None] = lambda: None
 
     @classmethod
     def broker_only(cls) -> "Parts":
@@ -140,6 +142,7 @@ class Stack:
             kafka.wait_for_broker(lab, self.supervisor)
             if parts.deployed:
                 kafka.create_topics(lab.bootstrap, parts.deployed.topics)
+            parts.prepared()
         began = time.monotonic()
         if parts.airflow:
             self.supervisor.start(*airflow.COMPONENTS)
