@@ -145,6 +145,9 @@ class Logins:
             for one in acls
         }
         now = set(self.acls(login))
+        # Before the others go: what both allow is never denied.
+        if wanted - now:
+            self._add(login, list(wanted - now))
         filters = [
             AclBindingFilter(
                 one.restype,
@@ -160,8 +163,6 @@ class Logins:
         if filters:
             for future in self._admin.delete_acls(filters, request_timeout=_CALL_S).values():
                 future.result()
-        if wanted - now:
-            self._add(login, list(wanted - now))
         until(lambda: set(self.acls(login)) == wanted, _CALL_S, f"{login.name} has these rights alone")
 
     def _add(self, login: Login, bindings: list[AclBinding]) -> None:

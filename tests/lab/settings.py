@@ -68,7 +68,8 @@ class Ports:
 class Lab:
     """One stack: its run directory, its ports, its fleet. Two stacks share nothing.
 
-    `connection` are the settings with which the runbooks reach Kafka, if they are not those of the open listener.
+    `connection` are the settings with which the runbooks reach Kafka, if they are not those of the open listener;
+    `ledger` and `metadata` the addresses of the ledger and of Airflow's database, if they are not SQLite files.
     """
 
     run_dir: Path
@@ -76,6 +77,8 @@ class Lab:
     checkout: Path = CHECKOUT
     config: Path = CHECKOUT / "config"
     connection: Mapping[str, str] = field(default_factory=dict)
+    ledger: str = ""
+    metadata: str = ""
 
     @classmethod
     def of(cls, environ: Mapping[str, str] = os.environ) -> "Lab":
@@ -173,7 +176,7 @@ class Lab:
             "DEMO_RELEASES": str(self.releases),
             "DEMO_PYTHON": str(self.python),
             "KSTREAMS_RUNBOOKS_CONFIG": str(self.config),
-            "KSTREAMS_RUNBOOKS_LEDGER": f"sqlite:///{self.run_dir / 'ledger.db'}",
+            "KSTREAMS_RUNBOOKS_LEDGER": self.ledger or f"sqlite:///{self.run_dir / 'ledger.db'}",
             "AIRFLOW_CONN_KAFKA_DEMO": json.dumps(
                 {"conn_type": "kafka", "extra": {"bootstrap.servers": self.bootstrap, **self.connection}}
             ),

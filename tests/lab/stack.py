@@ -43,6 +43,7 @@ class Parts:
     seed: int = 1
     built: bool = False
     broker: Mapping[str, str] = field(default_factory=dict)
+    second_scheduler: bool = False
     prepared: Callable[[], None] = lambda: None
 
     @classmethod
@@ -128,7 +129,7 @@ class Stack:
             programs += [application.program(lab, name) for name in parts.deployed.names]
             programs.append(traffic_program(lab, parts))
         if parts.airflow:
-            programs += airflow.programs(lab)
+            programs += airflow.programs(lab, self._components())
         if parts.spark:
             programs.append(spark.connect_program(lab.ports.connect))
         at = time.time()
@@ -145,7 +146,7 @@ class Stack:
             parts.prepared()
         began = time.monotonic()
         if parts.airflow:
-            self.supervisor.start(*airflow.COMPONENTS)
+            self.supervisor.start(*self._components())
         if parts.spark:
             self.supervisor.start(spark.CONNECT)
         if parts.deployed:
@@ -159,6 +160,10 @@ class Stack:
         if parts.spark:
             with self._timed("wait for Spark Connect"):
                 spark.wait_connect(lab.ports.connect, self.supervisor)
+
+    def _components(self) -> tuple[str, ...]:
+        second = (airflow.SECOND_SCHEDULER,) if self.parts.second_scheduler else ()
+        return (*airflow.COMPONENTS, *second)
 
     @contextmanager
     def _timed(self, what: str, where: str = "") -> Iterator[None]:

@@ -2,8 +2,9 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from lab.settings import CHECKOUT, Lab, Ports
@@ -13,19 +14,17 @@ from world.ports import port
 
 
 @contextmanager
-def own_stack(
-    directories: pytest.TempPathFactory, parts: Parts, offset: int, connection: Mapping[str, str] | None = None
-) -> Iterator[Stack]:
+def own_stack(directories: pytest.TempPathFactory, parts: Parts, offset: int, **places: Any) -> Iterator[Stack]:
     """Up while the body runs, its ports from `offset` (world.ports); its fleet is in the environment.
 
-    `connection` are the settings of the runbooks' connection, if they are not those of the open listener.
+    `places` are fields of its Lab: another connection to Kafka, other databases.
     """
     run_dir, config = directories.mktemp("stack"), directories.mktemp("fleet") / "config"
     # A copy, so that a test may declare the application otherwise (given.declared_as).
     shutil.copytree(CHECKOUT / "config", config)
     # Scheduled, the check would read in the middle of every other test; its own test triggers it.
     (config / "fleet_check.yaml").write_text("every_minutes: 0\n", encoding="utf-8")
-    lab = Lab(run_dir, Ports(port(offset)), config=config, connection=connection or {})
+    lab = Lab(run_dir, Ports(port(offset)), config=config, **places)
     made = Stack(lab, parts)
     environ = {**os.environ}
     os.environ.update(lab.fleet_environment())

@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.cli import cli
 from lab.application import Deployed
-from lab.certificates import make_certificates
-from lab.logins import QUIET, SCRAM, Login, Logins, drawn
+from lab.logins import Login, Logins, drawn
+from lab.second_listener import SecondListener
 from lab.settings import Ports
 from lab.stack import Parts, Stack
 
@@ -58,13 +57,20 @@ class Asked:
 
 
 class SecuredStack:
-    """The stack, its logins, and the log of its authorizer."""
+    """The stack, its logins, and the log of its authorizer; `first` are the ACLs printed before the application ran."""
 
-    def __init__(self, stack: Stack, logins: Logins, runbooks: Login, application: Login) -> None:
+    def __init__(
+        self, stack: Stack, logins: Logins, runbooks: Login, application: Login, first: list[dict[str, str]]
+    ) -> None:
         self.stack = stack
         self.logins = logins
         self.runbooks = runbooks
         self.application = application
+        self._first = first
+
+    def prefixed(self) -> list[dict[str, str]]:
+        """The ACLs with a prefix in place of internal topics, as they are printed while no instance runs."""
+        return self._first
 
     def deployed(self, release: str) -> Deployed:
         """The application with this release and its login."""
@@ -118,56 +124,25 @@ def _deployed(logins: Logins, login: Login, release: str) -> Deployed:
     return Deployed(release=release, settings={"bootstrap.servers": logins.bootstrap, **logins.of_java(login)})
 
 
-class _Listener(Logins):
-    """A second listener of a stack's broker, which denies by default."""
-
-    def __init__(self, directory: Path, ports: Ports) -> None:
-        super().__init__(directory, make_certificates(directory / "certificates"), ports.secured)
-        self.ports = ports
-
-    def broker(self) -> dict[str, str]:
-        """Settings of the broker."""
-        both = f"PLAINTEXT://127.0.0.1:{self.ports.broker},SECURED://127.0.0.1:{self.ports.secured}"
-        prefix = "listener.name.secured"
-        return {
-            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-            "allow.everyone.if.no.acl.found": "false",
-            "super.users": "User:ANONYMOUS",
-            "listeners": f"{both},CONTROLLER://127.0.0.1:{self.ports.controller}",
-            "advertised.listeners": both,
-            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,SECURED:SASL_SSL,CONTROLLER:PLAINTEXT",
-            "sasl.enabled.mechanisms": SCRAM,
-            f"{prefix}.scram-sha-512.sasl.jaas.config": (
-                "org.apache.kafka.common.security.scram.ScramLoginModule required;"
-            ),
-            f"{prefix}.ssl.keystore.type": "PEM",
-            f"{prefix}.ssl.keystore.location": str(self.certificates.server),
-            f"{prefix}.ssl.truststore.type": "PEM",
-            f"{prefix}.ssl.truststore.location": str(self.certificates.ca),
-        }
-
-    def connect(self) -> None:
-        """Reach the broker as the user without a login."""
-        self._admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{self.ports.broker}", **QUIET})
-
-
 @contextmanager
 def secured_stack(directories: pytest.TempPathFactory, parts: Parts, release: str) -> Iterator[SecuredStack]:
     """Up while the body runs; the application is granted what `rights` prints before it runs, the runbooks nothing."""
-    listener = _Listener(directories.mktemp("logins"), Ports(port(SECURED_STACK)))
+    listener = SecondListener(directories.mktemp("logins"), Ports(port(SECURED_STACK)))
     runbooks, application = drawn(RUNBOOKS), drawn(APPLICATION)
+    first: list[dict[str, str]] = []
 
     def prepared() -> None:
         listener.connect()
         for login in (runbooks, application):
             listener.enroll(login)
-        acls = _printed("stop_and_restart", {"bootstrap.servers": f"127.0.0.1:{listener.ports.broker}"})
-        listener.allow(application, of(acls, application.name))
+        first.extend(_printed("stop_and_restart", {"bootstrap.servers": f"127.0.0.1:{listener.ports.broker}"}))
+        listener.allow(application, of(first, application.name))
 
-    with own_stack(
-        directories,
-        replace(parts, deployed=_deployed(listener, application, release), broker=listener.broker(), prepared=prepared),
-        SECURED_STACK,
-        listener.settings(runbooks),
-    ) as stack:
-        yield SecuredStack(stack, listener, runbooks, application)
+    with pytest.MonkeyPatch.context() as patched:
+        # Inherited by the broker, whose log has what its authorizer was asked then.
+        patched.setenv("AUTHORIZER_LOG", "debug")
+        made = replace(
+            parts, deployed=_deployed(listener, application, release), broker=listener.broker(), prepared=prepared
+        )
+        with own_stack(directories, made, SECURED_STACK, connection=listener.settings(runbooks)) as stack:
+            yield SecuredStack(stack, listener, runbooks, application, first)
