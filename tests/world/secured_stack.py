@@ -76,13 +76,13 @@ class SecuredStack:
         """The application with this release and its login."""
         return _deployed(self.logins, self.application, release)
 
-    def printed(self, runbook: str) -> list[dict[str, str]]:
+    def printed(self, runbook: str, *words: str) -> list[dict[str, str]]:
         """The ACLs of a runbook, as an administrator has them printed; Spark has a login of its own."""
-        return _printed(runbook, {"bootstrap.servers": self.stack.lab.bootstrap})
+        return _printed(runbook, {"bootstrap.servers": self.stack.lab.bootstrap}, *words)
 
-    def allow(self, runbook: str) -> list[dict[str, str]]:
+    def allow(self, runbook: str, *words: str) -> list[dict[str, str]]:
         """Grant both logins exactly what is printed; returns the ACLs of the runbooks' login."""
-        acls = self.printed(runbook)
+        acls = self.printed(runbook, *words)
         for login in (self.application, self.runbooks):
             self.logins.allow(login, of(acls, login.name))
         return of(acls, self.runbooks.name)
@@ -109,8 +109,8 @@ def of(acls: list[dict[str, str]], name: str) -> list[dict[str, str]]:
     return [one for one in acls if one["principal"] == f"User:{name}"]
 
 
-def _printed(runbook: str, connection: Mapping[str, Any]) -> list[dict[str, str]]:
-    words = ["rights", runbook, "--application", "orders", "--format", "json", "--principal", f"User:{RUNBOOKS}"]
+def _printed(runbook: str, connection: Mapping[str, Any], *more: str) -> list[dict[str, str]]:
+    words = ["rights", runbook, "--application", "orders", "--format", "json", *more, "--principal", f"User:{RUNBOOKS}"]
     for role, name in (("application", APPLICATION), ("spark", SPARK)):
         words += ["--principal", f"{role}=User:{name}"]
     given = json.dumps({"conn_type": "kafka", "extra": dict(connection)})
