@@ -122,8 +122,9 @@ bench-bump: setup ## Gap per bounced instance next to a manual bounce and to all
 bench-flush: setup ## Hold and gap of a control-topic flush next to the same by hand, and Airflow's own part; 10 minutes
 	@$(LAB) benchmarks.flush
 
-bench-lag: setup ## Lag of 500 groups next to kafka-consumer-groups, and the Spark lag check next to a plain count; 6 minutes
+bench-lag: setup ## Lag of 500 groups next to kafka-consumer-groups, the same by TLS and SASL, the Spark lag check next to a plain count; 9 minutes
 	@$(LAB) benchmarks.lag_snapshot
+	@$(LAB) benchmarks.lag_secured
 	@$(LAB) benchmarks.lag_spark
 
 bench-fleet: setup ## One scheduled check of 50 applications and of 500; 2 minutes
