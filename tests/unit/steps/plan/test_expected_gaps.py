@@ -24,7 +24,8 @@ _DECLARES = "kstreams_runbooks.steps.plan.expected_gaps.release_declaration"
 @pytest.fixture
 def planned(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """The run with a reading, no facts and no declaration."""
-    vars(run).update(application=SimpleNamespace(copies=False), running_facts=lambda _: {})
+    deployer = SimpleNamespace(abilities=SimpleNamespace(act=True))
+    vars(run).update(application=SimpleNamespace(copies=False), deployer=deployer, running_facts=lambda _: {})
     vars(run)["observed"] = lambda _: reading()
     monkeypatch.setattr(_DECLARES, lambda *_: None)
     return run
