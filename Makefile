@@ -28,7 +28,7 @@ $(STAMP): requirements.lock requirements-uv.lock tests/lab/link_project.py
 	@touch $@
 
 lock: setup ## Resolve pyproject.toml again and write the hashed locks
-	$(BIN)/uv pip compile pyproject.toml --group dev --extra postgresql --universal --python-version 3.11 --generate-hashes \
+	$(BIN)/uv pip compile pyproject.toml --group dev --extra postgresql --extra celery --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url -o requirements.lock
 	echo uv | $(BIN)/uv pip compile - --generate-hashes --no-emit-index-url -o requirements-uv.lock
 
