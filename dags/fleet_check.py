@@ -8,7 +8,8 @@ become the expected ones, and later plans show the reason.
 2. **read_cluster**, one per cluster, on that cluster's queue: reads committed offsets, ends, retention and topic ids of
    all its applications in a few batched calls. It polls instances only if a run holds the application, if the
    application is not healthy or has changed, or if its topology was last read long ago. It stores one reading of each
-   application.
+   application. A cluster that is away at its first check is skipped: Airflow may have started before it. From the
+   second check on the task fails.
 3. **judge**: healthy, behind, stalled, stopped, failed, rewound, expiring, recreated or unknown, from the last
    readings. If a cluster could not be read, its applications are unknown; the others are judged.
 4. **sweep_holds**: runs the guards of every application that a run holds. If the cluster no longer matches the approved

@@ -59,6 +59,7 @@ from kstreams_runbooks.steps.reset.retire import retires_application
 from kstreams_runbooks.steps.reset.verify import verify
 from kstreams_runbooks.steps.run.fields import new_deployment
 from kstreams_runbooks.steps.run.form import runbook
+from kstreams_runbooks.steps.stages.targets import require_targets
 from kstreams_runbooks.steps.stages.task import (
     clear_state,
     create_topics,
@@ -74,10 +75,11 @@ _FORM = {**reset_targets(), **new_deployment()}
 with runbook("reset_and_cleanup", doc=__doc__, params=_FORM, tags=("reset",)):
     (
         observe()
-        >> check(at_once=True, out_of_use=retires_application)
+        >> check(at_once=True, out_of_use=retires_application, streams_group=True)
         >> planned(reset_and_cleanup)
         >> approve("approve_plan")
-        >> stop_application()
+        # Before the stop: retention goes on while an approval waits.
+        >> stop_application(first=require_targets)
         >> save_offsets()
         # It is the likeliest to fail, and nothing is lost yet.
         >> clear_state()

@@ -39,8 +39,9 @@ from kstreams_runbooks.wording import outside, sentence
 SCHEMA_VERSION = 1
 
 # New objects before Python looks for unused ones that refer to each other. Topologies and plans hold many objects and
-# few such circles: at Python's own 700 the search took a fifth of a plan.
-_OBJECTS_PER_SEARCH = 100_000
+# few such circles: at Python's own 700 the search took a fifth of a plan, at 100,000 a twentieth. A plan for 3,000
+# operators has up to 450,000 objects; a command that runs for hours keeps some 50 MB of unused ones at most.
+_OBJECTS_PER_SEARCH = 500_000
 
 _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
 
@@ -105,16 +106,18 @@ def fleet(form: str, *, graph: bool) -> None:
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.fleet.topology_declaration import declaration_problems
     from kstreams_runbooks.terminal.fleet_graph import drawn_fleet
+    from kstreams_runbooks.terminal.settings_problems import settings_problems
 
     loaded = load_fleet()
-    problems = [*loaded.problems, *declaration_problems(loaded.applications, loaded.directory)]
+    declared = declaration_problems(loaded.applications, loaded.directory)
+    problems = [*map(str, (*loaded.problems, *declared)), *settings_problems()]
     document = {
         "applications": {
             name: {"cluster": entry.cluster, "owner": entry.owner} for name, entry in loaded.applications.items()
         },
         "copiers": {name: {"cluster": entry.cluster, "owner": entry.owner} for name, entry in loaded.copiers.items()},
         "clusters": sorted(loaded.clusters),
-        "problems": [str(problem) for problem in problems],
+        "problems": problems,
     }
     if graph:
         click.echo(drawn_fleet(loaded, as_json=form == "json"))

@@ -182,9 +182,10 @@ def _escaped(point: int) -> str:
 
 
 def _word(word: str) -> str:
-    """One word of Markdown: as code if a tool would turn it into a link despite all escapes."""
+    """One word of Markdown: as code if a tool would turn it into a link despite all escapes, without its comma."""
     if _LINKED.search(word):
-        return "\\|".join(_fenced(part) if part else "" for part in word.split("|"))
+        inner = word.rstrip(",;:.")
+        return "\\|".join(_fenced(part) if part else "" for part in inner.split("|")) + word[len(inner) :]
     return _SPECIAL.sub(r"\\\g<0>", word)
 
 

@@ -13,7 +13,7 @@ from lab.airflow import APPROVER, REQUESTER
 from lab.stack import Stack
 from lab.supervise import until
 from world.endings import begun_other, held_by
-from world.runs import approve, evidence, log_of, question, reached, states
+from world.runs import approve, evidence, log_of, question, reached, states, told
 
 
 def asked_before(stack: Stack) -> str:
@@ -68,7 +68,12 @@ def test_an_undo_waits_for_each_answer_of_a_person(fresh: Stack) -> None:
     assert pending["options"] == ["Stage 1 is done", "Stage 2 is done", "It cannot be done"]
     assert "**Stage 2:** start the job" in pending["body"]
     fresh.api(APPROVER).answer("undo", run_id, "undo", "Stage 2 is done")
-    logged(fresh, run_id, "stage 1 is asked again: approver answered 'Stage 2 is done'")
+    wrong = "approver's answer did not count: 'Stage 2 is done' is not about stage 1, which is due"
+    logged(fresh, run_id, f"stage 1 is asked again: {wrong}")
+    assert wrong in [message["body"].splitlines()[0] for message in told(fresh, run_id)]
+    note = fresh.api().run("undo", run_id)["note"]
+    assert note.startswith("▼ **approver's answer did not count:** 'Stage 2 is done' is not about stage 1")
+    assert "**WAITS** at undo: do what stage 1 asks" in note
     fresh.api().clear("undo", run_id, "undo")
     logged(fresh, run_id, "PLEASE resume the producers of orders", 2)
     question(fresh, run_id)

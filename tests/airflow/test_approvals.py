@@ -4,6 +4,7 @@ import time
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions  # type: ignore[attr-defined]
+from kstreams_runbooks.errors import Refused
 from lab.airflow import APPROVER, LOGINS, REQUESTER, passwords
 from lab.kafka import PARTITIONS
 from lab.leftovers import Started
@@ -15,14 +16,36 @@ from world.runs import DAG, approve, command, finished, log_of, mark_run, mark_t
 
 
 def test_reject_ends_the_run_with_nothing_changed(fresh: Stack) -> None:
-    """A no is the end: nothing was written, nothing stays reserved."""
+    """A no is the end: nothing was written, nothing stays reserved. The run's note shows each step of the way."""
     trial = begun(fresh)
-    question(fresh, trial.run_id)
+    asked = question(fresh, trial.run_id)
     assert held_by(fresh) == (trial.run_id,)
+    assert "Airflow cannot change this text" in asked["body"]
+    assert f"is in [the run's note]({fresh.lab.airflow_url}/dags/{DAG}/runs/{trial.run_id})" in asked["body"]
+    waits = note_of(fresh, trial.run_id)
+    assert waits.startswith("▼ **WAITS** at approve_plan: approve library bump to 4.3.1\n\nmay approve: ")
+    assert f"kstreams-runbooks approve {trial.run_id}" in waits
+    fresh.api(APPROVER).add_note(DAG, trial.run_id, "seen by ann")
+    # It does not count: the first line says so, where everybody looks.
+    fresh.api(REQUESTER).answer(DAG, trial.run_id, "approve_plan")
+    first = f"▼ **{REQUESTER}'s answer did not count:** {REQUESTER} may not approve for orders"
+    until(lambda: note_of(fresh, trial.run_id).startswith(first), 60, "the note says that the answer did not count")
+    question(fresh, trial.run_id)
+    code, listed = command(fresh, "runs", "--open")
+    assert (code, f"{REQUESTER}'s answer did not count: " in listed, "    Will do: " in listed) == (0, True, True)
     fresh.api(APPROVER).answer(DAG, trial.run_id, "approve_plan", "Reject")
     document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
     assert f"approve_plan: rejected by {APPROVER}" in document["run"]["outcome_sentence"]
     assert document["approvals"] == []
+    note = note_of(fresh, trial.run_id)
+    assert note.startswith("▼ **REFUSED OR REJECTED, NOTHING CHANGED** 20")
+    assert "**GO ON:** repair what is named above, then start a new run (this one cannot go on):\n\n```\nkst" in note
+    assert note.endswith("**GO BACK:** not needed, nothing is left to take back\n\n▲ kstreams-runbooks\n\nseen by ann")
+
+
+def note_of(stack: Stack, run_id: str) -> str:
+    """The run's note as a person reads it."""
+    return str(stack.api("viewer").run(DAG, run_id)["note"] or "")
 
 
 def test_only_this_machine_can_reach_what_the_stack_started(stack: Stack) -> None:
@@ -120,8 +143,12 @@ def test_mark_success_on_an_approval_opens_nothing(fresh: Stack) -> None:
 
 
 def test_mark_failed_on_an_approval_that_waits_ends_the_run(fresh: Stack) -> None:
-    """The run judges itself: red, nothing changed, nothing reserved."""
-    trial = begun(fresh)
+    """The run judges itself: red, nothing changed, nothing reserved. Before that, Airflow takes no answer of others."""
+    with declared_as(fresh, approvers=[{"login": APPROVER, "id": APPROVER}]):
+        trial = begun(fresh)
+        question(fresh, trial.run_id)
+    with pytest.raises(Refused):
+        fresh.api(REQUESTER).answer(DAG, trial.run_id, "approve_plan")
     question(fresh, trial.run_id)
     mark_task(fresh, trial.run_id, "approve_plan", "failed")
     ended(trial, state="failed", outcome=NOTHING_CHANGED)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka.admin import AdminClient
+from kstreams_runbooks.present.evidence.page import next_lines
 from lab.application import WITH_REPARTITION, WITHOUT_REPARTITION
 from lab.stack import Stack
 from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun_other, ended, held_by
@@ -92,7 +93,7 @@ def test_undo_brings_held_inputs_back(counting: Stack) -> None:
 
 
 def test_a_repartition_topic_goes_and_no_record_with_it(counting: Stack) -> None:
-    """It is emptied, and listed; an undo is refused with the command of the flush back."""
+    """It is emptied, and listed; its way back is the flush back, and an undo is refused with that command."""
     there = flushed(counting, WITHOUT_REPARTITION)
     code, shown = command(counting, "orphans", "orders")
     assert code == 1
@@ -101,6 +102,7 @@ def test_a_repartition_topic_goes_and_no_record_with_it(counting: Stack) -> None
     document = ended(undo, state="failed", outcome=NOTHING_CHANGED)
     again = f"kstreams-runbooks trigger {DAG} --application orders --param release={WITH_REPARTITION}"
     assert again in document["run"]["outcome_sentence"]
+    assert next_lines(evidence(counting, there))[1].strip().startswith(again)
 
 
 @pytest.mark.long

@@ -26,7 +26,7 @@ def test_an_instance_that_cannot_be_read_is_inconclusive(fresh: Stack) -> None:
     entry["deployer"]["instances"][1]["metrics"] = _NOBODY_LISTENS
     with declared_as(fresh, deployer=entry["deployer"]):
         run_id, sentence = refused(fresh, INCONCLUSIVE)
-    assert "orders-2: jolokia http://127.0.0.1:9/jolokia: connection refused" in sentence
+    assert "orders-2: jolokia: connection refused; no process listens there (http://127.0.0.1:9/jolokia)" in sentence
     assert "Traceback" not in log_of(fresh, run_id, "check")
 
 

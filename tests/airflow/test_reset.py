@@ -7,7 +7,6 @@ grace is longer than the history here.
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -28,18 +27,8 @@ from lab.started_over import LONGER
 from lab.supervise import until
 from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun_other, ended, held_by
 from world.given import declared_as
+from world.resetting import DAG, SHORT, declared, write
 from world.runs import approve, evidence, finished, log_of, mark_run, reached
-
-DAG = "reset_and_cleanup"
-_SHORT = {"gate_interval_s": 0.5, "gate_good_readings": 2}
-_WRITTEN = 500
-
-
-@contextmanager
-def declared(stack: Stack) -> Iterator[None]:
-    """The application declared with a release that prints its facts, and with settings that name its outputs."""
-    with declared_as(stack, limits=_SHORT, **started_over.fields(stack.lab)):
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -47,21 +36,9 @@ def busy(stack: Stack) -> Iterator[Stack]:
     """Two instances that have written results, under traffic."""
     afresh(stack, Deployed(release=TO_RELEASE))
     with declared(stack):
-        _write(stack)
+        write(stack)
         yield stack
         stack.stop_traffic()
-
-
-def _write(stack: Stack) -> None:
-    stack.start_traffic()
-    until(lambda: _records(stack, "orders-running") > _WRITTEN, 90, "the application has written results")
-
-
-def _records(stack: Stack, topic: str) -> int:
-    with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
-        held = reader.held({topic: kafka.PARTITIONS})
-    assert isinstance(held, tuple)
-    return sum(one.end for one in held if isinstance(one.end, int))
 
 
 def internal(stack: Stack, group: str = started_over.APPLICATION) -> dict[str, TopicReading]:
@@ -126,7 +103,7 @@ def test_bad_input_is_refused_before_anything_is_changed(busy: Stack, conf: dict
 def test_an_undo_before_the_deletion_is_whole(busy: Stack) -> None:
     """The run ends once local state is gone: every instance restores it, the topics are those of before."""
     before = internal(busy)
-    with declared_as(busy, limits={**_SHORT, "gate_good_readings": 100}):
+    with declared_as(busy, limits={**SHORT, "gate_good_readings": 100}):
         trial = begun_other(busy, DAG)
         approve(busy, trial.run_id, "approve_plan")
         reached(busy, trial.run_id, "delete_topics", "running")
@@ -192,7 +169,7 @@ def test_an_application_out_of_use_is_retired(stack: Stack) -> None:
     """Its instances are down: its group and its internal topics go, and stay gone; everything else is as before."""
     afresh(stack, Deployed(release=TO_RELEASE))
     with declared(stack), neighbour(stack):
-        _write(stack)
+        write(stack)
         stack.stop_traffic()
         stack.supervisor.stop(*Deployed().names)
         empty_group(stack.lab.bootstrap, started_over.APPLICATION)
@@ -211,7 +188,7 @@ def test_cleaned_outputs_have_each_result_once(stack: Stack) -> None:
     """Nothing is sent meanwhile: what the plan has shown is all that the outputs had."""
     afresh(stack, Deployed(release=TO_RELEASE))
     with declared(stack):
-        _write(stack)
+        write(stack)
         stack.stop_traffic()
         kafka.wait_drained(stack.lab.bootstrap, started_over.APPLICATION)
         run_id = done(stack, clean_outputs=[*kafka.OUTPUTS])
@@ -232,7 +209,7 @@ def test_a_reset_builds_everything_again(stack: Stack) -> None:
     afresh(stack, Deployed(release=TO_RELEASE))
     kafka.create_topics(stack.lab.bootstrap, started_over.outputs("again-").values())
     with declared(stack), neighbour(stack):
-        _write(stack)
+        write(stack)
         before, others = internal(stack), internal(stack, LONGER)
         run_id = done(stack, settings=started_over.outputs("again-"))
         now = internal(stack)
@@ -247,6 +224,24 @@ def test_a_reset_builds_everything_again(stack: Stack) -> None:
         assert internal(stack, LONGER) == others
         assert is_running(stack)
         judgement = judged(stack, topics=started_over.judged_outputs("again-"))
+        assert judgement.only_late_windows, judgement.faults()
+
+
+@pytest.mark.long
+def test_a_streams_group_is_reset_on_its_topology(stack: Stack) -> None:
+    """KIP-1071: its members leave by themselves, and the broker takes the new topics for those of its topology."""
+    deployed = Deployed(release=TO_RELEASE, static_membership=False, settings={"group.protocol": "streams"})
+    afresh(stack, deployed)
+    kafka.create_topics(stack.lab.bootstrap, started_over.outputs("streams-").values())
+    with declared_as(stack, limits=SHORT, static_membership=False, **started_over.fields(stack.lab)):
+        write(stack)
+        before = internal(stack)
+        run_id = done(stack, settings=started_over.outputs("streams-"))
+        assert "is a streams group: its members leave" in log_of(stack, run_id, "stop_application")
+        now = internal(stack)
+        assert now.keys() == before.keys()
+        assert not {one.topic_id for one in now.values()} & {one.topic_id for one in before.values()}
+        judgement = judged(stack, topics=started_over.judged_outputs("streams-"))
         assert judgement.only_late_windows, judgement.faults()
 
 

@@ -3,7 +3,7 @@
 Repeats alternate between the runbook and the hand, each from a fresh application under the same traffic. The hold is
 the time from the request of the first stop until the group is EMPTY for the change; the gap goes from the request of
 the second stop to the first output after it. Airflow's own part is what passes between the last evidence of a task and
-the note with which the next one begins: the scheduler, and the start of a process.
+the note with which the next one begins, up to the last start: the scheduler, and the start of a process.
 """
 
 import sys
@@ -82,8 +82,9 @@ def by_runbook(made: Stack) -> Flush:
     first, second = (one.payload["requested_ms"] for one in ledger.evidence(key, kind="write", name="stop"))
     proofs = ledger.evidence(key, kind="verdict", name="group_is_empty")
     empty = next(one.at_ms for one in proofs if one.at_ms > second and one.payload["result"]["outcome"] == "proceed")
+    started = max(one.payload["times"]["started_ms"] for one in ledger.evidence(key, kind="write", name="restart"))
     output = _first_output(made, empty)
-    return Flush(first, empty, second, output, _airflow_s(kept, first, empty), _airflow_s(kept, empty, output))
+    return Flush(first, empty, second, output, _airflow_s(kept, first, empty), _airflow_s(kept, empty, started))
 
 
 def by_hand(made: Stack) -> Flush:

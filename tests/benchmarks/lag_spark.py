@@ -91,7 +91,7 @@ def measured(bootstrap: str, remote: str, records: int) -> dict[str, Any]:
     session.stop()
     opened = ConnectCounter(remote)
     little = ranges_of(_SMALL, 1_000)
-    kept_open = [seconds(lambda: _sum(opened.count(settings, little)), 1_000) for _ in range(REPEATS + 1)][1:]
+    kept_open = [seconds(lambda: _sum(opened.count(settings, little, 600)), 1_000) for _ in range(REPEATS + 1)][1:]
     opened.close()
     small = json.dumps([asdict(one) for one in ranges_of(_SMALL, 1_000)])
     command = (sys.executable, str(spark.LAG_CHECK), "--ranges", small, "--bootstrap", bootstrap, "--remote", remote)

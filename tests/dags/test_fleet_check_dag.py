@@ -69,7 +69,7 @@ def test_it_runs_every_five_minutes_one_at_a_time_and_makes_up_for_nothing(dag: 
     """Bounded: a check that hangs does not keep the next one from running for ever."""
     assert dag.schedule == timedelta(minutes=5)
     assert (dag.catchup, dag.max_active_runs, dag.dagrun_timeout) == (False, 1, timedelta(minutes=15))
-    assert dag.params.dump() == {"acknowledge": [], "reason": None}
+    assert dag.params.dump() == {"acknowledge": None, "reason": None}
 
 
 @pytest.mark.parametrize(

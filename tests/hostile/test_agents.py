@@ -196,7 +196,9 @@ def test_an_answer_that_is_not_jolokias_is_missing_and_names_the_instance(case: 
     assert "\n" not in reading.missing
     assert "\x1b" not in reading.missing
     assert (told["odd"].reads, told["odd"].failed, told["odd"].silent) == (None, (), ("odd-1",))
-    assert f"odd-1: jolokia {agent.url}: " in topics_to_read(entry("odd"), told["odd"]).lacking
+    lacking = topics_to_read(entry("odd"), told["odd"]).lacking
+    assert "odd-1: jolokia: " in lacking
+    assert f"({agent.url})" in lacking
     assert told["well"].reads is not None
 
 

@@ -29,6 +29,8 @@ from world.older_plans import PLANS, digests_in
 _RACES, _RACERS = 100, 3
 _OPENERS = 10
 _TURNS = 50
+_WORKERS, _EACH = 20, 2
+_CUT_S = 3.0
 KEY = "library_bump/r"
 _FORK = multiprocessing.get_context("fork")
 
@@ -260,6 +262,84 @@ def test_ten_first_openers_migrate_once_and_all_of_them_work(empty: NewLedger) -
     assert all(is_whole(ledger, run.run_key) for run in runs)
     numbers = sorted(entry.seq for run in runs for entry in ledger.entries(run.run_key))
     assert numbers == [*range(1, 2 * _OPENERS + 1)]
+
+
+def _works(url: str, key: str, barrier: Barrier, won: "multiprocessing.SimpleQueue[str]") -> None:
+    """Holds, evidence, cards and readings of one run, while the others do the same."""
+    ledger = Ledger(url)
+    barrier.wait()
+    ledger.take_hold(key, (f"application:demo:{key}",), "demo", _WORKERS + 1, 1, lambda _: False)
+    for number in range(_EACH):
+        ledger.record(key, "observe", 1, "reading", f"n{number}", {"text": "x" * 500}, number)
+        ledger.write_card(
+            Card(key, number + 1, "t", "bounce 1", f"orders-{number}", "w", "u", "c", False, False, {}, number)
+        )
+        assert len(ledger.evidence(key)) == len(ledger.cards(key)) == number + 1
+        assert len(ledger.runs()) == _WORKERS
+        try:
+            ledger.take_hold(key, (f"topic:demo:{number}",), "demo", _WORKERS + 1, number, lambda _: False)
+        except Refused:
+            continue
+        won.put(f"topic:demo:{number}")
+
+
+def test_twenty_processes_hold_write_and_read_at_once(server: Server) -> None:
+    """No write is lost, each topic has one holder, no chain breaks, and the server saw no deadlock."""
+    ledger = ledger_at(url := server.database("twenty"))
+    keys = [started(ledger, f"worker-{number}", f"orders-{number}") for number in range(_WORKERS)]
+    barrier, won = _FORK.Barrier(_WORKERS), _FORK.SimpleQueue()
+    processes = [_FORK.Process(target=_works, args=(url, key, barrier, won)) for key in keys]
+    for process in processes:
+        process.start()
+    held: list[str] = []
+    while any(process.is_alive() for process in processes) or not won.empty():
+        while not won.empty():
+            held.append(won.get())
+        time.sleep(0.01)
+    assert [process.exitcode for process in processes] == [0] * _WORKERS
+    assert sorted(held) == sorted(f"topic:demo:{number}" for number in range(_EACH))
+    assert {hold.resource for hold in ledger.holds()} == {*held, *(f"application:demo:{key}" for key in keys)}
+    for key in keys:
+        assert [piece.name for piece in ledger.evidence(key)] == [f"n{number}" for number in range(_EACH)]
+        assert [card.seq for card in ledger.cards(key)] == [*range(1, _EACH + 1)]
+        assert is_whole(ledger, key)
+    with ledger.database.engine.connect() as connection:
+        asked = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+        assert connection.exec_driver_sql(asked).scalar_one() == 0
+
+
+def _goes_on(url: str, key: str, acknowledged: int) -> None:
+    ledger, until = Ledger(url), time.monotonic() + _CUT_S
+    number = 0
+    while time.monotonic() < until:
+        number += 1
+        entry = ledger.record(key, "bounce_1_first", 1, "reading", f"n{number}", {"text": "x" * 5_000}, number)
+        os.write(acknowledged, f"{entry}\n".encode())
+
+
+def test_a_step_whose_connection_is_lost_goes_on_with_another_one(server: Server) -> None:
+    """Every connection is cut again and again while a step writes: what it was told is kept is there, once."""
+    ledger = ledger_at(url := server.database("cut"))
+    key = started(ledger, "r")
+    readable, writable = os.pipe()
+    process = _FORK.Process(target=_goes_on, args=(url, key, writable))
+    process.start()
+    os.close(writable)
+    cut = 0
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with ledger.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        while process.is_alive():
+            cut += len(connection.exec_driver_sql(f"SELECT pg_terminate_backend(pid) {others}").all())
+            time.sleep(0.4)
+    process.join()
+    with os.fdopen(readable) as told:
+        acknowledged = [int(line) for line in told]
+    assert process.exitcode == 0
+    assert cut > 0
+    kept = ledger.evidence(key)
+    assert {*acknowledged} == {piece.id for piece in kept}
+    assert [piece.name for piece in kept] == [f"n{number}" for number in range(1, len(acknowledged) + 1)]
+    assert is_whole(ledger, key)
 
 
 def test_migrate_ledger_makes_a_server_ready(server: Server) -> None:

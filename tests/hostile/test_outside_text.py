@@ -37,6 +37,7 @@ from kstreams_runbooks.present.change.text import as_text as plan_text
 from kstreams_runbooks.present.diagram import mermaid
 from kstreams_runbooks.present.evidence.html import as_html as evidence_html
 from kstreams_runbooks.present.evidence.page import as_markdown as evidence_markdown
+from kstreams_runbooks.present.evidence.text import as_text as evidence_text
 from kstreams_runbooks.present.skeleton import skeleton
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.run.conf import check_conf
@@ -223,7 +224,7 @@ def test_an_approval(text: str) -> None:
     assert not any(count(made).values())
     task = {"task_id": "approve_plan", "dag_id": "library_bump", "dag_run_id": "r"}
     pending = {"task_instance": task, "body": made, "subject": text, "created_at": "now"}
-    api: Any = SimpleNamespace(page_of=lambda *_: LINK)
+    api: Any = SimpleNamespace(page_of=lambda *_: LINK, xcom=lambda *_: None, url=LINK)
     assert question_of(pending, api).sentence.isprintable()
 
 
@@ -233,7 +234,8 @@ def test_evidence_and_plans(text: str) -> None:
     made = evidence_markdown(document(text))
     assert not made_of(made)
     # Restarts, timeline and way back, each with its heads; one heading for each and for the superseded try.
-    assert (count(made)["tr_open"], count(made)["td_open"], count(made)["heading_open"]) == (11, 28, 5)
+    assert (count(made)["tr_open"], count(made)["td_open"], count(made)["heading_open"]) == (11, 30, 5)
+    assert all(line.isprintable() for line in evidence_text(document(text), columns=80).split("\n"))
     made = plan_markdown(plan(text))
     assert not made_of(made)
     assert (count(made)["tr_open"], count(made)["td_open"], count(made)["heading_open"]) == (2, 5, 7)

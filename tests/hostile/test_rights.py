@@ -23,6 +23,8 @@ from kafka.errors import CoordinatorNotAvailableError
 from kafka.structs import OffsetAndMetadata
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.decide.drain.certificate import certified
+from kstreams_runbooks.decide.rights.needed import rows_of
+from kstreams_runbooks.decide.runbooks import RUNBOOKS
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.fleet import load_fleet
@@ -228,8 +230,11 @@ NAMED = re.compile(r"needs|grant|not visible|allow|may not describe|Authorizatio
 
 
 def uses(command: str, right: tuple[str, str]) -> bool:
-    """Whether a row says that the command makes a call with this right."""
-    return any(command in row.used_by for row in rights() if (row.operation, row.resource) == right)
+    """Whether a row says that the command makes a call with this right; `readiness` compares those of every runbook."""
+    rows = [row for row in rights() if (row.operation, row.resource) == right]
+    if command == "readiness":
+        return any(row in rows_of(rows, one.name) and row.by != "application" for row in rows for one in RUNBOOKS)
+    return any(command in row.used_by for row in rows)
 
 
 def everything_read(secured: Secured) -> None:

@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource, ResourceType  # type: ignore[attr-defined]
+from confluent_kafka.admin import AlterConfigOpType as Operation  # type: ignore[attr-defined]
 from kstreams_runbooks.cli import cli
+from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.topology.text import parse_topology
+from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.watch.blast_radius import ResetQuestion, read_reset
 from lab.fake_streams import FakeStreams
 from lab.kafka import topic_of_ten
 from world.facts import COUNTED
@@ -62,3 +67,51 @@ def test_times_are_read_for_the_forecast_of_late_records(topic: str, tmp_path: P
     assert rows[0]["newest_ms"] >= rows[0]["after_ms"] > 0
     assert rows[1]["newest_ms"] is None, topic
     assert [(one["store"], one["comparable"]) for one in document["late"]] == [(STORE, True)]
+
+
+def test_a_changelog_that_lost_records_is_not_enough_for_mode_state(topic: str, broker: str, tmp_path: Path) -> None:
+    """Brokers report where its log begins: what was before is on local disks alone."""
+    admin, lost = AdminClient({"bootstrap.servers": broker}), "app-readings-store-changelog"
+    topic_of_ten({"bootstrap.servers": broker}, lost)
+    try:
+        before = radius(tmp_path, COUNTED, "--mode", "state")
+        admin.delete_records([TopicPartition(lost, 0, 4)])[TopicPartition(lost, 0)].result()
+        expiring = radius(tmp_path, COUNTED, "--mode", "state")
+        compacts = ConfigEntry("cleanup.policy", "compact", incremental_operation=Operation.SET)
+        resource = ConfigResource(ResourceType.TOPIC, lost, incremental_configs=[compacts])
+        admin.incremental_alter_configs([resource])[resource].result()
+        after = radius(tmp_path, COUNTED, "--mode", "state")
+    finally:
+        admin.delete_topics([lost])[lost].result()
+    fates = [{one["store"]: one["fate"] for one in found["stores"]}[STORE] for found in (before, expiring, after)]
+    # A window store drops what a topic with `delete` drops.
+    assert fates == ["restored", "restored", "lost"], topic
+    assert any(f"4 offsets of {lost} are gone" in reason for reason in after["reasons"])
+
+
+def test_names_that_a_setting_gives_are_not_taken_for_none(topic: str, tmp_path: Path) -> None:
+    """Its changelogs would stay, and restore the old state."""
+    setting = '  "application.id": "app"\n  "__internal.override.topic.prefix__": "other"\n'
+    document = radius(tmp_path, COUNTED.replace('  "application.id": "app"\n', setting))
+    assert document["verdict"] == "inconclusive", topic
+    assert any("internal topics begin with other" in reason for reason in document["reasons"])
+
+
+def test_an_input_that_only_the_next_version_reads_has_a_target(topic: str, broker: str, tmp_path: Path) -> None:
+    """Without an offset `auto.offset.reset` would decide, and `latest` skips its history."""
+    admin, new = AdminClient({"bootstrap.servers": broker}), "readings-2"
+    topic_of_ten({"bootstrap.servers": broker}, new)
+    text = DESCRIPTION.replace("topics: [readings]", f"topics: [readings, {new}]")
+    FakeStreams(tmp_path, "app", COUNTED, inputs=(INPUT,), outputs=(OUTPUT,), cluster="lone").declare()
+    try:
+        question = ResetQuestion("reset", {}, brings=(Side(parse_topology(text), Declaration()),))
+        read = read_reset("app", question, print)
+    finally:
+        admin.delete_topics([new])[new].result()
+    assert {(one.topic, one.partition): (one.before, one.after) for one in read.radius.offsets} == {
+        (topic, 0): (10, 0),
+        (topic, 1): (0, 0),
+        (new, 0): (None, 0),
+        (new, 1): (None, 0),
+    }
+    assert read.read == {topic, new}

@@ -94,7 +94,8 @@ def test_an_inspected_container_is_equal_afterwards(engine: OwnEngine, tmp_path:
             "ExtraHosts": ["broker:10.0.0.1"],
             "Sysctls": {"net.core.somaxconn": "512"},
             "LogConfig": {"Type": "json-file", "Config": {"max-size": "1m"}},
-            "PortBindings": {"8778/tcp": [{"HostIp": "127.0.0.1", "HostPort": "0"}]},
+            # In the network namespace of the engine alone.
+            "PortBindings": {"8778/tcp": [{"HostIp": "0.0.0.0", "HostPort": "0"}]},  # noqa: S104
             "ReadonlyRootfs": True,
             "Init": True,
         },

@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,6 @@ from kstreams_runbooks.model.target import Target
 from lab.certificates import KEY_PASSWORD, make_certificates
 from lab.engine import OwnEngine
 from world.containers import created, deployer, described, inspected, settings
-from world.supervised import free_port
 
 pytestmark = pytest.mark.long
 
@@ -193,11 +193,12 @@ def test_an_engine_over_tls(engine: OwnEngine, tmp_path: Path) -> None:
     plain.write_bytes(
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
-    port = free_port()
+    listening = socket.create_server(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
     own = OwnEngine(
         engine.folder / "tls",
         *("--tlsverify", f"--tlscacert={made.ca}", f"--tlscert={made.server}", f"--tlskey={made.server}"),
-        f"--host=tcp://127.0.0.1:{port}",
+        listening=listening,
     )
     own.folder.mkdir(exist_ok=True)
     own.start()
@@ -218,6 +219,7 @@ def test_an_engine_over_tls(engine: OwnEngine, tmp_path: Path) -> None:
         own.clean()
     finally:
         own.stop()
+        listening.close()
 
 
 def _pid(engine: OwnEngine) -> int:

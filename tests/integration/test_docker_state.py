@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.act.instance import restart
+from kstreams_runbooks.deployers.copier import CopierDeployer
+from kstreams_runbooks.deployers.docker.deployer import DockerDeployer
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
+from kstreams_runbooks.fleet.deployers.copier import CopierDocker
 from kstreams_runbooks.fleet.deployers.docker import DockerSettings
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Missing
@@ -150,3 +153,23 @@ def test_descriptions(engine: OwnEngine) -> None:
     assert engine.names() == ["o1"]
     with pytest.raises(BadInput, match=r"no topology command is declared; declare deployer\.topology"):
         deployer(settings(engine, topology=[])).topology(Target("4.3.1"))
+
+
+def test_a_copier_in_a_container_is_stopped_and_started_again(engine: OwnEngine) -> None:
+    """The same container, as its team has created it: nothing of it is set, and no state is looked for."""
+    created(engine, HostConfig={"Binds": []})
+    made = CopierDocker.model_validate(
+        {"kind": "docker", "url": engine.url, "instances": [{"name": "o1", "client_id": "copier-1"}]}
+    )
+    control = CopierDeployer(DockerDeployer(made, application_id="copier", dry_run=False), "copier")
+    control.start("o1")
+    before = inspected(engine)
+    assert [(one.process, one.applied) for one in control.instances()] == [("running", True)]
+    control.stop("o1")
+    [stopped] = control.instances()
+    assert (stopped.process, stopped.ended_cleanly, stopped.autorestart) == ("stopped", True, False)
+    control.start("o1")
+    assert inspected(engine)["Id"] == before["Id"]
+    assert engine.names() == ["o1"]
+    with pytest.raises(ValueError, match="has no meaning for a copier"):
+        CopierDocker.model_validate(made.model_dump(exclude_unset=True) | {"state": "/state"})

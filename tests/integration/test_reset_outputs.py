@@ -23,7 +23,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import read_ends
 from kstreams_runbooks.steps.run.run import Run, now_ms
-from kstreams_runbooks.steps.stages.outputs import judged_outputs
+from kstreams_runbooks.steps.stages.outputs import judged_outputs, require_cleanable
 from kstreams_runbooks.steps.stages.perform import perform
 from kstreams_runbooks.watch.reset_outputs import read_outputs
 from lab.fake_streams import FakeStreams
@@ -122,16 +122,22 @@ def test_the_stage_goes_up_to_the_ends_of_the_first_plan(cleaned: Cleaned) -> No
     """A reader that is behind refuses the plan; a rerun of the stage changes nothing more."""
     run = cleaned.run()
     with pytest.raises(Refused, match="has not read 3 records below the cut"):
-        judged_outputs(run, [OUT], [OUT, TABLE])
+        judged_outputs(run, [OUT], [OUT, TABLE], [])
     cleaned.commit(13)
-    stage, findings = judged_outputs(run, [OUT], [OUT, TABLE])
+    stage, findings = judged_outputs(run, [OUT], [OUT, TABLE], [])
     assert [one.id for one in findings] == ["outputs-cleaned", "outputs-suspect-writer"]
     cleaned.produce(2)
-    stage, findings = judged_outputs(run, [OUT], [OUT, TABLE])
+    stage, findings = judged_outputs(run, [OUT], [OUT, TABLE], [])
     assert f"{OUT}-0 below 13" in findings[0].message
     stage = replace(stage, number=1)
     plan = Plan("reset", APPLICATION, "cleaned", (), (), (stage,), FACTS, (), (), (), "pretended", "none")
     run.ledger.store_plan(run.key, plan.digest, encode(plan))
+    cleaned.commit(12)
+    with pytest.raises(Refused, match="has not read 1 records below the cut"):
+        require_cleanable(run)
+    cleaned.commit(13)
+    require_cleanable(run)
+    assert cleaned.ends() == (0, 15)
     for _ in range(2):
         perform(run, stage, {})
         assert cleaned.ends() == (13, 15)

@@ -5,16 +5,22 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
+from kstreams_runbooks.decide.reset.offsets import moved_offsets
+from kstreams_runbooks.decide.reset.radius import may_reset
+from kstreams_runbooks.decide.reset.targets import parse_target
 from kstreams_runbooks.deployers.supervisord.deployer import SupervisordDeployer
 from kstreams_runbooks.errors import Refused, RunbookError, WriteRefused
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.readings.readings import Taken
+from kstreams_runbooks.model.readings.reset import BlastRadius, CatchUp
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteTopics, SaveOffsets, SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
@@ -25,6 +31,8 @@ from kstreams_runbooks.observe.kafka.deleted import read_left
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.perform import perform
+from kstreams_runbooks.watch.reset_rest import read_topic_ends
+from kstreams_runbooks.watch.reset_targets import read_inputs_now
 from lab.kafka import topic_of_ten
 from lab.members import member_of
 from world.given import Kafka
@@ -143,6 +151,25 @@ def test_a_topic_that_is_written_stays(run: Run, name: str) -> None:
     assert run.ledger.cards(run.key) == []
 
 
+def test_offsets_are_saved_once_no_transaction_of_the_application_is_open(run: Run, name: str) -> None:
+    """One that writes elsewhere may still commit offsets; ids of other applications do not matter."""
+    process = f"{name}-group-{uuid.UUID(int=7)}-1"
+    other = f"{name}-out"
+    topic_of_ten(run.kafka, other)
+    producer = Producer({**run.kafka, "transactional.id": process, "transaction.timeout.ms": 60_000})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(other, "x", partition=0)
+    producer.flush(10)
+    with ClusterReader(run.kafka) as reader:
+        assert read_topic_ends(reader, [name], f"{name}-group").ongoing == (process,)
+        assert read_topic_ends(reader, [name], "another").ongoing == ()
+    producer.abort_transaction(30)
+    perform(run, stages(name)[0], {})
+    admin = AdminClient(run.kafka)
+    admin.delete_topics([other])[other].result()
+
+
 def test_a_topic_that_another_group_uses_stays(run: Run, name: str) -> None:
     """It got an offset since the plan."""
     save, delete, *_ = stages(name)
@@ -174,6 +201,65 @@ def test_an_instance_that_something_else_starts_ends_the_run_and_a_rerun_finishe
     admin = AdminClient(run.kafka)
     admin.delete_topics([other])[other].result()
     assert found == [0, 0]
+
+
+def targeted(run: Run, name: str, most_lost: int = 0) -> SetOffsets:
+    """The stage that sets offset 2 on the topic, once a plan has shown that."""
+    group, text = f"{name}-group", "2"
+    rows = moved_offsets(
+        {name: parse_target(name, text, now_ms())},
+        read_inputs_now(run.application, run.kafka, {name: parse_target(name, text, now_ms())}),
+    )
+    nothing = dict.fromkeys(
+        ("internal", "counts", "unmoved", "tables", "missing_keys", "history", "stores", "outputs", "emptied"), ()
+    )
+    empty: dict[str, Any] = {**nothing, **dict.fromkeys(("downstream", "readers", "local"), ())}
+    taken, left = Taken(now_ms(), "test"), CatchUp(0, at_least=False, seconds=0.0)
+    run.decide(
+        may_reset, radius=BlastRadius("orders", group, "demo", "offsets", taken, offsets=rows, catch_up=left, **empty)
+    )
+    return SetOffsets(7, group, (name,), "target", targets=((name, text),), most_lost=most_lost)
+
+
+def lose(run: Run, name: str, before: int) -> None:
+    """As retention does it."""
+    admin = AdminClient(run.kafka)
+    admin.delete_records([TopicPartition(name, 0, before)])[TopicPartition(name, 0)].result()
+
+
+def committed(run: Run, name: str) -> dict[int, int]:
+    """The offsets of the group on the topic."""
+    with ClusterReader(run.kafka) as reader:
+        return {one.partition: one.offset for one in read_saved(reader, f"{name}-group").offsets}
+
+
+def test_a_rerun_begins_where_retention_has_moved_the_log(run: Run, name: str) -> None:
+    """What a first try has set is its own; more than the plan allows to lose is refused, and nothing is set."""
+    stage = targeted(run, name, most_lost=4)
+    perform(run, stage, {})
+    assert committed(run, name) == {0: 2, 1: 0}
+    lose(run, name, 6)
+    perform(run, stage, {})
+    assert committed(run, name) == {0: 6, 1: 0}
+    lose(run, name, 7)
+    with pytest.raises(Refused, match=rf"{name}-0 \(5\): 5 offsets that the plan would read again were deleted since"):
+        perform(run, stage, {})
+    assert committed(run, name) == {0: 6, 1: 0}
+
+
+def test_nothing_is_deleted_for_offsets_that_cannot_be_set(
+    run: Run, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Retention went on since the plan: that is found before the point of no return."""
+    stage, planned = targeted(run, name), run.plan()
+    save, delete, *_ = stages(name)
+    monkeypatch.setattr(Run, "plan", lambda _: replace(planned, stages=(stage,)))
+    perform(run, save, {})
+    lose(run, name, 6)
+    with pytest.raises(Refused, match="4 offsets that the plan would read again were deleted since"):
+        perform(run, delete, {})
+    assert run.ledger.cards(run.key) == []
+    assert topic_id(run, name)
 
 
 @contextmanager

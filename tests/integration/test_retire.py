@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.decide.fleet_graph import fleet_graph
 from kstreams_runbooks.decide.reset.retire import Retirement, may_retire, retired_topics, stayed_gone
@@ -72,7 +72,7 @@ class Retired(NamedTuple):
 
     def run(self, dag_id: str = "reset") -> Run:
         """A run, in mode retire of the whole application."""
-        params = {"retire": "application"}
+        params = {"retire": "application", "gate_interval_s": 0.1, "gate_good_readings": 2}
         record = RunRecord("", dag_id, "r", APPLICATION, "retired", "oncall", False, "", params, now_ms())
         return Run(self.ledger.start_run(record), "delete_topics", 1, self.ledger)
 
@@ -171,6 +171,7 @@ def test_an_application_out_of_use_goes_and_its_neighbour_stays(
     assert NEIGHBOUR not in {one.name for one in facts.internal}
     monkeypatch.setattr(planning, "code_digest", lambda _: "code")
     run = retired.run()
+    _written_since(retired, DeleteTopics(2, tuple(sorted(goes)), retired=True))
     plan = retire(run, run.read(), ())
     assert plan.stages == (DeleteGroups(1, (APPLICATION,)), DeleteTopics(2, tuple(sorted(goes)), retired=True))
     run.ledger.store_plan(run.key, plan.digest, encode(plan))
@@ -189,6 +190,19 @@ def test_an_application_out_of_use_goes_and_its_neighbour_stays(
         prove_retired(run)
     # A wait that is over looks once more, and only then.
     assert len(run.verdicts(stayed_gone.__name__)) == 2
+
+
+def _written_since(retired: Retired, stage: Any) -> None:
+    """A run whose plan is older than the newest record of a topic deletes nothing."""
+    run = retired.run("written")
+    plan = retire(run, run.read(), ())
+    run.ledger.store_plan(run.key, plan.digest, encode(plan))
+    producer = Producer({**retired.config, "enable.idempotence": False})
+    producer.produce(LEFT, "late", key="k", timestamp=978_307_200_000)
+    assert producer.flush(10) == 0
+    with pytest.raises(Refused, match=f"{LEFT}-0: its end moved from 0 to 1 since the plan"):
+        perform(run, stage, {})
+    assert LEFT in retired.ids()
 
 
 def watched(run: Run) -> tuple[str, str]:

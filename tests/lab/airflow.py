@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 from kstreams_runbooks.decide.runs.answers import meant
 from kstreams_runbooks.errors import BadInput, Refused, Unreachable
+from kstreams_runbooks.fleet.notifications import NOTE_CONNECTION
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.login import PASSWORD, URL, USER, Login
 
@@ -20,8 +21,17 @@ from lab.supervise import Program, Supervisor, Waiting, log_tail, until
 
 COMPONENTS = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer")
 
+# Writes the notes of runs, as docs/security.md describes its rights.
+NOTES = "runbook_notes"
 # name: role; each stack draws its own passwords
-LOGINS = {"admin": "admin", "oncall": "op", "approver": "op", "other_approver": "op", "viewer": "viewer"}
+LOGINS = {
+    "admin": "admin",
+    "oncall": "op",
+    "approver": "op",
+    "other_approver": "op",
+    "viewer": "viewer",
+    NOTES: "user",
+}
 _PASSWORD_BYTES = 12
 _LOCAL_SETTINGS = "from kstreams_runbooks.local_settings import task_instance_mutation_hook  # noqa: F401\n"
 
@@ -97,6 +107,15 @@ def environment(lab: Lab) -> dict[str, str]:
     }
     # With this the terminal commands find Airflow, as the person who may trigger.
     ours = {URL: lab.airflow_url, USER: REQUESTER, PASSWORD: passwords(lab)[REQUESTER]}
+    ours[f"AIRFLOW_CONN_{NOTE_CONNECTION.upper()}"] = json.dumps(
+        {
+            "conn_type": "http",
+            "host": "127.0.0.1",
+            "port": ports.api,
+            "login": NOTES,
+            "password": passwords(lab)[NOTES],
+        }
+    )
     return ours | {"AIRFLOW_HOME": str(home)} | {f"AIRFLOW__{name.upper()}": value for name, value in settings.items()}
 
 

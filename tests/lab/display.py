@@ -119,8 +119,9 @@ def show(document: Mapping[str, Any], console: Console | None = None) -> None:
     run = document["run"]
     held = f", inputs held for {_seconds(document['held_seconds'])}" if document["held_seconds"] is not None else ""
     faults = ", ".join(f"{document[name]} {name.replace('_', ' ')}" for name in ("missing", "extra", "duplicate"))
+    bounces = f"{document['bounces']} bounce{'s' if document['bounces'] != 1 else ''}"
     lines = [
-        f"{run['dag_id']}: run {run['state']}, {document['bounces']} bounces{held},"
+        f"{run['dag_id']}: run {run['state']}, {bounces}{held},"
         f" longest silence {_seconds(document['silence_seconds'])}, {document['inputs_seen']:,} inputs: {faults}"
         f" — the judge's verdict: {document['verdict']}"
     ]

@@ -1,12 +1,14 @@
 """A Docker Engine for the tests: of their own, in a temporary folder, gone afterwards with everything in it.
 
-It has no network of the machine: no bridge, no rule of a firewall. Its images are made here, of one static program.
+It is in a network namespace of its own: an engine that shares the machine's would remove the bridge of another engine
+there. Its images are made here, of one static program.
 """
 
 import io
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tarfile
 import time
@@ -23,6 +25,7 @@ import requests.exceptions
 _LIMIT_S = 60
 _PLACES = ("/bin/busybox", "/usr/bin/busybox")
 _WITHOUT_A_NETWORK = ("--bridge=none", "--iptables=false", "--ip-forward=false", "--ip-masq=false")
+_FIRST_PASSED = 3
 # What each of the containers runs: it writes down each start with what a runbook set, and ends when it is asked to.
 _PROGRAM = """#!/bin/sh
 [ -e /state/broken ] && { echo "no such release: $RELEASE" >&2; exit 2; }
@@ -59,10 +62,10 @@ def _program(name: str, package: str) -> str:
 
 
 class OwnEngine:
-    """One engine; `url` is that of its socket, `api` a client for it."""
+    """One engine; `url` is that of its socket, `api` a client for it. It listens to a socket of the test as well."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
-        self.folder, self._arguments = folder, arguments
+    def __init__(self, folder: Path, *arguments: str, listening: socket.socket | None = None) -> None:
+        self.folder, self._arguments, self._listening = folder, arguments, listening
         self.socket = folder / "docker.sock"
         self.url = f"unix://{self.socket}"
         self._process: subprocess.Popen[bytes] | None = None
@@ -75,12 +78,18 @@ class OwnEngine:
     def start(self) -> None:
         """Start it, and wait until it answers."""
         command = (
-            *(_program("dockerd", "docker.io"), "--host", self.url, "--data-root", str(self.folder / "data")),
+            *("unshare", "--net", _program("dockerd", "docker.io"), "--host", self.url),
+            *("--data-root", str(self.folder / "data")),
             *("--exec-root", str(self.folder / "run"), "--pidfile", str(self.folder / "pid")),
             *(*_WITHOUT_A_NETWORK, *self._arguments),
         )
         with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+            if self._listening is not None:
+                # As systemd passes a socket: with its number, and the id of the process that may use it.
+                passed = f'exec {_FIRST_PASSED}<&{self._listening.fileno()}; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+                command = ("bash", "-c", passed, "dockerd", *command, "--host", "fd://")
+            fds = () if self._listening is None else (self._listening.fileno(),)
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, pass_fds=fds)
         until = time.monotonic() + _LIMIT_S
         while True:
             try:

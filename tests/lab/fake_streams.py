@@ -20,7 +20,10 @@ _NOT_THERE = ("kafka.streams:type=stream-state-updater-metrics,*", "kafka.stream
 
 @dataclass(frozen=True)
 class FakeStreams:
-    """One instance of one application, declared in a fleet of its own with the deployer `command`."""
+    """One instance of one application, declared in a fleet of its own with the deployer `command`.
+
+    `targets` are releases that it may be brought to; all of them have its topology.
+    """
 
     directory: Path
     application_id: str
@@ -29,6 +32,7 @@ class FakeStreams:
     outputs: tuple[str, ...] = ()
     release: str = "4.3.1"
     cluster: str = "secured"
+    targets: tuple[str, ...] = ()
 
     @property
     def client_id(self) -> str:
@@ -53,7 +57,7 @@ class FakeStreams:
             "deployer": {
                 "kind": "command",
                 "instances": [{"name": "one", "metrics": metrics_url}],
-                "releases": {self.release: "image"},
+                "releases": dict.fromkeys((self.release, *self.targets), "image"),
                 "commands": {
                     "instances": {"run": ["cat", str(self.directory / "described.json")]},
                     "apply": {"run": ["false", "{instance}", "{release}", "{settings}"]},
@@ -66,8 +70,9 @@ class FakeStreams:
         # JSON is YAML.
         file = self.directory / "applications" / f"{self.application_id}.yaml"
         file.write_text(json.dumps(entry), encoding="utf-8")
-        document = {"schema_version": 1, "release": self.release, "topology": self.topology}
-        (self.directory / f"topology-{self.release}.json").write_text(json.dumps(document), encoding="utf-8")
+        for release in (self.release, *self.targets):
+            document = {"schema_version": 1, "release": release, "topology": self.topology}
+            (self.directory / f"topology-{release}.json").write_text(json.dumps(document), encoding="utf-8")
         self._describe("stopped", None)
 
     @contextmanager

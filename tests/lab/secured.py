@@ -87,6 +87,11 @@ class SecuredPorts:
         return self.first + 4
 
     @property
+    def tokens(self) -> int:
+        """SASL_SSL with OAUTHBEARER: unsecured tokens, which no production broker accepts."""
+        return self.first + 6
+
+    @property
     def mutual(self) -> int:
         """SSL with a certificate of the client in place of a login."""
         return self.first + 5
@@ -237,13 +242,17 @@ class Secured:
             f"super.users=User:{name}",
             f"listeners=SECURED://127.0.0.1:{ports.secured},OPEN://127.0.0.1:{ports.plain},"
             f"EXPIRED://127.0.0.1:{ports.expired},ELSEWHERE://127.0.0.1:{ports.elsewhere},"
-            f"MUTUAL://127.0.0.1:{ports.mutual},"
+            f"MUTUAL://127.0.0.1:{ports.mutual},TOKENS://127.0.0.1:{ports.tokens},"
             f"CONTROLLER://127.0.0.1:{ports.controller}",
             f"advertised.listeners=SECURED://127.0.0.1:{ports.secured},OPEN://127.0.0.1:{ports.plain},"
             f"EXPIRED://127.0.0.1:{ports.expired},ELSEWHERE://127.0.0.1:{ports.elsewhere},"
-            f"MUTUAL://127.0.0.1:{ports.mutual}",
+            f"MUTUAL://127.0.0.1:{ports.mutual},TOKENS://127.0.0.1:{ports.tokens}",
             "listener.security.protocol.map=SECURED:SASL_SSL,OPEN:PLAINTEXT,EXPIRED:SASL_SSL,ELSEWHERE:SASL_SSL,"
-            "MUTUAL:SSL,CONTROLLER:SASL_PLAINTEXT",
+            "MUTUAL:SSL,TOKENS:SASL_SSL,CONTROLLER:SASL_PLAINTEXT",
+            "listener.name.tokens.sasl.enabled.mechanisms=OAUTHBEARER",
+            "listener.name.tokens.oauthbearer.sasl.jaas.config="
+            "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required "
+            'unsecuredLoginStringClaim_sub="broker";',
             "listener.name.mutual.ssl.client.auth=required",
             "inter.broker.listener.name=SECURED",
             f"sasl.enabled.mechanisms=PLAIN,{SCRAM}",
@@ -257,6 +266,7 @@ class Secured:
             ("expired", made.expired),
             ("elsewhere", made.elsewhere),
             ("mutual", made.server),
+            ("tokens", made.server),
         ):
             prefix = f"listener.name.{listener}"
             lines += [

@@ -173,10 +173,10 @@ class Supervisor:
         try:
             return getattr(proxy.supervisor, method)(*arguments)
         except xmlrpc.client.Error as error:
-            raise Unreachable(f"supervisord at {self._lab.supervisor_url}: {method} failed: {error}") from None
+            raise Unreachable(f"supervisord: {method} failed: {error} ({self._lab.supervisor_url})") from None
         except (OSError, http.client.HTTPException) as error:
             raise Unreachable(
-                f"supervisord at {self._lab.supervisor_url}: {error}; start it, or correct the deployer's url"
+                f"supervisord: {error}; start it, or correct the deployer's url ({self._lab.supervisor_url})"
             ) from None
 
 

@@ -109,7 +109,7 @@ def test_a_swap_by_hand_that_does_not_commit_again_reads_twice(forgetful: Stack)
     customers = sum(1 for _ in kafka.records(forgetful.lab.bootstrap, "customers"))
     judgement = judged(forgetful)
     assert judgement.code == 1
-    assert judgement.faults()[kafka.COUNTED]["extra"] >= customers
+    assert judgement.faults()[kafka.COUNTED]["duplicate"] >= customers
 
 
 def started_with(stack: Stack, settings: Mapping[str, str]) -> None:

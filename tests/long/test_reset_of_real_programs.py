@@ -90,3 +90,41 @@ def test_only_chosen_directories_are_restored(begin: Begin, tmp_path: Path) -> N
     assert trial.run(sent, "before") == {"refunds-counts": len(KEYS)}
     assert trial.longs("amounts-out") == trial.longs("refunds-out") == dict.fromkeys(KEYS, 2)
     assert trial.internal() == before
+
+
+@pytest.mark.parametrize(("clears", "count"), [(False, 3), (True, 2)])
+def test_state_that_is_kept_lives_on_under_a_new_changelog(
+    begin: Begin, tmp_path: Path, count: int, *, clears: bool
+) -> None:
+    """Everything is read again: each key once before, once again, and once more. So state has to be seen gone."""
+    topics = {"amounts": 2, "refunds": 2, "rates": 1, "amounts-out": 1, "refunds-out": 1}
+    sent = {"amounts": ONE_EACH, "refunds": ONE_EACH}
+    trial = begin("global-table-added-between-counts", topics, TO_RELEASE, default_value_serde=LONGS)
+    trial.run(sent, "before")
+    before = trial.internal()
+    facts = side_facts(trial, "before")
+    with fleet_of(trial, facts, tmp_path):
+        perform_reset(planned_reset(trial, facts, tmp_path), trial, clears=clears)
+    assert trial.internal().keys() == before.keys()
+    assert trial.run(sent, "before") == {}
+    assert trial.longs("amounts-out") == trial.longs("refunds-out") == dict.fromkeys(KEYS, count)
+
+
+def test_a_streams_group_starts_over_on_the_same_topology(begin: Begin, tmp_path: Path) -> None:
+    """KIP-1071: the broker knows its topology, takes the new topics for those of it, and each record counts once."""
+    topics = {"amounts": 2, "refunds": 2, "rates": 1, "amounts-out": 1, "refunds-out": 1}
+    sent = {"amounts": ONE_EACH, "refunds": ONE_EACH}
+    pair = "global-table-added-between-counts"
+    trial = begin(pair, topics, TO_RELEASE, default_value_serde=LONGS, group_protocol="streams")
+    trial.run(sent, "before")
+    before = trial.internal()
+    facts = side_facts(trial, "before")
+    with fleet_of(trial, facts, tmp_path):
+        perform_reset(planned_reset(trial, facts, tmp_path), trial)
+    assert (trial.group().type, trial.group().members) == ("streams", ())
+    now = trial.internal()
+    assert now.keys() == before.keys()
+    assert not {one for one, _ in now.values()} & {one for one, _ in before.values()}
+    assert trial.run(sent, "before") == {}
+    assert trial.internal() == now
+    assert trial.longs("amounts-out") == trial.longs("refunds-out") == dict.fromkeys(KEYS, 2)

@@ -14,6 +14,14 @@ from world.given import Kafka
 from world.ports import BROKER, CONNECT, port
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> Iterator[None]:
+    """A server that has just started takes its time for a first job on a busy machine: its count is what is tried."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("kstreams_runbooks.watch.drain.counter._SPARK_S", 180.0)
+        yield
+
+
 @pytest.fixture(scope="session")
 def kafka(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
     """The shared stack's broker where another test of the session has the stack, else a broker alone."""

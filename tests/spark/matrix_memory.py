@@ -34,7 +34,7 @@ def test_a_count_leaves_nothing_in_the_server_s_memory(kafka: Kafka, tmp_path: P
         with spark.connect_server(port(CONNECT) + 5, tmp_path / "server.log", _HEAP) as remote:
             counter = ConnectCounter(remote)
             for _ in range(_COUNTS):
-                found = counter.count({"bootstrap.servers": kafka.bootstrap}, ranges)
+                found = counter.count({"bootstrap.servers": kafka.bootstrap}, ranges, 120)
                 assert [found[topic, number].records for number in range(_PARTITIONS)] == [_RECORDS] * _PARTITIONS
             counter.close()
         assert "OutOfMemory" not in (tmp_path / "server.log").read_text(encoding="utf-8")

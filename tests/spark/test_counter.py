@@ -88,6 +88,27 @@ def test_a_server_that_goes_between_two_counts_costs_seconds(
     assert f"127.0.0.1:{way.port}: no answer" in after.remarks[0]
 
 
+def test_a_server_that_takes_longer_than_the_consumer_would_is_not_waited_for(
+    made: list[Log], remote: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its job is interrupted, later counts of the same process do not try it, and the figures are the same."""
+    monkeypatch.setattr(counter, "MOST_AT_ONCE", 10)
+    ranges = unread(made)
+    with Counter(made[0].config, remote) as count:
+        expected = count(ranges)
+        monkeypatch.setattr(counter, "_SPARK_S", 0.0)
+        monkeypatch.setattr(counter, "_SPARK_TIMES", 0)
+        first, second = count(ranges), count(ranges)
+    assert (expected.by, first.by, second.by) == ("spark", "consumer", "consumer")
+    assert expected.readable == first.readable == second.readable
+    for one in (first, second):
+        assert "(Spark has not counted them within 0 s)" in one.remarks[0]
+    with Counter(made[0].config, remote) as count:
+        monkeypatch.undo()
+        monkeypatch.setattr(counter, "MOST_AT_ONCE", 10)
+        assert count(ranges).by == "spark"
+
+
 def test_past_the_limit_there_is_at_least_so_much(kafka: Kafka) -> None:
     """Of the partition that was not read whole, and of that one alone."""
     with logs(kafka.bootstrap, [ninety, empty]) as made, Counter(made[0].config, "", most=50) as count:

@@ -81,7 +81,7 @@ def test_a_large_partition_is_read_in_pieces_that_meet(
         [(start, end)] = unread(made).values()
         ranges = [OffsetRange(made[0].topic, 0, start, end)]
         count = ConnectCounter(remote)
-        [found] = count.count({"bootstrap.servers": kafka.bootstrap}, ranges).values()
+        [found] = count.count({"bootstrap.servers": kafka.bootstrap}, ranges, 60).values()
         count.close()
     assert found.records == SCENARIOS[between_aborted]
 

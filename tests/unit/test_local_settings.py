@@ -1,11 +1,14 @@
 """The queue of a run's tasks; tests/airflow/test_declared_otherwise.py sees it in a real scheduler."""
 
+import importlib
 import shutil
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from kstreams_runbooks import local_settings
 from kstreams_runbooks.local_settings import task_instance_mutation_hook
 
 _CONFIG = Path(__file__).parents[2] / "config"
@@ -58,3 +61,13 @@ def test_a_row_without_a_task_asks_the_run() -> None:
 def test_dags_of_others_are_left_alone() -> None:
     """The hook sees every DAG of the installation."""
     assert queue_of({"application": "orders"}, "sales") == "default"
+
+
+def test_a_warning_of_airflow_about_itself_is_not_the_first_line_of_a_log() -> None:
+    """Of its own use of pathspec; every other one stays."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        importlib.reload(local_settings)
+        warnings.warn("GitWildMatchPattern ('gitwildmatch') is deprecated. Use 'gitignore'", DeprecationWarning, 2)
+        warnings.warn("something else is deprecated", DeprecationWarning, 2)
+    assert [str(one.message) for one in seen] == ["something else is deprecated"]

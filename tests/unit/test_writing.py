@@ -25,6 +25,7 @@ PRINTED = {
     "drain_soak.md",
     "forms.md",
     "kill_control_topic_flush.md",
+    "kill_reset_and_cleanup.md",
     "kill_library_bump.md",
     "kill_planned_downgrade.md",
     "lag_scenarios.md",

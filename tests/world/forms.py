@@ -37,10 +37,8 @@ def _lines() -> Iterator[str]:
         for field in dag.params:
             param = dag.params.get_param(field)
             meaning = _cell(param.description) if param.description else param.schema["description_md"]
-            yield (
-                f"| `{field}` | {param.schema['title']} | {_default(param.value, param.schema)} | "
-                f"{meaning}{_choice(param.schema)} |"
-            )
+            default = _default(param.value if param.has_value else None, param.schema)
+            yield f"| `{field}` | {param.schema['title']} | {default} | {meaning}{_choice(param.schema)} |"
 
 
 def _default(value: Any, schema: Mapping[str, Any]) -> str:

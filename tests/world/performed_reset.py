@@ -81,9 +81,14 @@ def planned_reset(
     return run
 
 
-def perform_reset(run: Run, trial: Trial) -> None:
-    """Perform every stage of the plan but the stop and the start, which are the test's, as is the local state."""
+def perform_reset(run: Run, trial: Trial, *, clears: bool = True) -> None:
+    """Perform every stage of the plan but the stop and the start, which are the test's, as is the local state.
+
+    Without `clears` the local state stays, which no runbook does.
+    """
     for stage in run.whole_plan().stages:
+        if isinstance(stage, ClearState) and not clears:
+            continue
         if isinstance(stage, ClearState):
             trial.delete_directories(stage.deletes.names or trial.directories())
         elif not isinstance(stage, StopAll | StartAll | Bounce):
@@ -101,6 +106,7 @@ def _plan(trial: Trial, facts: Path, read: ReadReset, directories: TaskDirectori
     # Its local state is that of the trial, which the test deletes.
     radius = replace(read.radius, local=(LocalSize("one", {}),))
     restart = restart_plan(reading(), declared(), None, {}, (), (), "code", at_once=True)
+    restart = replace(restart, limits=(("gate_ceiling_s", 300.0),))
     targets = tuple((topic, target_text(one)) for topic, one in sorted(read.targets.items()))
     needed = tuple(sorted(one.name for one in wanted.topics))
     parts = ResetParts(created, targets, directories=directories, needed=needed)

@@ -23,6 +23,7 @@ from kstreams_runbooks.decide.instances.members import every_member_runs, group_
 from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
 from kstreams_runbooks.decide.plans.bump import bump_plan
+from kstreams_runbooks.decide.plans.expected_gaps import with_expected_gaps
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
 from kstreams_runbooks.decide.plans.recreated import may_keep_state
@@ -37,8 +38,9 @@ from kstreams_runbooks.decide.reset.cleared import state_is_gone
 from kstreams_runbooks.decide.reset.offsets import may_set
 from kstreams_runbooks.decide.reset.outputs import may_clean
 from kstreams_runbooks.decide.reset.radius import may_reset
-from kstreams_runbooks.decide.reset.rest import at_rest
+from kstreams_runbooks.decide.reset.rest import at_rest, unmoved
 from kstreams_runbooks.decide.reset.retire import may_retire, retirement_verified, stayed_gone
+from kstreams_runbooks.decide.rights.granted import has_rights
 from kstreams_runbooks.decide.runs.approval import may_answer, may_approve, may_request
 from kstreams_runbooks.decide.runs.conclusion import conclusion
 
@@ -46,6 +48,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
         may_request,
+        has_rights,
         ready_for_change,
         described_change,
         may_be_rolled,
@@ -59,11 +62,13 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         may_reset,
         reset_plan,
         at_rest,
+        unmoved,
         state_is_gone,
         may_set,
         cleared_state,
         state_of_undo,
         with_cleared_state,
+        with_expected_gaps,
         may_take_over,
         undo_plan,
         may_write,

@@ -93,6 +93,8 @@ class _Reader:
         self._text = text
         self._open: list[_Open] = []
         self._anchors: dict[str, _Value] = {}
+        # What was read of each scalar, by its tag, text and quotes: a declaration repeats its keys and most values.
+        self._scalars: dict[tuple[Any, ...], _Value] = {}
         # Anchors that are not closed yet.
         self._pending: set[str] = set()
         self._nodes = self._characters = 0
@@ -130,6 +132,12 @@ class _Reader:
                 raise BadInput(f"line {number} begins a second document (expected one); give each a file of its own")
 
     def _scalar(self, event: Any) -> _Value:
+        written = (event.tag, event.value, event.implicit)
+        if written not in self._scalars:
+            self._scalars[written] = self._plain(event)
+        return self._scalars[written]
+
+    def _plain(self, event: Any) -> _Value:
         tag, text = event.tag, event.value
         if tag is None or tag == "!":
             tag = self._loader.resolve(yaml.ScalarNode, text, event.implicit)

@@ -12,8 +12,12 @@ from kstreams_runbooks.fleet.values import Amount, FleetModel
 from kstreams_runbooks.model.runs.message import Kind
 
 _FILE = "notifications.yaml"
+# As Airflow itself checks it.
+_ID = re.compile(r"[\w.:!@$#-]{1,250}", re.ASCII)
 _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+# The Airflow connection with the login that writes the notes of runs.
+NOTE_CONNECTION = "kstreams_runbooks_api"
 # Half a working day: people who wait for the application learn who holds it while that person is at work.
 HELD_TOO_LONG_H = 4.0
 
@@ -28,6 +32,12 @@ def _short(names: dict[str, Any]) -> dict[str, Any]:
     if bad := [name for name in names if not _NAME.fullmatch(name)]:
         raise ValueError(f"has the name {bad[0]!r}; use up to 64 letters, digits, dots, _ and -")
     return names
+
+
+def _connection(name: str | None) -> str | None:
+    if name is not None and not _ID.fullmatch(name):
+        raise ValueError("is not the id of an Airflow connection; use up to 250 letters, digits and _ . : ! @ - $ #")
+    return name
 
 
 class Channel(FleetModel):
@@ -53,6 +63,10 @@ class NotificationSettings(FleetModel):
         le=87_600,
         description="hours after which a run that still holds its application is reported",
     )
+    note_connection: Annotated[str | None, AfterValidator(_connection)] = Field(
+        default=NOTE_CONNECTION,
+        description="Airflow connection with the login that writes the notes of runs; null: no note is written",
+    )
     notifiers: Annotated[dict[str, Channel], AfterValidator(_short)] = Field(
         default_factory=dict, description="notifiers, each by a name of your choice"
     )
@@ -64,4 +78,4 @@ class NotificationSettings(FleetModel):
 
 def notification_settings(config_dir: Path | None = None) -> NotificationSettings:
     """The settings in the file, without channels if it is absent; BadInput names its fault."""
-    return read_settings(fleet_dir(config_dir) / _FILE, NotificationSettings, "no notification is sent")
+    return read_settings(fleet_dir(config_dir) / _FILE, NotificationSettings, "messages are kept and not sent")

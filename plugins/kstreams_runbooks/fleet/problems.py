@@ -9,8 +9,6 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from kstreams_runbooks.fleet.deployers import kinds
-from kstreams_runbooks.fleet.deployers.base import DeployerDeclaration
 from kstreams_runbooks.fleet.old_words import KEYS, new_word
 from kstreams_runbooks.wording import outside, sentence
 
@@ -132,7 +130,9 @@ def _reason(each: Mapping[str, Any], model: type[BaseModel], written: Any) -> st
     if kind == "union_tag_invalid":
         return f"has the kind {context['tag']!r}, which is not one of {context['expected_tags']}"
     if kind == "union_tag_not_found":
-        return f"has no `kind`; it names the deployer: {kinds.listed_kinds()}"
+        from kstreams_runbooks.fleet.deployers.kinds import listed_kinds
+
+        return f"has no `kind`; it names the deployer: {listed_kinds()}"
     if kind in _REASONS:
         return _REASONS[kind]
     message = str(each["msg"])
@@ -175,6 +175,10 @@ def _tags(model: type[BaseModel]) -> tuple[Any, ...]:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    # The models of every deployer, which only a problem needs: a plan reads declarations without them.
+    from kstreams_runbooks.fleet.deployers import kinds
+    from kstreams_runbooks.fleet.deployers.base import DeployerDeclaration
+
     if annotation is DeployerDeclaration:
         yield from kinds.settings_classes()
     elif isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -7,13 +7,12 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from kstreams_runbooks.documents.text import is_absent
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.fleet.declarations import Application
 from kstreams_runbooks.fleet.folders import declarations_in
 from kstreams_runbooks.fleet.names import fleet_dir
 from kstreams_runbooks.fleet.problems import Problem
@@ -21,6 +20,9 @@ from kstreams_runbooks.fleet.reading import read_declaration
 from kstreams_runbooks.fleet.values import FleetModel, KafkaName, WholeNumber, Words
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology import declaration as model
+
+if TYPE_CHECKING:
+    from kstreams_runbooks.fleet.declarations import Application
 
 
 def _as_text(value: Any) -> Any:
@@ -298,7 +300,7 @@ def release_declaration(
     return replace(declared, library=Release.parse(library))
 
 
-def declaration_problems(applications: Mapping[str, Application], directory: Path) -> Iterator[Problem]:
+def declaration_problems(applications: Mapping[str, "Application"], directory: Path) -> Iterator[Problem]:
     """Problems of the release files next to the fleet entries: an invalid one, and one of an undeclared release."""
     for name, application in sorted(applications.items()):
         files, unlisted = declarations_in(directory / "applications" / name)

@@ -16,7 +16,8 @@ _PORT = 15_002
 _TIMEOUT_S = 5.0
 # 50 ms, four times as long each time: five seconds in all.
 _RETRIES = 4
-_MODE = "SPARK_CONNECT_MODE_ENABLED"
+# Its presence alone marks a process of Connect, also without a value.
+MODE = "SPARK_CONNECT_MODE_ENABLED"
 
 
 def require_listening(remote: str) -> None:
@@ -80,12 +81,12 @@ def disconnect(session: "SparkSession", remote: str) -> None:
 @contextmanager
 def connect_mode() -> Iterator[None]:
     """Restore the environment at the end: a job submitted later would inherit the mark of a process of Connect."""
-    before = os.environ.get(_MODE)
-    os.environ[_MODE] = "1"
+    before = os.environ.get(MODE)
+    os.environ[MODE] = "1"
     try:
         yield
     finally:
         if before is None:
-            os.environ.pop(_MODE, None)
+            os.environ.pop(MODE, None)
         else:
-            os.environ[_MODE] = before
+            os.environ[MODE] = before

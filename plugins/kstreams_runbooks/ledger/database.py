@@ -47,6 +47,17 @@ def ledger_url(given: str | None = None) -> str:
     return f"sqlite:///{home.absolute() / 'kstreams_runbooks.db'}"
 
 
+def one_machine(given: str | None = None) -> str:
+    """Why workers of several machines cannot share the ledger, with the remedy; empty if they can."""
+    url = _parsed(ledger_url(given))
+    if url.get_backend_name() != "sqlite":
+        return ""
+    return (
+        f"ledger {url.render_as_string()}: SQLite is for one machine: workers on several machines, or two schedulers, "
+        f"need PostgreSQL; set {ENVIRONMENT} (docs/ledger.md)"
+    )
+
+
 class Database:
     """One database. Every call opens its own connection: Airflow forks its tasks, and forks must not share one."""
 

@@ -55,6 +55,12 @@ class Records:
             return self._read(query.order_by(JournalRow.place))
         return self._read(query.order_by(JournalRow.place.desc()).limit(newest))[::-1]
 
+    def evidence_of(self, cluster: str, application: str, kind: str, name: str, *, newest: int) -> list[Evidence]:
+        """The last so many pieces of one kind and name in any run of an application, in the order of writing."""
+        about = {"cluster": cluster, "application": application, "kind": kind, "name": name}
+        query = select(JournalRow).filter_by(**about).order_by(JournalRow.seq.desc()).limit(newest)
+        return self._read(query)[::-1]
+
     def pieces(self, run_key: str, kind: str | None = None) -> Iterator[Evidence]:
         """The same, read in pages as they are asked for: only one page is in memory."""
         last = 0

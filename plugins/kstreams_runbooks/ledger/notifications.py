@@ -4,7 +4,7 @@ A message is claimed, sent, marked as sent. A sender that is killed in between l
 sender sends the message: in that one case a message may arrive twice, but never not at all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, or_, select, update
@@ -13,13 +13,15 @@ from sqlalchemy.orm import Session
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.tables import NotificationRow
-from kstreams_runbooks.model.runs.message import Delivery, Notification
+from kstreams_runbooks.model.runs.message import Delivery, Kind, Notification
 from kstreams_runbooks.model.times import DAY_MS, MINUTE_MS
 
 # Longer than a notifier takes, with its own retries and timeouts: no other sender sends the same meanwhile.
 _CLAIM_MS = 600_000
 # The pause before a notifier that failed is tried again.
 _PAUSE_MS = MINUTE_MS
+# In place of a notifier while their file is broken; no notifier can have this name.
+_UNADDRESSED = "unknown recipient"
 # An older message is not sent any more: it stays as evidence that it did not arrive.
 _TOO_OLD_MS = DAY_MS
 
@@ -31,23 +33,21 @@ class Notifications:
 
     def queue_notification(self, notification: Notification, channels: Sequence[str]) -> None:
         """Keep a message for each notifier that has not had it: the first text stays."""
+        self.database.write(lambda session: _queue(session, notification, channels, None))
+
+    def keep_unaddressed(self, notification: Notification, why: str) -> None:
+        """Keep a message while it is not known who gets it, with the reason."""
+        self.database.write(lambda session: _queue(session, notification, (_UNADDRESSED,), why))
+
+    def address_notifications(self, channels: Callable[[Kind], Sequence[str]]) -> None:
+        """Give the messages that were kept meanwhile to the notifiers of their kind."""
+        query = select(NotificationRow).where(NotificationRow.channel == _UNADDRESSED)
 
         def work(session: Session) -> None:
-            for channel in channels:
-                key = (notification.about, str(notification.kind), notification.occasion, channel)
-                if session.get(NotificationRow, key) is None:
-                    session.add(
-                        NotificationRow(
-                            about=notification.about,
-                            kind=str(notification.kind),
-                            occasion=notification.occasion,
-                            channel=channel,
-                            message=encode(notification),
-                            at_ms=notification.at_ms,
-                            not_before_ms=0,
-                            attempts=0,
-                        )
-                    )
+            for row in session.scalars(query).all():
+                message = decode(Notification, row.message)
+                _queue(session, message, channels(message.kind), None)
+                session.delete(row)
 
         self.database.write(work)
 
@@ -86,6 +86,25 @@ class Notifications:
         if about is not None:
             query = query.where(NotificationRow.about == about)
         return self.database.read(lambda session: tuple(_delivery(row) for row in session.scalars(query)))
+
+
+def _queue(session: Session, notification: Notification, channels: Sequence[str], error: str | None) -> None:
+    for channel in channels:
+        key = (notification.about, str(notification.kind), notification.occasion, channel)
+        if session.get(NotificationRow, key) is None:
+            session.add(
+                NotificationRow(
+                    about=notification.about,
+                    kind=str(notification.kind),
+                    occasion=notification.occasion,
+                    channel=channel,
+                    message=encode(notification),
+                    at_ms=notification.at_ms,
+                    not_before_ms=0,
+                    attempts=0,
+                    error=error,
+                )
+            )
 
 
 def _due(at_ms: int) -> ColumnElement[bool]:

@@ -1,10 +1,33 @@
 """The rights that a login needs on a Kafka cluster: one row per call."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 Operation = Literal["none", "Describe", "DescribeConfigs", "Read", "Write", "Create", "Alter", "Delete"]
 Resource = Literal["", "Topic", "Group", "Cluster", "TransactionalId"]
+# Whose login makes a call: `test` belongs to no runbook.
+LoginRole = Literal["observer", "operator", "spark", "application", "test"]
+# Resources of an application. Topics: `inputs` (declared, controls, rules and sources), `globals` (sources of global
+# tables), `outputs` (declared), `sinks` (of its topology), `repartition`, `changelogs`, `empty` (read in place of
+# inputs by a flush). Groups: `group`, `every_group`, `spark_groups`. Transactional ids: `writers` (of what it reads),
+# `own_transactions`, `exactly_once` (its own, if it has any).
+On = Literal[
+    "inputs",
+    "globals",
+    "outputs",
+    "sinks",
+    "repartition",
+    "changelogs",
+    "empty",
+    "group",
+    "every_group",
+    "spark_groups",
+    "cluster",
+    "writers",
+    "own_transactions",
+    "exactly_once",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +36,8 @@ class Right:
 
     `operation` is `none` for a call that every login may make, and `resource` is then empty. `scope` lists topics,
     groups or ids. `used_by` are the commands, DAGs and steps that make the call, `broker` is a broker's response to a
-    login without the right, and `answer` the message that a person then reads.
+    login without the right, and `answer` the message that a person then reads. `by` is whose login makes it, `names`
+    are the resources of an application, and `names_of` those of one runbook in their place.
     """
 
     id: str
@@ -26,6 +50,9 @@ class Right:
     broker: str
     answer: str
     source: str
+    by: LoginRole = "observer"
+    names: tuple[On, ...] = ()
+    names_of: Mapping[str, tuple[On, ...]] = field(default_factory=dict)
 
     @property
     def words(self) -> str:

@@ -13,11 +13,18 @@ _LABEL: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _HOST: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*\.?")
 # Printable ASCII without characters that a URL has to escape: none of it can end a header, a line or a quotation.
 _TEXT: Final = re.compile(r"[!#-;=?-\[\]_a-z~%]+")
+REFUSED_LOGIN: Final = frozenset({401, 403})
+_CONNECTION: Final = "connection="
+_CONNECTION_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,250}")
+_HERE: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 @dataclass(frozen=True, slots=True)
 class WebAddress:
-    """An http or https address; `socket` is the path of a unix socket, empty for TCP. The login is never printed."""
+    """An http or https address; `socket` is the path of a unix socket, empty for TCP. The login is never printed.
+
+    `connection` is the Airflow connection that has the login, empty for an address that has its own or none.
+    """
 
     scheme: str
     host: str
@@ -26,11 +33,19 @@ class WebAddress:
     socket: str = ""
     user: str | None = field(default=None, repr=False)
     password: str = field(default="", repr=False)
+    connection: str = ""
+
+    @property
+    def sends_login_openly(self) -> bool:
+        """Whether a login would travel to another machine in clear text."""
+        has_login = self.user is not None or bool(self.connection)
+        return has_login and self.scheme == "http" and not self.socket and self.host not in _HERE
 
 
 def web_address(url: str, *, unix: bool = False) -> WebAddress:
     """The parts of `http(s)://[user:password@]host[:port][/path]`, and of `unix:///path` if `unix` allows it.
 
+    `connection=ID@` in place of a login names the Airflow connection that has it.
     ValueError, with a reason that does not repeat the text (it may hold a password), for anything else.
     """
     parts, port = _split(url)
@@ -48,14 +63,25 @@ def web_address(url: str, *, unix: bool = False) -> WebAddress:
     if port == 0:
         raise ValueError(f"has port 0 (ports are 1 to {_LAST_PORT})")
     user = None if parts.username is None else unquote(parts.username)
+    named, connection = (user or "").startswith(_CONNECTION), (user or "").removeprefix(_CONNECTION)
+    if named and (parts.password is not None or not _CONNECTION_ID.fullmatch(connection)):
+        raise ValueError("has a login that is not connection=ID, the id of an Airflow connection, alone")
     return WebAddress(
         parts.scheme,
         host,
         port or _PORTS[parts.scheme],
         parts.path,
-        user=user,
+        user=None if named else user,
         password=unquote(parts.password or ""),
+        connection=connection if named else "",
     )
+
+
+def login_words(address: WebAddress) -> str:
+    """The place of the login of an address, for a sentence about a system that does not accept it."""
+    if address.connection:
+        return f"the login of the Airflow connection {address.connection}"
+    return "the login in the fleet entry's address" if address.user is not None else "a request without a login"
 
 
 def _split(url: str) -> tuple[SplitResult, int | None]:

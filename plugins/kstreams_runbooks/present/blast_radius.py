@@ -154,7 +154,10 @@ def _history(radius: BlastRadius) -> Iterator[str]:
 def _store(store: StoreFate) -> str:
     why = f" ({store.why})" if store.why else ""
     fed = first_of(store.inputs) or "no input"
-    return f"{store.store} from {fed}: {store.fate}{why}{', loss declared acceptable' if store.accepted else ''}"
+    back = (
+        "" if not store.local_only or store.local_only == store.why else f"; no undo brings it back: {store.local_only}"
+    )
+    return f"{store.store} from {fed}: {store.fate}{why}{', loss declared acceptable' if store.accepted else ''}{back}"
 
 
 def _downstream(radius: BlastRadius) -> Iterator[str]:

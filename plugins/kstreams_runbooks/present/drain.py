@@ -11,7 +11,7 @@ from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.drain import DrainAnswer, RunningInstance
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.verdicts import Outcome
-from kstreams_runbooks.wording import first_of, sentence
+from kstreams_runbooks.wording import first_of, fitted, sentence
 
 SCHEMA_VERSION: Final = 1
 # Digits with separators, and the numbers inside names.
@@ -58,9 +58,9 @@ def document(entry: DeclaredApplication, answer: DrainAnswer) -> dict[str, Any]:
     }
 
 
-def as_text(entry: DeclaredApplication, answer: DrainAnswer) -> str:
-    """The verdict, then each reason on its own line."""
-    return "\n".join(map(sentence, _lines(entry, answer)))
+def as_text(entry: DeclaredApplication, answer: DrainAnswer, columns: int | None = None) -> str:
+    """The verdict, then each reason on its own line, of at most `columns` characters (None: whole)."""
+    return "\n".join(fitted(sentence(line), columns) for line in _lines(entry, answer))
 
 
 def _lines(entry: DeclaredApplication, answer: DrainAnswer) -> Iterator[str]:

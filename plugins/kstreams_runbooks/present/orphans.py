@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from kstreams_runbooks.model.readings.orphans import ApplicationOrphans, Orphan
 from kstreams_runbooks.model.times import utc_second
-from kstreams_runbooks.wording import sentence
+from kstreams_runbooks.wording import fitted, sentence
 
 SCHEMA_VERSION: Final = 1
 _CHANGELOG = "keep it while an undo may need its store; then retire it (reset_and_cleanup, mode retire)"
@@ -58,14 +58,15 @@ def exit_code(answers: Sequence[ApplicationOrphans]) -> int:
     return 1 if any(one.orphans for one in answers) else 0
 
 
-def as_text(answers: Sequence[ApplicationOrphans]) -> str:
-    """The whole answer as text."""
-    return "\n\n".join("\n".join(map(sentence, _application(one))) for one in answers)
+def as_text(answers: Sequence[ApplicationOrphans], columns: int | None = None) -> str:
+    """The whole answer as text, in lines of at most `columns` characters (None: whole)."""
+    return "\n\n".join("\n".join(fitted(sentence(line), columns) for line in _application(one)) for one in answers)
 
 
 def _application(one: ApplicationOrphans) -> Iterator[str]:
     count = f"{len(one.orphans):,} {'topic' if len(one.orphans) == 1 else 'topics'} that nothing reads"
-    yield f"{one.application} @ {one.cluster}: {count if one.orphans else 'every internal topic is read'}"
+    none = "not known" if one.problems else "every internal topic is read"
+    yield f"{one.application} @ {one.cluster}: {count if one.orphans else none}"
     for orphan in one.orphans:
         yield f"  {orphan.topic} (id {orphan.topic_id}): {', '.join(_facts(orphan))}"
         yield f"    {_may(orphan)}"

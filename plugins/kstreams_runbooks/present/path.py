@@ -10,30 +10,39 @@ _WIDTH = 110
 _SEVERITIES = ("danger", "warning", "info")
 
 
-def as_text(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...] = ()) -> str:
-    """Verdict first, then the steps in order (`settings`, the runs with their bounces), assumptions, findings."""
-    return "\n".join(_lines(question, path, settings))
+def as_text(
+    question: PathQuestion, path: UpgradePath, settings: tuple[str, ...] = (), columns: int | None = None
+) -> str:
+    """Verdict first, then the steps in order (`settings`, the runs with their bounces), assumptions, findings.
+
+    In lines of at most `columns` characters (None: 110).
+    """
+    width = min(_WIDTH, columns or _WIDTH)
+    return "\n".join(_lines(question, path, settings, width))
 
 
-def _lines(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...]) -> Iterator[str]:
-    yield from _wrapped(f"{path.verdict.upper()}  {path.reason}", "")
-    yield from _steps(question, path, settings)
+def _lines(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...], width: int) -> Iterator[str]:
+    yield from _wrapped(f"{path.verdict.upper()}  {path.reason}", "", width)
+    yield from _steps(question, path, settings, width)
     if assumed := tuple(_assumed(question)):
         yield ""
-        yield from _wrapped(f"not known, counted as used: {', '.join(assumed)}", "")
+        yield from _wrapped(f"not known, counted as used: {', '.join(assumed)}", "", width)
     if question.group_protocol:
         present = f"group.protocol={question.group_protocol}"
-        yield from ("", f"{present} is taken as the present one, and no path changes it; to change it, ask `plan`")
+        yield ""
+        yield from _wrapped(
+            f"{present} is taken as the present one, and no path changes it; to change it, ask `plan`", "", width
+        )
     for severity in _SEVERITIES:
         found = tuple(finding for finding in path.findings if finding.severity == severity)
         if found:
             yield ""
             yield severity
         for finding in found:
-            yield from _finding(finding)
+            yield from _finding(finding, width)
 
 
-def _steps(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...]) -> Iterator[str]:
+def _steps(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...], width: int) -> Iterator[str]:
     """One order of steps: what to set first, then the bounces of every run."""
     if settings:
         yield from ("", "before run 1, set where it is not set yet:")
@@ -47,13 +56,14 @@ def _steps(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...])
             yield from ("", f"one run: {leg.runbook}")
         for bounce in leg.bounces:
             yield from _wrapped(
-                f"{next(number)}. {sentence(bounce, unset=_unset(bounce, leg.bounces))}", "   ", "      "
+                f"{next(number)}. {sentence(bounce, unset=_unset(bounce, leg.bounces))}", "   ", width, "      "
             )
     if path.legs and backward:
         yield from _wrapped(
             f"undo of the run that went from {question.target} to {question.running}, while that run is the last one, "
             "rolls the instances back and knows what ran before.",
             "   ",
+            width,
         )
 
 
@@ -87,17 +97,17 @@ def _assumed(question: PathQuestion) -> Iterator[str]:
         yield "table aggregations"
 
 
-def _finding(finding: PathFinding) -> Iterator[str]:
+def _finding(finding: PathFinding, width: int) -> Iterator[str]:
     runbook = f" [{finding.runbook}]" if finding.runbook else ""
     yield f"  {finding.id}: {finding.object}{runbook}"
-    yield from _wrapped(finding.message, "    ")
-    yield from _wrapped(f"source: {finding.source}", "    ")
+    yield from _wrapped(finding.message, "    ", width)
+    yield from _wrapped(f"source: {finding.source}", "    ", width)
 
 
-def _wrapped(text: str, indent: str, hanging: str | None = None) -> list[str]:
+def _wrapped(text: str, indent: str, width: int, hanging: str | None = None) -> list[str]:
     return textwrap.wrap(
         text,
-        _WIDTH,
+        width,
         initial_indent=indent,
         subsequent_indent=indent if hanging is None else hanging,
         break_long_words=False,

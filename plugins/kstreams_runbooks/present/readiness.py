@@ -4,30 +4,43 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from kstreams_runbooks.decide.rights.granted import lacks, not_known
 from kstreams_runbooks.decide.runbooks import runbook
 from kstreams_runbooks.errors import RunbookError, Unreachable
-from kstreams_runbooks.model.discovery.readiness import FactsShown, Readiness
+from kstreams_runbooks.model.discovery.readiness import FactsShown, NoteReadiness, Readiness
+from kstreams_runbooks.model.readings.acls import RightsAnswer
+from kstreams_runbooks.present.rights import acl_document
 
 SCHEMA_VERSION: Final = 1
 _FACTS: Final = "topology facts"
+_NOTE: Final = "the run's note"
 _UNREAD = FactsShown("not known", unknown=("nothing was read",))
 
 
 @dataclass(frozen=True)
 class ApplicationReadiness:
-    """One application; `error` is why nothing of it could be read, None if something could."""
+    """One application; `error` is why nothing of it could be read, None if something could.
+
+    `bootstrap` is for the commands that grant rights.
+    """
 
     application: str
     cluster: str
     runbooks: tuple[Readiness, ...]
     error: RunbookError | None = None
     facts: FactsShown = _UNREAD
+    bootstrap: str = ""
 
 
-def document(found: Sequence[ApplicationReadiness]) -> dict[str, Any]:
-    """Every application with every runbook."""
+def document(found: Sequence[ApplicationReadiness], note: NoteReadiness, ledger: str = "") -> dict[str, Any]:
+    """Every application with every runbook, and whether runs can write their notes.
+
+    `ledger` is why workers of several machines cannot share it.
+    """
     return {
         "schema_version": SCHEMA_VERSION,
+        "ledger": ledger or None,
+        "run_note": {"standing": note.status, "why": note.why},
         "applications": [
             {
                 "application": one.application,
@@ -42,6 +55,7 @@ def document(found: Sequence[ApplicationReadiness]) -> dict[str, Any]:
                         "missing": list(each.missing),
                         "not_known": list(each.unknown),
                         "better_with": list(each.better),
+                        "rights": _rights(each.rights, one.bootstrap),
                     }
                     for each in one.runbooks
                 ],
@@ -57,8 +71,8 @@ def document(found: Sequence[ApplicationReadiness]) -> dict[str, Any]:
     }
 
 
-def as_text(found: Sequence[ApplicationReadiness]) -> Iterator[str]:
-    """One line for each runbook with what it lacks."""
+def as_text(found: Sequence[ApplicationReadiness], note: NoteReadiness) -> Iterator[str]:
+    """One line for each runbook with what it lacks, and one about the notes of all runs."""
     for one in found:
         yield f"{one.application} @ {one.cluster}"
         if one.error:
@@ -68,11 +82,14 @@ def as_text(found: Sequence[ApplicationReadiness]) -> Iterator[str]:
         said: dict[str, int] = {}
         for each in one.runbooks:
             name = each.runbook if runbook(each.runbook).is_dag else f"{each.runbook}*"
-            yield f"  {name:21} {each.status:11} {_lacks(each, said)}".rstrip()
+            yield f"  {name:21} {each.status:11} {_lacks(each, said, one.bootstrap)}".rstrip()
         yield f"  {_FACTS:21} {one.facts.status:11} {'; '.join(_about(one.facts))}".rstrip()
         yield from (f"  [{number}] {why}" for why, number in said.items())
-    if any(not runbook(each.runbook).is_dag for one in found for each in one.runbooks):
+    if any(not runbook(each.runbook).is_dag for one in found if not one.error for each in one.runbooks):
         yield "* a procedure for a person: kstreams-runbooks plan prints its steps"
+    # A run goes on without its note: this is not in the exit code.
+    works = "; runbooks work without it" if note.status in {"missing", "not known"} else ""
+    yield f"{_NOTE:23} {note.status:11} {note.why}{works}"
 
 
 def _about(facts: FactsShown) -> Iterator[str]:
@@ -92,17 +109,31 @@ def exit_code(found: Sequence[ApplicationReadiness]) -> int:
 def _code(one: ApplicationReadiness) -> int:
     if one.error:
         return one.error.exit_code
-    if any(each.unknown for each in one.runbooks):
+    if any(each.unknown or (each.rights and each.rights.unknown) for each in one.runbooks):
         return 3
     return int(any(each.status == "missing" for each in one.runbooks))
 
 
-def _lacks(each: Readiness, said: dict[str, int]) -> str:
+def _rights(answer: RightsAnswer | None, bootstrap: str) -> dict[str, Any] | None:
+    """Null for a procedure, and if nothing could be read."""
+    if answer is None:
+        return None
+    return {
+        "missing": [acl_document(acl, bootstrap) for acl in answer.missing],
+        "not_known": [{**acl_document(acl, bootstrap), "why": why} for acl, why in answer.unknown],
+    }
+
+
+def _lacks(each: Readiness, said: dict[str, int], bootstrap: str) -> str:
     if each.status == "not needed":
         return "; ".join(each.better)
     parts = ["; ".join(each.missing)] if each.missing else []
-    if each.unknown:
-        parts.append(f"not known: {', '.join(_number(why, said) for why in each.unknown)}")
+    rights = each.rights or RightsAnswer(each.runbook)
+    if rights.missing:
+        numbers = ", ".join(_number(lacks(acl, bootstrap), said) for acl in rights.missing)
+        parts.append(f"rights missing: {numbers}")
+    if unknown := (*each.unknown, *(not_known(acl, why) for acl, why in rights.unknown)):
+        parts.append(f"not known: {', '.join(_number(why, said) for why in unknown)}")
     if each.better:
         parts.append(f"works, but: {'; '.join(each.better)}" if each.status == "ready" else "")
     return " | ".join(part for part in parts if part)

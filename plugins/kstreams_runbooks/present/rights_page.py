@@ -13,6 +13,11 @@ Every call to a Kafka cluster with the right that it needs, and what is answered
 A topic or group that a login may not see never counts as absent: [security](security.md).
 
 On a broker Read, Write, Alter and Delete on a resource allow Describe of it, and AlterConfigs allows DescribeConfigs.
+
+`kstreams-runbooks rights RUNBOOK --application NAME` prints the ACLs of one runbook as commands, no more than it needs.
+The observer, the operator and Spark use the login of the cluster's connection; the application has its own. *Every
+runbook* is every DAG that changes an application. `readiness` compares these rights with what the cluster grants. The
+first step of a run refuses without one of them, before anything is changed.
 """
 
 
@@ -23,16 +28,23 @@ def rights_page(rows: tuple[Right, ...]) -> str:
 
 def _page(rows: tuple[Right, ...]) -> Iterator[str]:
     yield _HEAD
-    yield from ("## By right", "", "| right | on | calls | commands, DAGs and steps |", "|---|---|---|---|")
+    yield from (
+        "## By right",
+        "",
+        "| right | on | logins | calls | commands, DAGs and steps |",
+        "|---|---|---|---|---|",
+    )
     for words in sorted({row.words for row in rows}):
         same = [row for row in rows if row.words == words]
         on = "; ".join(dict.fromkeys(row.scope for row in same if row.scope)) or "–"
         users = ", ".join(sorted({user for row in same for user in row.used_by}))
-        yield f"| {words} | {on} | {', '.join(row.id for row in same)} | {users} |"
+        logins = ", ".join(sorted({row.by for row in same}))
+        yield f"| {words} | {on} | {logins} | {', '.join(row.id for row in same)} | {users} |"
     yield from ("", "## By call")
     for row in rows:
         yield from ("", f"### {row.id}", "", f"- call: {row.call} ({row.request})")
         yield f"- right: **{row.words}**{f', {row.scope}' if row.scope else ''}"
+        yield f"- login: {row.by}"
         yield f"- used by: {', '.join(row.used_by)}"
         yield f"- without it the broker: {row.broker}"
         yield f"- without it the answer: {row.answer}"

@@ -1,5 +1,6 @@
 """The last step of every runbook: one outcome, from its writes and proofs."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,7 @@ from kstreams_runbooks.steps.instances.watch_trigger import SAW
 from kstreams_runbooks.steps.plan.cards import cards_that_count
 from kstreams_runbooks.steps.plan.next_action import next_of_run
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, leave, reported
+from kstreams_runbooks.steps.run.note import note_end
 from kstreams_runbooks.steps.run.notify import emergencies, notify_all
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.watch.evidence import plan_of
@@ -37,8 +39,11 @@ def conclude() -> None:
     context = get_current_context()
     with reported(context, "judges how the run ended") as run:
         outcome, action = close(run)
+        level = log_level(outcome.outcome)
+        run.log_at(level, f"{outcome.outcome.upper()}: {outcome.sentence}")
+        # Before the head of the journal is read: a note is an entry.
+        note_end(run, outcome, action)
         head = _report_chain(run)
-        run.say(f"{outcome.outcome.upper()}: {outcome.sentence}")
         code = exit_code(outcome.outcome)
         left = {"outcome": str(outcome.outcome), "sentence": outcome.sentence, "exit_code": code, "head": head}
         left |= {"next": list(action.lines)}
@@ -46,7 +51,7 @@ def conclude() -> None:
         if outcome.outcome is RunOutcome.DRY_RUN:
             run.say(f"the evidence: {evidence_command(run.record)}")
         for line in (*action.lines, *action.manually):
-            run.say(line)
+            run.log_at(level, line)
         tell(run, outcome, action, head)
         if not outcome.outcome.succeeded:
             # Already reported, and not a refusal: the task only has to end as the run does.
@@ -162,6 +167,13 @@ def exit_code(outcome: RunOutcome) -> int:
     if outcome.succeeded:
         return 0
     return Inconclusive.exit_code if outcome is RunOutcome.INCONCLUSIVE else 1
+
+
+def log_level(outcome: RunOutcome) -> int:
+    """How loud an outcome and its next action are: an application that was left changed is an error."""
+    if outcome.succeeded:
+        return logging.INFO
+    return logging.ERROR if outcome is RunOutcome.STOPPED else logging.WARNING
 
 
 def has_drifted(run: Run) -> bool:

@@ -56,6 +56,7 @@ def drain_command(
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.model.readings.drain import DrainQuestion, Pause
     from kstreams_runbooks.present.drain import as_text, document, exit_code
+    from kstreams_runbooks.terminal.columns import columns
     from kstreams_runbooks.terminal.drain_display import Display
     from kstreams_runbooks.terminal.logs import log_to_stderr
     from kstreams_runbooks.watch.drain.drain import drain_reader
@@ -78,7 +79,7 @@ def drain_command(
     click.echo(
         json.dumps(document(entry.declared(), answer), indent=2)
         if form == "json"
-        else as_text(entry.declared(), answer)
+        else as_text(entry.declared(), answer, columns())
     )
     sys.exit(exit_code(answer))
 

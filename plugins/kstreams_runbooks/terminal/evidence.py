@@ -11,7 +11,7 @@ import click
 
 from kstreams_runbooks.errors import BadInput, Inconclusive
 from kstreams_runbooks.model.times import DAY_MS
-from kstreams_runbooks.wording import LONGEST_SENTENCE, outside
+from kstreams_runbooks.wording import LONGEST_SENTENCE, outside, sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.ledger import Ledger
@@ -26,7 +26,10 @@ _NUMBERED = re.compile(r"#\d+$")
 @click.command("evidence")
 @click.argument("run")
 @click.option(
-    "--format", "form", type=click.Choice(["json", "markdown", "html"]), default="markdown", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["json", "markdown", "html", "text"]),
+    help="[default: text on a terminal, else markdown]",
 )
 @click.option(
     "--readings",
@@ -39,16 +42,24 @@ _NUMBERED = re.compile(r"#\d+$")
 @click.option(
     "--verify", is_flag=True, help="Show whether every entry is as it was written: exit 0 yes, 1 no, 3 unknown."
 )
+@click.option(
+    "--timeline", is_flag=True, help="Only the events in order, raw readings included, with the seconds between them."
+)
 @click.option("--head", help="With --verify: the head from conclude's log or the notification.")
-def evidence_command(run: str, form: str, readings: str | None, recheck: bool, verify: bool, head: str | None) -> None:
+def evidence_command(
+    run: str, form: str | None, readings: str | None, recheck: bool, verify: bool, timeline: bool, head: str | None
+) -> None:
     """Plan, approvals, timeline and verdicts of RUN (a run id, or dag_id/run_id; `#1` for its first use).
 
     --format html is one file that needs no network; --format json has everything, and is written in pieces.
     """
     from kstreams_runbooks.ledger import Ledger
+    from kstreams_runbooks.terminal.columns import columns
 
     if readings is not None and form != "json":
         raise BadInput("--readings: only --format json has readings; give both")
+    if timeline and (form is not None or recheck or verify):
+        raise BadInput("--timeline: is a view of its own; give neither --format nor --recheck nor --verify with it")
     if head is not None and not verify:
         raise BadInput("--head: only --verify compares it; give both")
     head = None if head is None else _head(head)
@@ -60,10 +71,12 @@ def evidence_command(run: str, form: str, readings: str | None, recheck: bool, v
         said = f"run {run} is {record.run_key}; its run id was also used for {', '.join(others)}"
         click.echo(outside(said, LONGEST_SENTENCE), err=True)
     document = _document(ledger, record, recheck=recheck, verify=verify, head=head)
-    if form == "json":
+    if timeline:
+        _print_timeline(ledger, record, document)
+    elif form == "json":
         _print_pieces(ledger, record, document, readings or "all")
     else:
-        _print_page(ledger, record, document, form)
+        _print_page(ledger, record, document, form or ("markdown" if columns() is None else "text"))
     _end(record, document)
 
 
@@ -82,17 +95,39 @@ def _print_pieces(ledger: "Ledger", record: "RunRecord", document: dict[str, Any
 def _print_page(ledger: "Ledger", record: "RunRecord", document: dict[str, Any], form: str) -> None:
     from kstreams_runbooks.present.evidence.html import as_html
     from kstreams_runbooks.present.evidence.page import as_markdown
+    from kstreams_runbooks.present.evidence.text import as_text
+    from kstreams_runbooks.terminal.columns import columns
     from kstreams_runbooks.watch.evidence import Readings, parts, pieces, plan_of, topologies_of
 
     if "chain" not in document:
-        click.echo((as_html if form == "html" else as_markdown)(document))
+        plain = as_text(document, columns=columns()) if form == "text" else as_markdown(document)
+        click.echo(as_html(document) if form == "html" else plain)
         return
     whole = document | {part: list(pieces(ledger, record, part, Readings.NONE)) for part in parts()}
     plan = plan_of(ledger, record)
     if form == "html":
         click.echo(as_html(whole, plan, topologies_of(ledger, record)))
+    elif form == "text":
+        click.echo(as_text(whole, plan, columns()))
     else:
         click.echo(as_markdown(whole, plan))
+
+
+def _print_timeline(ledger: "Ledger", record: "RunRecord", document: dict[str, Any]) -> None:
+    """The events in order; of a reading only its name and time."""
+    from kstreams_runbooks.present.evidence.timeline import timeline_lines
+    from kstreams_runbooks.terminal.columns import columns
+    from kstreams_runbooks.watch.evidence import Readings, parts, pieces
+    from kstreams_runbooks.wording import fitted
+
+    whole = dict(document)
+    for part in parts():
+        raw = part == "readings"
+        found = pieces(ledger, record, part, Readings.ALL if raw else Readings.NONE)
+        whole[part] = [{**one, "payload": None} if raw else one for one in found]
+    width = columns()
+    for line in timeline_lines(whole):
+        click.echo(fitted(sentence(line), width))
 
 
 def _head(given: str) -> str:
@@ -147,8 +182,8 @@ def _end(record: "RunRecord", document: dict[str, Any]) -> None:
             wrong.append(f"{len(recheck['different'])} decisions have another result today")
         elif not recheck["equal"]:
             unknown.append(f"run {record.run_key} has no decision: nothing was decided again")
-    for sentence in (*wrong, *unknown):
-        click.echo(outside(sentence, LONGEST_SENTENCE), err=True)
+    for problem in (*wrong, *unknown):
+        click.echo(outside(problem, LONGEST_SENTENCE), err=True)
     if wrong or unknown:
         sys.exit(1 if wrong else Inconclusive.exit_code)
 

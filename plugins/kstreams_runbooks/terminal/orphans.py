@@ -6,6 +6,8 @@ import time
 
 import click
 
+from kstreams_runbooks.errors import Inconclusive
+
 _EPILOG = """\b
 Examples:
   kstreams-runbooks orphans                        the whole fleet
@@ -24,11 +26,22 @@ def orphans_command(applications: tuple[str, ...], form: str) -> None:
 
     Exit codes: 0 none, 1 there are some, 2 bad input, 3 a cluster or a part of it could not be read.
     """
+    from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.present.orphans import as_text, document, exit_code
+    from kstreams_runbooks.terminal.columns import columns
     from kstreams_runbooks.terminal.logs import log_to_stderr
     from kstreams_runbooks.watch.orphans import read_orphans
 
     log_to_stderr()
+    fleet = load_fleet()
+    bad = () if applications else fleet.not_looked_at
+    if not applications and not fleet.applications and not bad:
+        raise fleet.empty
     found = read_orphans(applications, time.time_ns() // 1_000_000)
-    click.echo(json.dumps(document(found), indent=2) if form == "json" else as_text(found))
+    if form == "json":
+        click.echo(json.dumps(document(found), indent=2))
+    elif found:
+        click.echo(as_text(found, columns()))
+    if bad:
+        raise Inconclusive(*bad)
     sys.exit(exit_code(found))

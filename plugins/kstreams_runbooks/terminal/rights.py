@@ -1,12 +1,146 @@
 """`kstreams-runbooks rights`: what a login has to be allowed on a Kafka cluster."""
 
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, cast, get_args
+
 import click
 
+from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.wording import outside, sentence
 
-@click.command("rights")
-def rights_command() -> None:
-    """The page of all rights as Markdown: every call to Kafka with the right that it needs (docs/rights.md)."""
-    from kstreams_runbooks.present.rights_page import rights_page
+if TYPE_CHECKING:
+    from kstreams_runbooks.fleet import Application, Fleet
+    from kstreams_runbooks.model.readings.acls import OwnResources
+    from kstreams_runbooks.model.rights import LoginRole
+
+_EPILOG = """\b
+Examples:
+  kstreams-runbooks rights                                        every call with its right: docs/rights.md
+  kstreams-runbooks rights library_bump --application orders      the ACLs, as commands of kafka-acls.sh
+  kstreams-runbooks rights library_bump --application orders --principal User:runbooks \\
+    --principal application=User:orders --format yaml
+\b
+Without --principal the login of the cluster's connection reads, writes and counts with Spark, and the login of the
+application is PRINCIPAL.
+"""
+
+
+_FORMATS = click.Choice(["acls", "yaml", "json", "text"])
+
+
+@click.command("rights", epilog=_EPILOG)
+@click.argument("runbook", required=False)
+@click.option("--application", metavar="NAME", help="Fleet entry whose topics and group are named.")
+@click.option(
+    "--principal",
+    "principals",
+    multiple=True,
+    metavar="[ROLE=]PRINCIPAL",
+    help="Such as User:runbooks: for observer, operator and spark; with ROLE= for one of them, or for application.",
+)
+@click.option("--format", "form", type=_FORMATS, default="acls", show_default=True)
+def rights_command(runbook: str | None, application: str | None, principals: tuple[str, ...], form: str) -> None:
+    """The ACLs that RUNBOOK needs, no more, for each login: observer, operator, Spark and the application's own.
+
+    Internal topics are named if an instance reports its topology and the cluster answers; otherwise they are one
+    prefix, and a note shows it. Without RUNBOOK it is the page of all calls with their rights (docs/rights.md). It
+    changes nothing.
+    """
     from kstreams_runbooks.rules import rights
 
-    click.echo(rights_page(rights()), nl=False)
+    if runbook is None:
+        from kstreams_runbooks.present.rights_page import rights_page
+
+        if application or principals:
+            raise BadInput("rights: --application and --principal belong to a runbook; name one")
+        click.echo(rights_page(rights()), nl=False)
+        return
+    from kstreams_runbooks.decide.rights.needed import needed_acls, rows_of
+    from kstreams_runbooks.fleet import load_fleet
+    from kstreams_runbooks.observe.kafka.clients import bootstrap
+    from kstreams_runbooks.present.rights import as_commands, as_text, document
+    from kstreams_runbooks.terminal.logs import log_to_stderr
+
+    log_to_stderr()
+    if not rows_of(rights(), runbook):
+        raise BadInput(f"rights: {outside(runbook, 80)} (expected a runbook that is a DAG: {', '.join(_dags())})")
+    if application is None:
+        raise BadInput(f"rights {runbook}: whose topics and group? give --application NAME")
+    given = _given(principals)
+    fleet = load_fleet()
+    entry = fleet.application(application)
+    config, own = _own(fleet, entry)
+    needed = needed_acls(rights(), runbook, entry.name, own, _principals(config, given))
+    server = bootstrap(config) if config else ""
+    if form == "json":
+        click.echo(json.dumps(document(needed, entry.cluster, server), indent=2))
+    elif form == "yaml":
+        import yaml
+
+        click.echo(yaml.safe_dump(document(needed, entry.cluster, server), sort_keys=False, width=120), nl=False)
+    else:
+        parts = as_text(needed, entry.cluster) if form == "text" else as_commands(needed, entry.cluster, server)
+        click.echo("\n".join(map(sentence, parts)))
+
+
+def _dags() -> Iterable[str]:
+    from kstreams_runbooks.decide.runbooks import RUNBOOKS
+
+    return (row.name for row in RUNBOOKS if row.is_dag)
+
+
+def _given(principals: tuple[str, ...]) -> dict["LoginRole", str]:
+    from kstreams_runbooks.decide.rights.needed import OF_CONNECTION
+    from kstreams_runbooks.model.rights import LoginRole
+
+    known = tuple(role for role in get_args(LoginRole) if role != "test")
+    found: dict[LoginRole, str] = {}
+    for one in principals:
+        role, equals, name = one.partition("=")
+        if equals and role in known:
+            found[cast("LoginRole", role)] = name
+        else:
+            # The subject of a certificate has equals signs of its own.
+            name = one
+            found |= dict.fromkeys(OF_CONNECTION, one)
+        kind, colon, rest = name.partition(":")
+        if not colon or not kind or not rest:
+            raise BadInput(
+                f"--principal {outside(one, 80)}: is not a principal such as User:runbooks, with {', '.join(known)} "
+                "and an equals sign in front for one of them; correct it"
+            )
+    return found
+
+
+def _principals(config: Mapping[str, Any], given: Mapping["LoginRole", str]) -> dict["LoginRole", str]:
+    from kstreams_runbooks.watch.rights import connection_principals
+
+    own: dict[LoginRole, str] = {"application": ""}
+    return (
+        connection_principals(config) | own | dict(given)
+        if config
+        else {
+            **dict.fromkeys(("observer", "operator", "spark"), ""),
+            **own,
+            **given,
+        }
+    )
+
+
+def _own(fleet: "Fleet", entry: "Application") -> tuple[dict[str, Any], "OwnResources"]:
+    """The connection's settings (empty if there is none), and the resources as far as they can be read."""
+    from kstreams_runbooks.connections import kafka_config
+    from kstreams_runbooks.deployers import make_deployer
+    from kstreams_runbooks.observe import ClusterReader, read_application, unread
+    from kstreams_runbooks.watch.rights import own_resources
+
+    config: dict[str, Any] = {}
+    try:
+        config = kafka_config(fleet.cluster(entry.cluster).connection)
+        with ClusterReader(config) as reader:
+            reading = read_application(entry, reader, make_deployer(entry, dry_run=True))
+            return config, own_resources(fleet, entry, reading, reader)
+    except RunbookError as error:
+        click.echo(sentence(error), err=True)
+        return config, own_resources(fleet, entry, unread(entry, str(error)), None)

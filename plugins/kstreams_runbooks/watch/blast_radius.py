@@ -7,16 +7,18 @@ from typing import Any
 from kstreams_runbooks.connections import kafka_config
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.fleet_graph import fleet_graph, require_own_outputs
+from kstreams_runbooks.decide.internal_topics.derived import prefix_of
 from kstreams_runbooks.decide.reset.offsets import moved_offsets
 from kstreams_runbooks.decide.reset.pace import read_pace
-from kstreams_runbooks.decide.reset.radius import Asked, blast_radius
+from kstreams_runbooks.decide.reset.radius import Asked, all_gone, blast_radius
 from kstreams_runbooks.decide.reset.stores import restored_topics, table_inputs
 from kstreams_runbooks.decide.reset.targets import parse_targets, with_defaults
-from kstreams_runbooks.decide.topology.names import internal_by_id
+from kstreams_runbooks.decide.topology.names import internal_by_id, is_changelog
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
 from kstreams_runbooks.fleet import Application, Fleet, load_fleet
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.local_state import Directories
 from kstreams_runbooks.model.offset_targets import OffsetTarget
 from kstreams_runbooks.model.readings.input_offsets import MovedOffset
 from kstreams_runbooks.model.readings.readings import Missing
@@ -27,19 +29,22 @@ from kstreams_runbooks.model.readings.reset import (
     ReadPace,
     ResetFacts,
     ResetMode,
+    RestoringLog,
     TopicUser,
 )
+from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import reading_instances, topics_of
-from kstreams_runbooks.observe.kafka.offsets import Place
+from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames, not_visible
 from kstreams_runbooks.observe.kafka.topic_users import read_topic_users
 from kstreams_runbooks.observe.lag.input_partitions import TIERED, read_input_partitions
 from kstreams_runbooks.observe.lag.last_offsets import read_missing_keys
+from kstreams_runbooks.observe.lag.partition_rows import places_of
 from kstreams_runbooks.watch.drain.unread import isolation_of
 from kstreams_runbooks.watch.reset_counts import counted_moves, oldest_left
 from kstreams_runbooks.watch.reset_neighbours import read_running_uses
-from kstreams_runbooks.watch.saved_targets import saved_offsets
+from kstreams_runbooks.watch.saved_targets import saved_by_topic
 from kstreams_runbooks.watch.versions import versions_last_run
 
 _POLICY = "cleanup.policy"
@@ -51,11 +56,17 @@ _STOPPED = {"EMPTY", "DEAD"}
 
 @dataclass(frozen=True, slots=True)
 class ResetQuestion:
-    """What a person asks: the mode, the targets as given by topic, and outputs whose records would be deleted."""
+    """What a person asks: the mode, the targets as given by topic, and outputs whose records would be deleted.
+
+    `brings` are the versions that start afterwards: their inputs have targets too. `directories` are the only task
+    directories that go, none for all.
+    """
 
     mode: ResetMode
     targets: Mapping[str, Any]
     emptied: tuple[str, ...] = ()
+    brings: tuple[Side, ...] = ()
+    directories: Directories = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +78,7 @@ class _Read:
     outputs: frozenset[str]
     targets: Mapping[str, OffsetTarget]
     tables: frozenset[str]
+    read: frozenset[str]
 
 
 def read_blast_radius(application: str, question: ResetQuestion, say: Callable[[str], None]) -> BlastRadius:
@@ -80,11 +92,17 @@ def read_blast_radius(application: str, question: ResetQuestion, say: Callable[[
 
 @dataclass(frozen=True, slots=True)
 class ReadReset:
-    """The blast radius of a reset, the target of each input whose offsets it sets (defaults included), the outputs."""
+    """The blast radius of a reset, the target of each input whose offsets it sets (defaults included), the outputs.
+
+    `read` are all topics that the application reads, those of global stores too. `last` are the topologies that may
+    have run last.
+    """
 
     radius: BlastRadius
     targets: Mapping[str, OffsetTarget]
     outputs: frozenset[str]
+    read: frozenset[str]
+    last: tuple[Topology, ...] = ()
 
 
 def read_reset(application: str, question: ResetQuestion, say: Callable[[str], None]) -> ReadReset:
@@ -107,8 +125,10 @@ def read_reset(application: str, question: ResetQuestion, say: Callable[[str], N
         counted_moves(config, rows, isolation, say) if rows else (),
         tuple(_missing_keys(config, entry, question.mode, read, rows)),
         question.emptied,
+        question.directories,
     )
-    return ReadReset(blast_radius(asked, read.sides, read.facts, graph), read.targets, read.outputs)
+    radius, last = blast_radius(asked, read.sides, read.facts, graph), tuple(one.topology for one in read.sides)
+    return ReadReset(radius, read.targets, read.outputs, read.read, last)
 
 
 def _require_fitting(question: ResetQuestion) -> None:
@@ -130,17 +150,26 @@ def _read(
         instances = instances_read()
     sides = versions_last_run(entry, deployer, instances)
     topics = topics_of((side.topology for side in sides), group_id, names)
-    if isinstance(topics, Missing):
-        raise Inconclusive(f"topology of {entry.name}: {topics.missing}")
-    sources, unproven = topics.read_on(names)
-    inputs = sources - topics.internal
-    restored = frozenset[str]().union(*(restored_topics(side) for side in sides))
+    # A version that starts afterwards may read more: without an offset it would follow auto.offset.reset there.
+    every = (*sides, *question.brings)
+    brought = topics_of((side.topology for side in every), group_id, names)
+    if isinstance(topics, Missing) or isinstance(brought, Missing):
+        lacking = next(one.missing for one in (topics, brought) if isinstance(one, Missing))
+        raise Inconclusive(f"topology of {entry.name}: {lacking}")
+    sources, unproven = brought.read_on(names)
+    inputs = sources - brought.internal
+    restored = frozenset[str]().union(*(restored_topics(side) for side in every))
     parsed = parse_targets(question.targets, inputs, taken.at_ms, restored=restored)
-    tables = frozenset(topic for side in sides for topic in table_inputs(side) if topic in inputs)
+    tables = frozenset(topic for side in every for topic in table_inputs(side) if topic in inputs)
     moves = question.mode in {"reset", "offsets"}
-    written, rebuilds = inputs & topics.outputs, question.mode == "reset"
+    written, rebuilds = inputs & brought.outputs, question.mode == "reset"
     targets = with_defaults(parsed, inputs, tables, rebuilds=rebuilds, written=written) if moves else {}
     problems = [unproven, *names.unseen(inputs).values(), *fleet.not_looked_at]
+    problems += [
+        f"internal topics begin with {prefix}, as a setting of the program has it (expected: with its application.id "
+        f"{group_id}): they are not found by that; reset it manually"
+        for prefix in sorted({prefix_of(side.declared, group_id) for side in every} - {group_id})
+    ]
     absent = sorted(inputs - names.visible - names.unseen(inputs).keys())
     problems += [f"input {name}: the topic does not exist on the cluster" for name in absent]
     ids = {group_id, *(one.application_id for one in fleet.entries.values() if one.cluster == entry.cluster)}
@@ -155,12 +184,13 @@ def _read(
             for name in sorted(inputs & names.visible)
             if _POLICY not in settings.get(name, {})
         ]
+    there = reader.topics(inputs & names.visible)
     partitions = read_input_partitions(
         reader,
         group_id,
-        reader.topics(inputs & names.visible),
+        there,
         times={topic: one.at_ms for topic, one in targets.items() if one.at_ms is not None},
-        saved=_saved(entry, targets),
+        saved=saved_by_topic(entry.declared(), targets, there),
         tiered=[topic for topic, own_settings in settings.items() if own_settings.get(TIERED) == "true"],
         committed_only=entry.reads_committed,
     )
@@ -181,8 +211,9 @@ def _read(
         pace=_pace(entry),
         oldest_ms=oldest_left(config, partitions, isolation_of(entry)),
         problems=tuple(dict.fromkeys(filter(None, (*problems, *unlisted, *unseen)))),
+        restoring=_restoring(reader, [*filter(is_changelog, own), *(restored & names.visible)]),
     )
-    return _Read(facts, sides, outputs, targets, tables)
+    return _Read(facts, sides, outputs, targets, tables, inputs | restored)
 
 
 def _hidden(names: TopicNames, ids: Collection[str], group_id: str) -> list[str]:
@@ -192,19 +223,23 @@ def _hidden(names: TopicNames, ids: Collection[str], group_id: str) -> list[str]
     return [not_visible(name) for name in internal_by_id(hidden, ids).get(group_id, ())]
 
 
-def _saved(entry: Application, targets: Mapping[str, OffsetTarget]) -> dict[str, dict[Place, int]]:
-    read: dict[str, dict[Place, int]] = {}
-    for one in targets.values():
-        if one.saved and one.saved not in read:
-            read[one.saved] = saved_offsets(entry.declared(), one)
-    return {topic: read[one.saved] for topic, one in targets.items() if one.saved}
-
-
 def _users(reader: ClusterReader, topics: Collection[str], own: str) -> tuple[tuple[TopicUser, ...], tuple[str, ...]]:
     try:
         return read_topic_users(reader, topics, own)
     except Inconclusive as error:
         return (), (f"which groups use its topics is not known: {error}",)
+
+
+def _restoring(reader: ClusterReader, topics: Collection[str]) -> tuple[RestoringLog, ...]:
+    """The logs that restore stores: what they lost, and whether brokers delete from them."""
+    there = reader.topics(topics)
+    settings = reader.settings([one.name for one in there], (_POLICY,))
+    starts: dict[str, list[int | Missing]] = {}
+    for (topic, _), each in read_ends(reader.librdkafka, places_of(there)).items() if there else ():
+        starts.setdefault(topic, []).append(each.start)
+    return tuple(
+        RestoringLog(topic, settings.get(topic, {}).get(_POLICY, ""), all_gone(its)) for topic, its in starts.items()
+    )
 
 
 def _local(deployer: Deployer, instance: str) -> LocalSize:

@@ -15,12 +15,12 @@ from kstreams_runbooks.model.runs.journal import READING
 from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.topology import Topology
+from kstreams_runbooks.watch.restarts import about_gate, restarts, shares
 
 _T = TypeVar("_T")
 
 # Part of the document: kind of evidence.
 _SHOWN = {"readings": "reading", "verdicts": "verdict", "writes": "write", "failures": "failure", "notes": "note"}
-_GATE, _RESTART, _PASSED = "gate", "restart", "proceed"
 
 
 class Readings(StrEnum):
@@ -41,6 +41,8 @@ def as_document(ledger: Ledger, record: RunRecord, readings: Readings = Readings
 
 def summary(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
     """The parts of the document that are short for any run."""
+    restarted = restarts(ledger, record, plan_of(ledger, record))
+    spent = shares(ledger, record, restarted)
     return {
         "run": encode(record),
         "plan": ledger.plan(record.run_key),
@@ -49,7 +51,8 @@ def summary(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
         "holds": [encode(hold) for hold in ledger.holds() if hold.run_key == record.run_key],
         "notifications": [encode(delivery) for delivery in ledger.notifications(record.run_key)],
         "chain": _chain(ledger, record),
-        "restarts": _restarts(ledger, record),
+        "restarts": restarted,
+        "time_shares": {"whole_ms": spent.whole_ms, "ms": dict(spent.ms), "sentence": spent.sentence},
     }
 
 
@@ -95,47 +98,6 @@ def topologies_of(ledger: Ledger, record: RunRecord) -> tuple[Topology, ...]:
         return ()
 
 
-def _restarts(ledger: Ledger, record: RunRecord) -> list[dict[str, Any]]:
-    """Each restart as measured: bounce, instance, stop, start, the first gate that it passed, and its forecast."""
-    passed = [
-        (_about(piece), piece.at_ms)
-        for piece in ledger.pieces(record.run_key, "verdict")
-        if piece.name == _GATE and piece.payload.get("result", {}).get("outcome") == _PASSED
-    ]
-    plan = plan_of(ledger, record)
-    forecast = {cost.instance: cost.gap_s for part in (plan.parts if plan else ()) for cost in part.costs}
-    found: list[dict[str, Any]] = []
-    for write in ledger.pieces(record.run_key, "write"):
-        if write.name != _RESTART or "times" not in write.payload:
-            continue
-        instance, times = write.payload["instance"], write.payload["times"]
-        found.append(
-            {
-                "instance": instance,
-                "bounce": write.payload["bounce"],
-                "stop_requested_ms": times["stop_requested_ms"],
-                "started_ms": times["started_ms"],
-                "gate_passed_at_ms": None,
-                "forecast_s": forecast.get(instance),
-            }
-        )
-    for about, at_ms in passed:
-        # A gate that a start never passed is not that of the next start.
-        before = [one for one in found if (one["instance"], one["bounce"]) == about and one["started_ms"] <= at_ms]
-        if before and before[-1]["gate_passed_at_ms"] is None:
-            before[-1]["gate_passed_at_ms"] = at_ms
-    return found
-
-
-def _about(piece: Evidence) -> tuple[str, int] | None:
-    """Instance and bounce of a gate's verdict; None of another."""
-    try:
-        expected = piece.payload["inputs"]["expected"]
-        return expected["instance"], expected["bounce"]["number"]
-    except (KeyError, TypeError):
-        return None
-
-
 def _chain(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
     """The figures of a run's journal: length, raw readings, head, and the entries at which a clock went back."""
     entries = ledger.timeline(record.run_key)
@@ -175,7 +137,7 @@ def _piece(piece: Evidence, *, inputs: bool) -> dict[str, Any]:
         "at_ms": piece.at_ms,
         "payload": payload,
     }
-    about = _about(piece)
+    about = about_gate(piece)
     return made | ({"about": f"{about[0]}, bounce {about[1]}"} if about else {})
 
 

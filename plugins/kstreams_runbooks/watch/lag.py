@@ -20,6 +20,7 @@ from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.ages import with_ages
 from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag, topics_read
+from kstreams_runbooks.watch.dead import with_dead
 from kstreams_runbooks.watch.drain.counter import Counter
 from kstreams_runbooks.watch.silent import with_silent
 from kstreams_runbooks.watch.silent_application import DESCRIBING_THREADS, DeployerOf, of_silent, remembered
@@ -57,7 +58,7 @@ def of_cluster(
     """
     with ClusterReader(config) as reader:
         names = reader.names()
-        polled = poll_instances(entries, names)
+        polled = with_dead(poll_instances(entries, names), entries, deployer_of)
         asked = [topics_to_read(one, polled[one.name]) for one in entries]
         with ThreadPoolExecutor(DESCRIBING_THREADS, thread_name_prefix="instances") as pool:
 

@@ -26,8 +26,10 @@ def counted_moves(
     known = [one for one in rows if one.left is not None]
     moved = {(one.topic, one.partition): span for one in known if (span := _span(one)) is not None}
     left = {(one.topic, one.partition): one.left for one in known if one.left is not None}
+    rest = {place: _without(span, moved.get(place)) for place, span in left.items()}
     with Counter(config, isolation=isolation, say=say) as counter:
-        by_move, by_left = _counted(counter, moved), _counted(counter, left)
+        # No record is read twice: what is read again is a part of what is left to read.
+        by_move, by_rest = _counted(counter, moved), _counted(counter, rest)
     befores = {
         (one.topic, one.partition): (max(one.before, one.start or 0), one.stable)
         for one in known
@@ -39,8 +41,8 @@ def counted_moves(
         CountedMove(
             *place,
             moved=_records(by_move, place) if place in moved else 0,
-            left=_records(by_left, place),
-            at_least=_at_least(by_move, place) or _at_least(by_left, place),
+            left=_sum(_records(by_rest, place), _records(by_move, place) if rest[place] != left[place] else 0),
+            at_least=_at_least(by_move, place) or _at_least(by_rest, place),
             before_ms=before.get(place),
             after_ms=after.get(place),
             newest_ms=newest.get(place),
@@ -99,6 +101,19 @@ def _span(row: MovedOffset) -> tuple[int, int] | None:
     """The offsets that are read again or skipped, as far as the log has them."""
     span = row.again or row.skipped
     return None if span is None else (max(span[0], row.start or 0), max(span[1], row.start or 0))
+
+
+def _without(span: tuple[int, int], moved: tuple[int, int] | None) -> tuple[int, int]:
+    """The offsets left to read behind those that are read again."""
+    if moved is None or not span[0] <= moved[0] <= moved[1] <= span[1]:
+        return span
+    return moved[1], span[1]
+
+
+def _sum(one: int | Missing, other: int | Missing) -> int | Missing:
+    if isinstance(one, Missing):
+        return one
+    return other if isinstance(other, Missing) else one + other
 
 
 def _counted(counter: Counter, ranges: _Ranges) -> Counted | Missing:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from kstreams_runbooks.decide.fleet_graph import fleet_graph
+from kstreams_runbooks.decide.reset.outputs import is_own
 from kstreams_runbooks.decide.reset.radius import used_by
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.fleet import Application, load_fleet
@@ -19,10 +20,14 @@ from kstreams_runbooks.observe.lag.partition_rows import places_of
 from kstreams_runbooks.watch.reset_neighbours import read_running_uses
 
 
-def read_topic_ends(reader: ClusterReader, topics: Collection[str]) -> TopicEnds:
-    """One reading of the ends of these topics; Unreachable if no broker answers."""
+def read_topic_ends(reader: ClusterReader, topics: Collection[str], application_id: str) -> TopicEnds:
+    """One reading of the ends of these topics, and of the application's transactions; Unreachable without a broker."""
     at_ms, there = reader.taken().at_ms, reader.topics(topics)
     unknown = [f"topic {name} does not exist" for name in sorted(set(topics) - {one.name for one in there})]
+    ongoing = reader.ongoing_transactions()
+    if isinstance(ongoing, Missing):
+        unknown.append(f"whether a transaction of {application_id} is open is not known: {ongoing.missing}")
+        ongoing = frozenset()
     ends: dict[str, int] = {}
     still_open: list[str] = []
     for (topic, number), each in read_ends(reader.librdkafka, places_of(there)).items() if there else ():
@@ -32,7 +37,8 @@ def read_topic_ends(reader: ClusterReader, topics: Collection[str]) -> TopicEnds
         elif isinstance(each.end, int):
             ends[name] = each.end
             still_open += [] if each.stable == each.end else [name]
-    return TopicEnds(at_ms, ends, tuple(sorted(still_open)), tuple(unknown))
+    own = tuple(sorted(name for name in ongoing if is_own(name, application_id)))
+    return TopicEnds(at_ms, ends, tuple(sorted(still_open)), tuple(unknown), own)
 
 
 def read_rest(
@@ -60,7 +66,7 @@ def read_rest(
         for number in range(looks):
             if number:
                 time.sleep(apart_s)
-            taken.append(read_topic_ends(reader, topics))
+            taken.append(read_topic_ends(reader, topics, entry.application_id))
         group = reader.group(entry.application_id)
     declared = entry.declared()
     return RestReading(

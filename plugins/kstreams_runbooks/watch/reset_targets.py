@@ -9,7 +9,7 @@ from kstreams_runbooks.model.offset_targets import OffsetTarget
 from kstreams_runbooks.model.readings.input_offsets import InputPartition
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.lag.input_partitions import read_input_partitions
-from kstreams_runbooks.watch.saved_targets import saved_offsets
+from kstreams_runbooks.watch.saved_targets import saved_by_topic
 
 
 def read_inputs_now(
@@ -19,7 +19,6 @@ def read_inputs_now(
 
     `kafka` is a librdkafka configuration. Unreachable if no broker answers.
     """
-    saved = {topic: saved_offsets(entry.declared(), one) for topic, one in targets.items() if one.saved}
     with ClusterReader(kafka) as reader:
         topics = reader.topics(targets)
         if gone := sorted(targets.keys() - {one.name for one in topics}):
@@ -29,7 +28,7 @@ def read_inputs_now(
             entry.application_id,
             topics,
             times={topic: one.at_ms for topic, one in targets.items() if one.at_ms is not None},
-            saved=saved,
+            saved=saved_by_topic(entry.declared(), targets, topics),
             tiered=(),
             committed_only=entry.reads_committed,
         )

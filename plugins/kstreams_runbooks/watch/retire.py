@@ -19,6 +19,7 @@ from kstreams_runbooks.observe.kafka.topic_names import not_visible
 from kstreams_runbooks.observe.kafka.topic_users import read_topic_users
 from kstreams_runbooks.watch.orphans import read_orphans
 from kstreams_runbooks.watch.reset_neighbours import read_running_uses
+from kstreams_runbooks.watch.reset_rest import read_topic_ends
 
 
 def read_retire(application: str, at_ms: int) -> RetireFacts:
@@ -42,6 +43,7 @@ def read_retire(application: str, at_ms: int) -> RetireFacts:
         neighbours = [one for one in fleet.entries.values() if one.cluster == entry.cluster and one.name != entry.name]
         uses, unseen = read_running_uses(neighbours, names, {name for name, _, state in groups if not is_empty(state)})
         hidden = names.hidden
+        ends = read_topic_ends(reader, [one.name for one in internal], group_id)
     ran = may_have_run(instances, deployer.topology, deployer.topology_target)
     problems = [*left.problems, *unlisted, *unseen, *fleet.not_looked_at]
     if not isinstance(hidden, Missing):
@@ -59,6 +61,7 @@ def read_retire(application: str, at_ms: int) -> RetireFacts:
         group=group,
         instances=instances,
         problems=tuple(dict.fromkeys(problems)),
+        ends=ends,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, Final
 
 from kstreams_runbooks import CHECKOUT
@@ -18,6 +18,7 @@ from kstreams_runbooks.documents.text import read_text
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.fleet.deployers.environment import is_ours
 from kstreams_runbooks.frames.bundle import write_bundle
+from kstreams_runbooks.frames.connect import MODE
 from kstreams_runbooks.frames.ranges import LARGEST_RANGES, OffsetRange
 from kstreams_runbooks.properties import dump
 from kstreams_runbooks.watch.drain.java_client import java_settings
@@ -25,6 +26,8 @@ from kstreams_runbooks.wording import sentence
 
 _JOBS = "KSTREAMS_RUNBOOKS_SPARK_JOBS"
 _MOST_VALUES = 2_000_000
+# Of the lines of a job without an answer, in bytes.
+_MOST_SAID = 100_000
 _MEANING: Mapping[int, type[RunbookError]] = {2: BadInput, 3: Inconclusive, 4: Unreachable}
 # Without a web page, and without a port that other machines reach.
 _ALONE: Final = {
@@ -39,6 +42,8 @@ _ALONE: Final = {
 class Submission:
     """What `spark-submit` gets: the job's file, its arguments, the zip, the jars, and the environment to add.
 
+    The job leaves its answer in `result`.
+
     The environment hides each connection, key and login of this process, which the job does not need.
     """
 
@@ -47,6 +52,7 @@ class Submission:
     py_files: str
     jars: str
     environment: dict[str, str]
+    result: Path
 
 
 def job_file(name: str) -> Path:
@@ -76,16 +82,26 @@ def answered_by_job(
 
 
 def submit_here(made: Submission) -> bool:
-    """Run a job on all cores of this machine; Spark's own lines go to stderr."""
+    """Run a job on all cores of this machine; Spark's own lines go to stderr if the job left no answer.
+
+    Its warnings would be above our sentence otherwise.
+    """
     conf = [word for name, value in _ALONE.items() for word in ("--conf", f"{name}={value}")]
+    # A count that was given up may still be in Connect's mode, in a thread of this process.
+    inherited = {name: value for name, value in os.environ.items() if name != MODE}
     options = ["--master", "local[*]", "--py-files", made.py_files, "--jars", made.jars, *conf]
-    done = subprocess.run(
-        [str(Path(sysconfig.get_path("scripts")) / "spark-submit"), *options, made.application, *made.words],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        env=os.environ | made.environment | {"PYSPARK_PYTHON": sys.executable},
-        check=False,
-    )
+    with TemporaryFile() as said:
+        done = subprocess.run(
+            [str(Path(sysconfig.get_path("scripts")) / "spark-submit"), *options, made.application, *made.words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            env=inherited | made.environment | {"PYSPARK_PYTHON": sys.executable},
+            check=False,
+        )
+        if not made.result.is_file():
+            said.seek(max(0, said.tell() - _MOST_SAID))
+            sys.stderr.write(said.read().decode("utf-8", "replace"))
     return done.returncode == 0
 
 
@@ -107,8 +123,9 @@ def _submission(
                 str(write_bundle(directory / "frames.zip")),
                 _jars(),
                 # spark-submit is where this Python's own commands are.
-                {name: "" for name in os.environ if is_ours(name)}
+                {name: "" for name in os.environ if is_ours(name) and name != MODE}
                 | {"PATH": f"{sysconfig.get_path('scripts')}:{os.environ.get('PATH', '')}"},
+                result,
             ),
             result,
         )

@@ -30,6 +30,7 @@ from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.ages import with_ages
 from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
 from kstreams_runbooks.watch.buffers import buffer_limits
+from kstreams_runbooks.watch.dead import with_dead
 from kstreams_runbooks.watch.held import holders
 from kstreams_runbooks.watch.own_writes import own_writes
 from kstreams_runbooks.watch.settings import CheckSettings
@@ -165,7 +166,7 @@ class _Poll:
     def poll_new(self, entries: Sequence[Application]) -> list[Application]:
         """Poll the instances of applications that have not been polled yet; returns those applications."""
         new = [entry for entry in entries if entry.name not in self.polled]
-        self.polled |= poll_instances(new, self.names)
+        self.polled |= with_dead(poll_instances(new, self.names), new, self.deployer_of)
         return new
 
     def learn(self, entries: Sequence[Application], at_ms: int, *, remembering: bool = True) -> None:

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 
 import httpcore
 
+from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.model.web_address import WebAddress
 from kstreams_runbooks.wire.limits import MIB, ExchangeLimits
+from kstreams_runbooks.wire.logins import with_login
 
 # Header lines and the sizes of chunks count extra.
 _FRAMING = MIB
@@ -41,22 +43,45 @@ class NoAnswer(Exception):
         self.listening = listening
 
 
-def post(address: WebAddress, path: str, body: bytes, content_type: str, limits: ExchangeLimits) -> HttpAnswer:
-    """The response to one POST; NoAnswer if it does not arrive within the limits, or if it is encoded."""
+def post(
+    address: WebAddress, path: str, body: bytes, content_type: str, limits: ExchangeLimits, *, ca_file: str = ""
+) -> HttpAnswer:
+    """The response to one POST; NoAnswer if it does not arrive within the limits, or if it is encoded.
+
+    With `ca_file` (PEM) its CAs alone are trusted, else the usual public ones.
+    """
+    try:
+        address, ca_of_login = with_login(address)
+    except (LookupError, RunbookError) as error:
+        raise NoAnswer(f"its login is not known: {error}") from None
+    headers = {"Content-Type": content_type, **_authorization(address)}
+    return exchange("POST", address, path, body, headers, limits, ca_file=ca_file or ca_of_login)
+
+
+def exchange(
+    method: str,
+    address: WebAddress,
+    path: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    limits: ExchangeLimits,
+    *,
+    ca_file: str = "",
+) -> HttpAnswer:
+    """The same for any method, with `headers` of the caller's own; the login of the address is not sent."""
     budget = _Budget(limits)
-    headers = {
+    sent = {
         "Host": _host_header(address),
-        "Content-Type": content_type,
         "Content-Length": str(len(body)),
         "Accept-Encoding": "identity",
         "Connection": "close",
-        **_authorization(address),
+        **headers,
     }
     origin = httpcore.Origin(address.scheme.encode(), address.host.encode(), address.port)
     connection = httpcore.HTTPConnection(
         origin,
         # Loading certificates takes longer than the whole request: only for TLS.
-        ssl_context=httpcore.default_ssl_context() if address.scheme == "https" else None,
+        ssl_context=_tls(ca_file) if address.scheme == "https" else None,
         uds=address.socket or None,
         network_backend=_Backend(budget),
     )
@@ -64,14 +89,14 @@ def post(address: WebAddress, path: str, body: bytes, content_type: str, limits:
         with (
             connection,
             connection.stream(
-                "POST",
+                method,
                 httpcore.URL(
                     scheme=address.scheme.encode(),
                     host=address.host.encode(),
                     port=address.port,
                     target=path.encode(),
                 ),
-                headers=list(headers.items()),
+                headers=list(sent.items()),
                 content=body,
             ) as answer,
         ):
@@ -80,6 +105,16 @@ def post(address: WebAddress, path: str, body: bytes, content_type: str, limits:
         raise NoAnswer(f"no answer within {limits.silence_s:g} s") from None
     except (httpcore.NetworkError, httpcore.ProtocolError) as error:
         raise NoAnswer(f"connection lost ({type(error).__name__})") from None
+
+
+def _tls(ca_file: str) -> ssl.SSLContext:
+    if not ca_file:
+        return httpcore.default_ssl_context()
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it has no certificate in PEM"
+        raise NoAnswer(f"its CA file {ca_file} cannot be used ({reason})", listening=False) from None
 
 
 def _body(answer: httpcore.Response, budget: "_Budget") -> bytes:

@@ -47,12 +47,13 @@ def test_a_new_row_is_in_every_list() -> None:
 def test_readiness_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
     """As a DAG, with what it lacks."""
     from kstreams_runbooks.decide.discovery.readiness import readiness
-    from kstreams_runbooks.model.discovery.readiness import Condition
+    from kstreams_runbooks.model.discovery.readiness import Condition, NoteReadiness
     from kstreams_runbooks.present.readiness import ApplicationReadiness, as_text, document
 
     answers = readiness({"approver": Condition(holds=False, why="no approver declared")}, (PRETENDED,))
     found = [ApplicationReadiness("orders", "lab", answers)]
-    print(json.dumps(document(found)), *as_text(found))
+    note = NoteReadiness("ready", "")
+    print(json.dumps(document(found, note)), *as_text(found, note))
     shown = capsys.readouterr().out
     assert '"runbook": "pretended", "kind": "dag"' in shown
     assert "pretended             missing     no approver declared" in shown

@@ -55,5 +55,5 @@ def test_a_notifier_is_told_only_its_kinds(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
     """With file, field and what to do; and that nobody is told meanwhile."""
-    with pytest.raises(BadInput, match=rf"notifications\.yaml.*{sentence}.*no notification is sent until"):
+    with pytest.raises(BadInput, match=rf"notifications\.yaml.*{sentence}.*messages are kept and not sent until"):
         notification_settings(written(tmp_path, text))

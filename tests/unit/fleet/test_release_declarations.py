@@ -114,3 +114,19 @@ def test_the_fleet_command_reads_what_releases_declare(config: Path, monkeypatch
         "5.0.0.yaml is not a release of orders (3.4.1, 3.9.1, 4.3.1, 4.3.1.1, 4.3.1.2), so nothing reads the file"
         in unread
     )
+
+
+def test_the_fleet_command_reads_the_settings_of_all_applications(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message about such a file leads to this command."""
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(config))
+    assert json.loads(CliRunner().invoke(cli, ["fleet", "--format", "json"]).stdout)["problems"] == []
+    (config / "notifications.yaml").write_text("notifier: {}\n")
+    (config / "fleet_check.yaml").write_text("samples: 1\n")
+    result = CliRunner().invoke(cli, ["fleet", "--format", "json"])
+    notifications, check = json.loads(result.stdout)["problems"]
+    assert result.exit_code == 2
+    assert "did you mean notifiers?; messages are kept and not sent until it is corrected" in notifications
+    assert "fleet_check.yaml" in check
+    assert "nothing is checked until it is corrected" in check

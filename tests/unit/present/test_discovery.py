@@ -1,5 +1,6 @@
 """What `discover` and `readiness` print, and with which exit code they end."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +8,16 @@ import pytest
 from kstreams_runbooks.decide.discovery.draft import draft
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Found, Sighting, SightingKind, Signs
-from kstreams_runbooks.model.discovery.readiness import FactsShown, Readiness
+from kstreams_runbooks.model.discovery.readiness import FactsShown, NoteReadiness, Readiness
+from kstreams_runbooks.model.readings.acls import Acl, RightsAnswer
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken
 from kstreams_runbooks.present.discovery import DraftedEntry, Report, as_text, document, notices
 from kstreams_runbooks.present.readiness import ApplicationReadiness
 from kstreams_runbooks.present.readiness import as_text as readiness_text
 from kstreams_runbooks.present.readiness import document as readiness_document
 from kstreams_runbooks.present.readiness import exit_code as readiness_code
+
+NOTE = NoteReadiness("missing", "not found; create it")
 
 GROUP = GroupReading(Taken(1, "test"), "orders", "classic", "Empty", ())
 SIGNS = Signs("orders", "classic", "Empty", "consumer", GROUP, {"clicks": 4}, 4, ())
@@ -125,7 +129,7 @@ def test_readiness_has_a_line_for_each_runbook() -> None:
         ready(error=AWAY),
         ready(UNREAD, error=BadInput("no connection")),
     ]
-    assert list(readiness_text(found)) == [
+    assert list(readiness_text(found, NOTE)) == [
         "orders @ demo",
         "  library_bump          ready       works, but: static membership absent",
         "  undo                  missing     no clear_state command | not known: [1]",
@@ -140,13 +144,55 @@ def test_readiness_has_a_line_for_each_runbook() -> None:
         "orders @ demo",
         "  no connection",
         "* a procedure for a person: kstreams-runbooks plan prints its steps",
+        "the run's note          missing     not found; create it; runbooks work without it",
     ]
+
+
+READ = Acl("User:runbooks", "Read", "Topic", "in", "literal", ("observer",), ("records",))
+IDS = Acl("User:runbooks", "Describe", "TransactionalId", "app-", "prefixed", ("observer",), ("transactions",))
+COMMAND = (
+    "kafka-acls.sh --bootstrap-server b:1 --command-config ADMIN.properties --add --allow-principal User:runbooks "
+    "--operation Read --topic in"
+)
+
+
+def test_readiness_names_each_right_that_is_missing_with_its_command_once() -> None:
+    """Also where several runbooks lack it; one that is not known is another thing."""
+    hidden = "its ACLs are not visible"
+    bump, drain = RightsAnswer("library_bump", (READ,)), RightsAnswer("certify_drain", (READ,), ((IDS, hidden),))
+    rows = (
+        Readiness("library_bump", "missing", ("no approver declared",), rights=bump),
+        Readiness("certify_drain", "missing", rights=drain),
+        Readiness("undo", "ready", rights=RightsAnswer("undo")),
+    )
+    found = [replace(ready(*rows), bootstrap="b:1")]
+    assert list(readiness_text(found, NOTE))[1:-1] == [
+        "  library_bump          missing     no approver declared | rights missing: [1]",
+        "  certify_drain         missing     rights missing: [1] | not known: [2]",
+        "  undo                  ready",
+        "  topology facts        ready",
+        f"  [1] Topic in: login User:runbooks lacks Read on Topic in; grant it: {COMMAND}",
+        "  [2] TransactionalId app-: whether login User:runbooks has Describe on TransactionalId names that begin with "
+        "app- is not known (its ACLs are not visible)",
+    ]
+    assert readiness_code(found) == 3
+    assert readiness_code([ready(rows[0])]) == 1
+    [one] = readiness_document(found, NOTE)["applications"]
+    right = one["runbooks"][1]["rights"]
+    assert [(acl["principal"], acl["command"]) for acl in right["missing"]] == [("User:runbooks", COMMAND)]
+    assert [(acl["name"], acl["pattern"], acl["why"]) for acl in right["not_known"]] == [("app-", "prefixed", hidden)]
+    assert (
+        readiness_document([ready(Readiness("partition_increase", "ready"))], NOTE)["applications"][0]["runbooks"][0][
+            "rights"
+        ]
+        is None
+    )
 
 
 def test_the_document_says_what_was_not_read_and_which_system_is_away() -> None:
     """A connection that is not there is no system that does not answer."""
     found = [ready(UNREAD, error=AWAY), ready(UNREAD, error=BadInput("no connection")), ready(UNREAD)]
-    rows = readiness_document(found)["applications"]
+    rows = readiness_document(found, NOTE)["applications"]
     assert [(one["unreachable"], one["not_read"]) for one in rows] == [
         ("Kafka at b:1: no answer", "Kafka at b:1: no answer"),
         (None, "no connection"),
@@ -157,7 +203,7 @@ def test_the_document_says_what_was_not_read_and_which_system_is_away() -> None:
 def test_the_document_has_the_facts_of_the_instances() -> None:
     """Each part apart; facts do not change the exit code."""
     found = [ready(facts=FactsShown("missing", ("orders-2",), ("orders-1: HTTP 403",), ("key_serde of 2 topics",)))]
-    assert readiness_document(found)["applications"][0]["topology_facts"] == {
+    assert readiness_document(found, NOTE)["applications"][0]["topology_facts"] == {
         "standing": "missing",
         "instances_without": ["orders-2"],
         "not_known": ["orders-1: HTTP 403"],

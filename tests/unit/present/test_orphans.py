@@ -62,3 +62,10 @@ def test_unknown_values_are_null() -> None:
     [row] = document(answer(alone))["applications"][0]["orphans"]
     assert (row["exists"], row["bytes"], row["records_at_most"], row["since_ms"]) == (None, None, None, 5)
     assert "whether it still exists is not known" in as_text(answer(alone))
+
+
+def test_what_could_not_be_read_has_no_orphan_and_is_not_without_any() -> None:
+    """A cluster that is away proves nothing."""
+    text = as_text(answer(problems=("Kafka at broker:9092: nothing listens on this port; start the broker",)), 60)
+    assert text.splitlines()[0] == "orders @ demo: not known"
+    assert max(map(len, text.splitlines())) <= 60

@@ -52,6 +52,10 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     for attempt, start in ((1, at + 10_000), (2, at + 400_000)):
         ledger.record(KEY, "bounce_1_first", attempt, "note", "begun", {"what": "one instance first"}, start)
         ledger.record(KEY, "bounce_1_first", attempt, "write", "restart", restart("orders-1", start + 1_000), start + 9)
+        if attempt == 2:
+            measured = {"write": ledger.evidence(KEY, "write")[-1].id, "restart": {"running_ms": start + 7_200}}
+            measured |= {"rebalanced": False, "sentence": "orders-1, bounce 1: 6.2 s from its stop until RUNNING"}
+            ledger.record(KEY, "bounce_1_first", attempt, "note", "restart measured", measured, start + 7_500)
         for number in range(9, 0, -1):
             waits = gate("orders-1", "wait", number * 1_000)
             ledger.record(KEY, "bounce_1_first", attempt, "verdict", "gate", waits, start + 20_000 - number * 1_000)
@@ -80,11 +84,69 @@ def test_the_page_reads_as_a_document() -> None:
     assert "; superseded by a later approval\n" in page
     assert ", in an emergency: disk is full\n" in page
     assert re.search(r"\n- orders-1, orders-2: 3\.4\.1 → .*4\.3\.1.*; undo sets back 3\.4\.1\n", page)
-    assert re.search(r"\| 1 \| orders-1 \| 2025-11-22 00:26:52 UTC \| 2\.1 s \| 12\.5 s \| \d+–\d+ s \|", page)
-    assert "| 2025-11-22 00:20:22 UTC | 2.1 s | not reached |" in page
+    assert re.search(
+        r"\| 1 \| orders-1 \| 2025-11-22 00:26:52 UTC \| 2\.1 s \| 6\.2 s \| 12\.5 s \| \d+–\d+ s \| no \|", page
+    )
+    assert "- orders-1, bounce 1: 6.2 s from its stop until RUNNING\n" in page
+    assert "| 2025-11-22 00:20:22 UTC | 2.1 s | not measured | not reached |" in page
     assert "gate of orders-1, bounce 1: wait: lag 1,000 (9 times in 8 s)" in page
     assert page.count("gate of orders-1, bounce 1: wait") == 1
     assert "| 1 | orders-1 to 4.3.1 | back to 3.4.1 | one restart |" in page
+
+
+@pytest.mark.usefixtures("ledger")
+def test_the_time_of_a_run_has_its_shares() -> None:
+    """The gate that failed is not a gate that passed, and a person cleared the task 90 s after its failure."""
+    spent = json.loads(show("--format", "json").stdout)["time_shares"]
+    assert sum(spent["ms"].values()) == spent["whole_ms"] == 420_000
+    assert spent["ms"]["waiting for people"] == 90_000
+    assert spent["ms"]["stopped until running"] == 2_100 + 6_200
+    assert spent["ms"]["gates"] == 6_300
+    assert spent["sentence"].startswith("of 420 s: waiting for people 90 s, stopped until running (2 restarts) 8 s, ")
+    assert f"- time spent: {spent['sentence']}\n" in show().stdout
+
+
+@pytest.mark.usefixtures("ledger")
+def test_the_timeline_has_the_seconds_between_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Raw readings included, in the order of the journal, within the terminal's width."""
+    first, *lines = show("--timeline").stdout.splitlines()
+    assert first == "     0.0 s     +0.0  observe: read application"
+    assert lines[0].startswith("     4.9 s     +4.9  approve_plan: approved by ada for plan ")
+    assert any(
+        line.startswith("   399.9 s    +90.0  bounce_1_first (try 2): began: one instance first") for line in lines
+    )
+    assert lines[-1].startswith("of 420 s: ")
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, show("--timeline").stdout.splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("ledger")
+@pytest.mark.parametrize("other", ["--verify", "--recheck", "--format=json"])
+def test_the_timeline_is_a_view_of_its_own(other: str) -> None:
+    """Together with another view one of them would silently be left out."""
+    result = CliRunner().invoke(cli, ["evidence", "r", "--timeline", other])
+    assert "--timeline: is a view of its own" in str(result.exception)
+
+
+@pytest.mark.usefixtures("ledger")
+def test_on_a_terminal_it_is_text_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the same parts; no row of a table, and no mark of Markdown."""
+    monkeypatch.setenv("COLUMNS", "80")
+    text = show().stdout
+    assert max(map(len, text.splitlines())) <= 80
+    for line in (
+        "library_bump of orders @ demo",
+        "  COMPLETED: every instance runs 4.3.1",
+        "  orders-1, bounce 1: 6.2 s from its stop until RUNNING, its gate passed after",
+        "timeline (UTC)",
+        "  1. orders-1 to 4.3.1; back: back to 3.4.1 (one restart)",
+    ):
+        assert line in text.splitlines(), line
+    assert "superseded tries" in text
+    assert not re.search(r"^\||\\|\*\*|^#", text, re.MULTILINE)
+    assert show("--format", "markdown").stdout.startswith("# library_bump of orders @ demo\n")
+    monkeypatch.delenv("COLUMNS")
+    assert show("--format", "text").stdout.splitlines()[0] == "library_bump of orders @ demo"
 
 
 @pytest.mark.usefixtures("ledger")

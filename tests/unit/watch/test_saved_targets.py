@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.codec import encode
-from kstreams_runbooks.model.offset_targets import OffsetTarget
+from kstreams_runbooks.model.offset_targets import EARLIEST, OffsetTarget
+from kstreams_runbooks.model.readings.readings import Missing, TopicReading
 from kstreams_runbooks.model.runs.cards import CardFacts, OffsetsDeleted, OffsetsSet
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets
-from kstreams_runbooks.watch.saved_targets import saved_offsets
+from kstreams_runbooks.watch.saved_targets import saved_by_topic, saved_offsets
 from world.new_ledger import new_ledger
 from world.samples import card, declared
 
@@ -32,7 +33,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     ).run_key
     facts: tuple[CardFacts, ...] = (
         OffsetsSet(OTHER, ()),
-        OffsetsSet(FIRST, (CommittedOffset("orders", 0, 0),)),
+        OffsetsSet(FIRST, ()),
+        OffsetsSet(LATER, (CommittedOffset("orders", 0, 0),), ids=(("orders", "id-orders"),)),
         OffsetsDeleted(LATER, ("orders",)),
     )
     for seq, one in enumerate(facts, start=1):
@@ -43,8 +45,18 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_the_offsets_from_before_a_run(run: str) -> None:
     """Its first card of this group counts."""
-    assert saved_offsets(declared(), target(f"run:{run}")) == {("orders", 0): 90, ("orders", 1): 80}
-    assert saved_offsets(declared(application_id="billing"), target(f"run:{run}")) == {("orders", 0): 1}
+    assert saved_offsets(declared(), target(f"run:{run}")).offsets == {("orders", 0): 90, ("orders", 1): 80}
+    assert saved_offsets(declared(application_id="billing"), target(f"run:{run}")).offsets == {("orders", 0): 1}
+
+
+def test_a_topic_that_was_created_again_since_has_no_saved_offset(run: str) -> None:
+    """They are places in another log; a topic that no card has an id of is taken as it is."""
+    targets = {"orders": target(f"run:{run}"), "rates": target(f"run:{run}"), "clicks": EARLIEST}
+    same = saved_by_topic(declared(), targets, [TopicReading("orders", "id-orders", 2)])
+    assert same == {name: {("orders", 0): 90, ("orders", 1): 80} for name in ("orders", "rates")}
+    again = saved_by_topic(declared(), targets, [TopicReading("orders", "id-new", 2)])["orders"]
+    assert isinstance(again, Missing)
+    assert "has offsets of an earlier topic of that name (id id-orders, now id-new)" in again.missing
 
 
 def test_a_run_without_them_is_bad_input(run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,4 +91,4 @@ def test_a_file_that_is_none_of_a_run(text: str, said: str, tmp_path: Path) -> N
 def test_the_file_of_a_run(tmp_path: Path) -> None:
     file = tmp_path / "saved.csv"
     file.write_text("orders,0,1\n\nweb.clicks,12,34\n", encoding="utf-8")
-    assert saved_offsets(declared(), target(f"file:{file}")) == {("orders", 0): 1, ("web.clicks", 12): 34}
+    assert saved_offsets(declared(), target(f"file:{file}")).offsets == {("orders", 0): 1, ("web.clicks", 12): 34}

@@ -9,7 +9,7 @@ from kstreams_runbooks.decide.change.contradicted import contradicted
 from kstreams_runbooks.decide.change.cures import Cure, Runbooks, cures
 from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import library_findings
-from kstreams_runbooks.decide.change.rules import Fired, fired
+from kstreams_runbooks.decide.change.rules import Fired, fired, found
 from kstreams_runbooks.decide.change.settings import settings_of_release
 from kstreams_runbooks.decide.change.unchanged import enough, unchanged_findings
 from kstreams_runbooks.decide.change.unread import with_reasons
@@ -20,11 +20,12 @@ from kstreams_runbooks.decide.comparison.subjects import subjects
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
-from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Undecided
+from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Subject, Undecided
 from kstreams_runbooks.model.topology.declaration import Unchanged
 from kstreams_runbooks.model.verdicts import Outcome
 
 _SEVERITIES = ("danger", "warning", "info")
+_Findings = tuple[ChangeFinding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,33 +77,36 @@ def read_change(
     of_library = library_findings(compared, versions, broker)
     of_settings = settings_of_release(compared, versions, catalogue, broker)
 
+    def with_others(by_rows: _Findings, other: Compared, parts: tuple[Subject, ...]) -> _Findings:
+        of_declarations = (*contradicted(other), *unchanged_findings(other.after, parts))
+        return (*by_rows, *of_library.findings, *of_settings.findings, *of_declarations)
+
     def fired_with(other: Compared) -> Fired:
         parts = subjects(other, catalogue)
         by_rows = fired(parts, rules)
-        of_declarations = (*contradicted(other), *unchanged_findings(other.after, parts))
-        return Fired(
-            (*by_rows.findings, *of_library.findings, *of_settings.findings, *of_declarations),
-            with_reasons((*by_rows.undecided, *of_library.undecided), other),
-        )
+        undecided = with_reasons((*by_rows.undecided, *of_library.undecided), other)
+        return Fired(with_others(by_rows.findings, other, parts), undecided)
 
     def found_only(cured: Side) -> Runbooks | None:
-        plan = change_plan(Fired(fired_with(Compared(before, cured)).findings, ()))
+        other = Compared(before, cured)
+        parts = subjects(other, catalogue)
+        plan = change_plan(Fired(with_others(found(parts, rules), other, parts), ()))
         return plan.runbooks if plan.verdict is Outcome.PROCEED else None
 
-    found = fired_with(compared)
-    plan = change_plan(found)
+    all_fired = fired_with(compared)
+    plan = change_plan(all_fired)
     if compared.nothing_in_common:
         reason = (
             "the two descriptions have no topic, store or internal topic in common (expected: two versions of one "
             "application); look whether two applications were mixed up"
         )
         plan = ChangePlan(Outcome.REFUSE, (reason,), ())
-    findings = sorted(found.findings, key=lambda one: (one.covered_by is not None, _SEVERITIES.index(one.severity)))
+    findings = sorted(all_fired.findings, key=lambda one: (one.covered_by is not None, _SEVERITIES.index(one.severity)))
     prediction = predicted(compared)
-    asks = change_plan(Fired(found.findings, ()))
+    asks = change_plan(Fired(all_fired.findings, ()))
     return ChangeReading(
         tuple(findings),
-        found.undecided,
+        all_fired.undecided,
         plan,
         prediction,
         effects(plan.runbooks, compared, prediction),
@@ -112,7 +116,7 @@ def read_change(
         if compared.nothing_in_common
         else cures(compared, asks.runbooks if asks.verdict is Outcome.PROCEED else None, found_only),
         () if compared.nothing_in_common else new_limits(compared),
-        enough(found, after, lambda named: fired_with(Compared(before, named)), plan.verdict),
+        enough(all_fired, after, lambda named: fired_with(Compared(before, named)), plan.verdict),
     )
 
 

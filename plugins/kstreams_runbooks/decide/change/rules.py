@@ -1,7 +1,7 @@
 """Rules that fire on the effects of a change: three answers, because a fact may be unknown."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.comparison.whole import WHOLE
@@ -23,17 +23,44 @@ def fired(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> Fired:
     """
     findings: list[ChangeFinding] = []
     undecided: list[Undecided] = []
-    of_kind: defaultdict[str, list[ChangeRule]] = defaultdict(list)
-    for rule in rules:
-        of_kind[rule.on].append(rule)
+    answers = _Answers(rules)
     for subject in subjects:
-        for rule in of_kind[subject.kind]:
-            unknown = _unknown(rule, subject)
-            if unknown:
-                undecided.append(_undecided(rule, subject, unknown))
-            elif unknown is not None:
-                findings.append(_finding(rule, subject))
+        firing, open_ = answers.of(subject)
+        findings += _findings(firing, subject)
+        undecided += [_undecided(rule, subject, unknown) for rule, unknown in open_]
     return Fired(tuple(_covered(findings, rules)), tuple(undecided))
+
+
+def found(subjects: Iterable[Subject], rules: tuple[ChangeRule, ...]) -> tuple[ChangeFinding, ...]:
+    """The findings of `fired` alone: what may fire is left aside."""
+    answers = _Answers(rules)
+    return tuple(_covered([one for subject in subjects for one in _findings(answers.of(subject)[0], subject)], rules))
+
+
+# The rules that fire, and those that may, each with the unknown facts on which it depends.
+_Answer = tuple[list[ChangeRule], list[tuple[ChangeRule, list[str]]]]
+
+
+class _Answers:
+    """The rows on subjects: those of one kind with the same facts are answered once, and most of a program's are."""
+
+    def __init__(self, rules: tuple[ChangeRule, ...]) -> None:
+        self._of_kind: defaultdict[str, list[ChangeRule]] = defaultdict(list)
+        for rule in rules:
+            self._of_kind[rule.on].append(rule)
+        self._known: dict[Hashable, _Answer] = {}
+
+    def of(self, subject: Subject) -> _Answer:
+        """The rows that fire on a subject, and those that may."""
+        key = subject.kind, frozenset(subject.facts.items())
+        if key not in self._known:
+            self._known[key] = self._answer(subject)
+        return self._known[key]
+
+    def _answer(self, subject: Subject) -> _Answer:
+        each = [(rule, _unknown(rule, subject)) for rule in self._of_kind[subject.kind]]
+        firing = [rule for rule, unknown in each if unknown is not None and not unknown]
+        return firing, [(rule, unknown) for rule, unknown in each if unknown]
 
 
 def _unknown(rule: ChangeRule, subject: Subject) -> list[str] | None:
@@ -54,8 +81,16 @@ def _undecided(rule: ChangeRule, subject: Subject, unknown: list[str]) -> Undeci
     return Undecided(rule.id, rule.severity, subject.name, asked, rule.runbooks, candidates, rule.refuse)
 
 
-def _finding(rule: ChangeRule, subject: Subject) -> ChangeFinding:
-    message = rule.message.format(**subject.said)
+def _findings(firing: list[ChangeRule], subject: Subject) -> list[ChangeFinding]:
+    """One for each rule; the words are made for all of them at once, and only if there is one."""
+    if not firing:
+        return []
+    words = subject.words()
+    return [_finding(rule, subject, words) for rule in firing]
+
+
+def _finding(rule: ChangeRule, subject: Subject, words: Mapping[str, str]) -> ChangeFinding:
+    message = rule.message.format_map(words)
     return ChangeFinding(
         rule.id,
         rule.severity,

@@ -18,6 +18,7 @@ from kstreams_runbooks.model.discovery.readiness import (
     ReadinessReading,
     ReadinessStatus,
 )
+from kstreams_runbooks.model.readings.acls import RightsAnswer
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     BrokerReading,
@@ -205,25 +206,31 @@ def _auto_create(reading: ApplicationReading) -> Condition:
     return Condition(not value, "auto.create.topics.enable is true on the brokers")
 
 
-def readiness(facts: Conditions, runbooks: Iterable[Runbook]) -> tuple[Readiness, ...]:
+def readiness(
+    facts: Conditions, runbooks: Iterable[Runbook], rights: Iterable[RightsAnswer] = ()
+) -> tuple[Readiness, ...]:
     """One answer for each runbook; KeyError for one that needs a fact that does not exist."""
-    return tuple(_ready(facts, one) for one in runbooks)
+    by_runbook = {one.runbook: one for one in rights}
+    return tuple(_ready(facts, one, by_runbook.get(one.name)) for one in runbooks)
 
 
-def _ready(facts: Conditions, runbook: Runbook) -> Readiness:
+def _ready(facts: Conditions, runbook: Runbook, rights: RightsAnswer | None) -> Readiness:
     if runbook.only_where is not None and facts[runbook.only_where].holds is False:
         return Readiness(runbook.name, "not needed", better=(facts[runbook.only_where].why,))
     asked = (*runbook.needs, *((runbook.only_where,) if runbook.only_where else ()))
     missing = tuple(_of(facts, asked, holds=False))
     unknown = tuple(_of(facts, asked, holds=None))
     # Missing facts come first: filling them in is the next action, independent of the unknown ones.
-    status: ReadinessStatus = "missing" if missing else "not known" if unknown else "ready"
+    is_missing = missing or (rights is not None and rights.missing)
+    not_known = unknown or (rights is not None and rights.unknown)
+    status: ReadinessStatus = "missing" if is_missing else "not known" if not_known else "ready"
     return Readiness(
         runbook.name,
         status,
         missing,
         unknown,
         (*_of(facts, runbook.wants, holds=False), *_of(facts, runbook.wants, holds=None)),
+        rights,
     )
 
 

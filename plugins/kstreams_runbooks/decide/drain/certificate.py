@@ -77,7 +77,7 @@ def _good(readings: tuple[DrainReading, ...]) -> int:
 def _unknown(reading: DrainReading) -> Iterator[str]:
     """Facts that could not be read: never taken for zero."""
     yield from reading.problems
-    if all(one.role == "orphaned" for one in reading.partitions):
+    if not reading.problems and all(one.role == "orphaned" for one in reading.partitions):
         yield "no partition is known that the application reads (expected at least one)"
     lacking: dict[str, list[str]] = {}
     for one in reading.partitions:

@@ -33,6 +33,7 @@ def ready_for_change(
     *,
     at_once: bool = False,
     out_of_use: bool = False,
+    streams_group: bool = False,
 ) -> Verdict:
     """Whether an application may be changed now; the check itself changes nothing.
 
@@ -40,7 +41,7 @@ def ready_for_change(
     carries findings for a person to assess (they are in the approval). With `at_once` all instances are restarted
     together, which may be the cure: their state is a finding then, not a refusal. With `out_of_use` no instance is
     expected to run, and the group and its offsets may be gone: whether the application is out of use is decided at the
-    plan.
+    plan. Without `streams_group` a streams group is refused.
     """
     if why := of_the_future(declared.name, age_ms, "observe"):
         return Verdict(Outcome.INCONCLUSIVE, (why,))
@@ -53,7 +54,7 @@ def ready_for_change(
             ),
         )
     findings = tuple(_findings(reading, declared))
-    wrong, unwell = tuple(_wrong(reading, declared)), tuple(_unwell(reading, declared))
+    wrong, unwell = tuple(_wrong(reading, declared, streams_group=streams_group)), tuple(_unwell(reading, declared))
     missing, unheard = tuple(_missing(reading, out_of_use=out_of_use)), tuple(_unheard(reading))
     if out_of_use:
         unwell = unheard = ()
@@ -124,7 +125,7 @@ def _restarted_anyway(declared: DeclaredApplication, troubles: tuple[str, ...]) 
         yield Finding("restarted-while-unwell", "warning", declared.name, trouble, _UPGRADE_GUIDE)
 
 
-def _wrong(reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:
+def _wrong(reading: ApplicationReading, declared: DeclaredApplication, *, streams_group: bool) -> Iterator[str]:
     """Reasons against any change: wrong declarations, undeclared members, a group that no runbook covers."""
     for instance in reading.instances:
         deployment, streams = instance.deployment, instance.streams
@@ -145,7 +146,7 @@ def _wrong(reading: ApplicationReading, declared: DeclaredApplication) -> Iterat
             )
         yield from _deployed(deployment, streams, declared)
     if isinstance(reading.group, GroupReading):
-        yield from _group(reading.group, reading, declared)
+        yield from _group(reading.group, reading, declared, streams_group=streams_group)
 
 
 def _unwell(reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:
@@ -224,8 +225,10 @@ def _pid(instance: InstanceReading) -> int | None:
     return None if isinstance(instance.deployment, Missing) else instance.deployment.pid
 
 
-def _group(group: GroupReading, reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[str]:
-    if _is_streams(group):
+def _group(
+    group: GroupReading, reading: ApplicationReading, declared: DeclaredApplication, *, streams_group: bool
+) -> Iterator[str]:
+    if _is_streams(group) and not streams_group:
         yield (
             f"group {group.group_id} is a streams group (KIP-1071): upgrade.from and static membership do not apply; "
             "this runbook does not cover it (expected a classic group); stop the application and change it manually"

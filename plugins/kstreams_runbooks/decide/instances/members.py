@@ -89,7 +89,7 @@ def strays(instance: InstanceReading, bounces: tuple[Bounce, ...]) -> tuple[Outc
     """Why an instance is on none of `bounces`, or why that is unknown; None if it is on one."""
     name, streams, deployment = instance.instance, instance.streams, instance.deployment
     if isinstance(streams, Missing):
-        return Outcome.INCONCLUSIVE, (f"{name}: {streams.missing}",)
+        return Outcome.INCONCLUSIVE, (instance.silent,)
     if isinstance(deployment, Missing):
         return Outcome.INCONCLUSIVE, (f"{name}: {deployment.missing}",)
     if streams.version not in {bounce.version for bounce in bounces}:

@@ -12,19 +12,23 @@ from kstreams_runbooks.model.readings.readings import (
 )
 from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_up
 
+# How readings name what a login may not see (observe/kafka/topic_names.py, groups.py).
+_HIDDEN = "not visible to this login"
+
 
 def missed(reading: ApplicationReading) -> tuple[str, ...]:
     """Why each part is missing that another reading may have; empty if there is none.
 
     An instance that is down has nothing to answer, nor one that was just started and does not listen yet, nor a JVM
-    that lost its client: these are readings, not gaps. Without a topology no partitions are expected.
+    that lost its client: these are readings, not gaps. Without a topology no partitions are expected. A right that is
+    absent is absent a moment later too.
     """
     parts = (reading.broker, reading.group, reading.topics)
     found = [part.missing for part in parts if isinstance(part, Missing)]
     found += [why for one in reading.instances for why in _missed_of(one, reading.taken.at_ms)]
     if isinstance(reading.partitions, Missing) and any(map(_describes, reading.instances)):
         found.append(reading.partitions.missing)
-    return tuple(dict.fromkeys(found))
+    return tuple(one for one in dict.fromkeys(found) if _HIDDEN not in one)
 
 
 def _missed_of(instance: InstanceReading, at_ms: int) -> Iterator[str]:

@@ -37,7 +37,7 @@ def others_unwell(reading: ApplicationReading, name: str) -> tuple[str, ...]:
         if instance.down:
             unwell.append(instance.down)
         elif isinstance(instance.streams, Missing):
-            unwell.append(f"{instance.instance}: {instance.streams.missing}")
+            unwell.append(instance.silent)
         elif instance.streams.state != "RUNNING":
             unwell.append(f"{instance.instance} is in {instance.streams.state} (expected RUNNING)")
     return tuple(unwell)

@@ -126,7 +126,7 @@ def _reasons(path: UpgradePath, declared: DeclaredApplication) -> Iterator[Findi
 
 def _version(instance: InstanceReading) -> str:
     if isinstance(instance.streams, Missing):
-        raise Inconclusive(f"{instance.instance}: {instance.streams.missing}")
+        raise Inconclusive(instance.silent)
     return instance.streams.version
 
 

@@ -39,7 +39,7 @@ def running_releases(reading: ApplicationReading) -> tuple[tuple[str, str], ...]
     releases = []
     for instance in reading.instances:
         if isinstance(instance.streams, Missing):
-            raise Inconclusive(f"{instance.instance}: {instance.streams.missing}")
+            raise Inconclusive(instance.silent)
         release = instance.streams.version
         if isinstance(instance.deployment, Deployment):
             release = instance.deployment.setting(UPGRADE_FROM) or release

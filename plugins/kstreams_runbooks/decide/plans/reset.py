@@ -67,7 +67,7 @@ def reset_plan(restart: Plan, radius: BlastRadius, parts: ResetParts, broker: Br
         runbook=RESET,
         change=tuple(change),
         stages=stages,
-        findings=(*restart.findings, *reset_findings(radius, parts.created)),
+        findings=(*restart.findings, *reset_findings(radius, parts.created, restart.limit("gate_ceiling_s"))),
         undo=tuple(_undo(restart, radius)),
         title=_title(radius, bounce),
         worst_case=_worst_case(restart, radius),
@@ -135,13 +135,19 @@ def _undo(restart: Plan, radius: BlastRadius) -> Iterator[str]:
     before = " or ".join(sorted({one.deployed for one in restart.facts.at_start}))
     if not radius.deleted:
         back = "offsets back with their metadata, " if radius.mode == "offsets" else ""
-        yield f"{back}every instance back to {before}"
+        yield f"{back}every instance back to {before}{_but_for(radius)}"
         return
-    yield f"until the deletion: every instance back to {before}, state restored from the changelogs"
+    yield f"until the deletion: every instance back to {before}, state restored from the changelogs{_but_for(radius)}"
     yield (
         f"afterwards: state and internal topics are gone for good; {before} with the offsets of before never reads the "
         "records between"
     )
+
+
+def _but_for(radius: BlastRadius) -> str:
+    """The stores that no undo brings back once local state is cleared."""
+    lost = [f"{one.store} ({one.local_only})" for one in radius.stores if one.local_only]
+    return f"; once local state is cleared, without {first_of(lost, between='; ')}" if lost else ""
 
 
 def _title(radius: BlastRadius, bounce: Bounce) -> str:

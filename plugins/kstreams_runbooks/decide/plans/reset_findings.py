@@ -14,15 +14,17 @@ _LATE = "Kafka Streams developer guide, Windowing; docs/blast_radius.md"
 _MB = 1_000_000
 
 
-def reset_findings(radius: BlastRadius, created: tuple[TopicShape, ...] | Missing | None) -> Iterator[Finding]:
+def reset_findings(
+    radius: BlastRadius, created: tuple[TopicShape, ...] | Missing | None, ceiling_s: float
+) -> Iterator[Finding]:
     """Deleted topics, records that are read again or never, state that cannot be built again, and who sees results.
 
     `created` are the internal topics to create before the start, Missing if that is not known, None if the form leaves
-    them to the application.
+    them to the application. `ceiling_s` is how long each gate waits.
     """
     yield from _topics(radius, created)
     yield from _offsets(radius)
-    yield from _state(radius)
+    yield from _state(radius, ceiling_s)
     yield from _late(radius)
     yield from _readers(radius)
 
@@ -79,7 +81,7 @@ def _records(found: list[CountedMove | None]) -> str:
     return f"{least}{sum(one.moved for one in known if isinstance(one.moved, int)):,} records"
 
 
-def _state(radius: BlastRadius) -> Iterator[Finding]:
+def _state(radius: BlastRadius, ceiling_s: float) -> Iterator[Finding]:
     if radius.mode == "state":
         sizes = [one.bytes for one in radius.internal if one.kind == "changelog"]
         known = [size for size in sizes if isinstance(size, int)]
@@ -98,6 +100,8 @@ def _state(radius: BlastRadius) -> Iterator[Finding]:
             pace = f"how long is not known ({seconds.missing})"
         else:
             pace = f"about {seconds:,.0f} s"
+            if seconds > ceiling_s:
+                pace += f" (a gate gives up after {ceiling_s:,.0f} s: set gate_ceiling_s of the form above that time)"
         message = f"until it has caught up: {count}, {pace}; results before that are incomplete"
         yield Finding("reset-catches-up", "warning", radius.application, message, _SOURCE)
 

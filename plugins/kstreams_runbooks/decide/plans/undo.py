@@ -1,6 +1,5 @@
 """From the undo cards of a run to the plan that takes it back."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from kstreams_runbooks.decide.plans.basis import (
     with_restore,
 )
 from kstreams_runbooks.decide.plans.flush import FLUSH
+from kstreams_runbooks.decide.plans.flush_back import flush_back_command
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE
 from kstreams_runbooks.decide.plans.reset import RESET
 from kstreams_runbooks.decide.plans.undo_begins import begun_at_zero
@@ -53,7 +53,7 @@ from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.runs.plan import DeployedInstance, InstanceCost, Plan, PlanFacts, SidePart
 from kstreams_runbooks.model.runs.stages import Bounce
-from kstreams_runbooks.wording import outside, pasted
+from kstreams_runbooks.wording import outside
 
 
 def undo_plan(
@@ -162,15 +162,10 @@ def undo_plan(
 def _flush_back(declared: DeclaredApplication, undone: Undone) -> str:
     """What takes a flush back without a loss: the same flush, to the state before it."""
     before, after = undone.moves[0].before, undone.moves[-1].after
-    settings: dict[str, str | None] = dict.fromkeys(dict(after.settings).keys() - dict(before.settings).keys())
-    settings |= {key: value for key, value in before.settings if dict(after.settings).get(key) != value}
-    words = ["kstreams-runbooks", "trigger", FLUSH, "--application", declared.name]
-    words += ["--param", f"release={before.release}"]
-    words += ["--param", f"settings={json.dumps(settings, sort_keys=True)}"] if settings else []
-    words += [word for name, value in undone.flush for word in ("--param", f"{name}={value}")]
+    command = flush_back_command(declared.name, before, after, undone.flush)
     return (
         f"run {undone.run_key} has begun to start {after.deployed}, which may have records in internal topics that "
-        f"{before.deployed} does not read; a flush back loses none of them: {pasted(words)}; to undo the run without "
+        f"{before.deployed} does not read; a flush back loses none of them: {command}; to undo the run without "
         "one (also if it does not run) and lose them, choose without_flush"
     )
 

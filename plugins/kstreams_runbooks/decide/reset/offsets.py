@@ -56,7 +56,8 @@ def may_move_now(
             Outcome.REFUSE,
             (
                 f"{named}: {total:,} offsets that the plan would read again were deleted since (limit {most_lost:,}): "
-                "retention moved the start of the log; make a new plan, or allow a larger loss",
+                "retention moved the start of the log; trigger a new run, with a larger most_lost if records go on to "
+                "be deleted",
             ),
         )
     return Verdict(Outcome.PROCEED, (f"{named}: deleted since the plan, within the limit" if lost else "no loss",))

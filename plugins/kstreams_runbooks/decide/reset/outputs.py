@@ -29,11 +29,12 @@ _DOCS = "docs/blast_radius.md"
 
 @dataclass(frozen=True, slots=True)
 class CleanedOutputs:
-    """The application, its outputs (declared, and by its topologies), and those of them to clean."""
+    """The application, its outputs (declared, and by its topologies), those of them to clean, and what it reads."""
 
     declared: DeclaredApplication
     known: frozenset[str]
     topics: tuple[str, ...]
+    read: frozenset[str] = frozenset()
 
 
 def may_clean(asked: CleanedOutputs, facts: OutputFacts, graph: FleetGraph, *, planned: bool) -> Verdict:
@@ -84,6 +85,11 @@ def _refused(asked: CleanedOutputs, facts: OutputFacts, graph: FleetGraph) -> It
         if topic not in asked.known:
             listed = first_of(sorted(asked.known)) or "none"
             yield f"output {outside(topic)}: is not an output of {name} (its outputs: {listed}); name one of them"
+        if topic in asked.read or topic in asked.declared.inputs:
+            yield (
+                f"output {outside(topic)}: {name} reads it itself (expected: an output that it only writes): records "
+                "that it has not processed yet would be deleted; leave it out"
+            )
         policy = facts.policies.get(topic, _DELETE)
         if _DELETE not in policy.split(","):
             yield (

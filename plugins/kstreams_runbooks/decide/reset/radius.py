@@ -9,11 +9,12 @@ from kstreams_runbooks.decide.fleet_graph import downstream, readers_of, writers
 from kstreams_runbooks.decide.reset.late import late_stores
 from kstreams_runbooks.decide.reset.offsets import may_move
 from kstreams_runbooks.decide.reset.pace import catch_up
-from kstreams_runbooks.decide.reset.stores import Moves, OnCluster, store_fates, table_inputs
+from kstreams_runbooks.decide.reset.stores import Moves, OnCluster, left_alone, store_fates, table_inputs
 from kstreams_runbooks.decide.topology.graph import internal_topics
 from kstreams_runbooks.decide.topology.names import is_changelog
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.fleet_graph import FleetGraph
+from kstreams_runbooks.model.local_state import Directories
 from kstreams_runbooks.model.readings.input_offsets import InputPartition, MovedOffset
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.reset import (
@@ -28,6 +29,7 @@ from kstreams_runbooks.model.readings.reset import (
     ResetFacts,
     ResetMode,
     ResetTopic,
+    RestoringLog,
     RunningUse,
     StoreFate,
     TopicUser,
@@ -44,7 +46,8 @@ _WORST: tuple[Fate, ...] = ("lost", "doubled", "unknown", "partly", "gone", "reb
 class Asked:
     """What a reset is asked to do: the application, the mode, its outputs, and the offsets that it would set.
 
-    `emptied` are outputs whose records would be deleted.
+    `emptied` are outputs whose records would be deleted. `directories` are the only task directories that go in mode
+    `state`, none for all of them.
     """
 
     declared: DeclaredApplication
@@ -54,6 +57,7 @@ class Asked:
     counts: tuple[CountedMove, ...] = ()
     missing_keys: tuple[MissingKeys, ...] = ()
     emptied: tuple[str, ...] = ()
+    directories: Directories = ()
 
 
 def blast_radius(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph: FleetGraph) -> BlastRadius:
@@ -69,11 +73,15 @@ def blast_radius(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph
         asked.offsets,
         {(one.topic, one.partition): one for one in asked.counts},
         history,
-        frozenset(topic for topic, policy in facts.policies.items() if policy == _COMPACT),
+        frozenset(topic for topic, policy in facts.policies.items() if _COMPACT in policy.split(",")),
     )
     inputs = frozenset(one.topic for one in facts.inputs)
-    there = OnCluster(application_id, names, inputs)
-    stores = _worst(store for side in sides for store in store_fates(side, asked.mode, moves, there))
+    there = OnCluster(application_id, names, inputs, {one.topic: one for one in _restoring(facts)})
+    stores = _worst(
+        left_alone(store, side, asked.directories)
+        for side in sides
+        for store in store_fates(side, asked.mode, moves, there)
+    )
     moved = {one.topic for one in asked.offsets}
     return BlastRadius(
         application=asked.declared.name,
@@ -137,6 +145,26 @@ def gone_history(facts: ResetFacts) -> tuple[GoneHistory, ...]:
         )
         for topic, rows in sorted(found.items())
     )
+
+
+def _restoring(facts: ResetFacts) -> Iterator[RestoringLog]:
+    """Every log that may restore a store; an input restores a table that has no other changelog."""
+    yield from facts.restoring
+    starts: dict[str, list[int | Missing]] = {}
+    for one in facts.inputs:
+        starts.setdefault(one.topic, []).append(one.start)
+    for topic, its in starts.items():
+        yield RestoringLog(topic, facts.policies.get(topic, ""), all_gone(its))
+
+
+def all_gone(starts: Iterable[int | Missing]) -> int | Missing:
+    """The offsets that a log no longer has, from the start of each partition; Missing if one is."""
+    total = 0
+    for start in starts:
+        if isinstance(start, Missing):
+            return start
+        total += start
+    return total
 
 
 def made_topics(side: Side, application_id: str) -> frozenset[str]:

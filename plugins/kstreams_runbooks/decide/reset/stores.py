@@ -1,9 +1,10 @@
 """What becomes of each store when an application is reset, by mode: rebuilt, restored, counted twice, lost."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from kstreams_runbooks.decide.comparison.compared import Side, source_tables
+from kstreams_runbooks.decide.reset.restoring import from_its_input, global_fates, restored_fate
 from kstreams_runbooks.decide.topology.graph import store_roles
 from kstreams_runbooks.decide.topology.names import (
     changelog_of,
@@ -13,10 +14,18 @@ from kstreams_runbooks.decide.topology.names import (
     suppression_of,
 )
 from kstreams_runbooks.decide.topology.upstream import matching
+from kstreams_runbooks.model.local_state import GLOBAL, Directories
 from kstreams_runbooks.model.readings.input_offsets import MovedOffset
-from kstreams_runbooks.model.readings.reset import CountedMove, Fate, GoneHistory, ResetMode, StoreFate
+from kstreams_runbooks.model.readings.reset import (
+    CountedMove,
+    Fate,
+    GoneHistory,
+    ResetMode,
+    RestoringLog,
+    StoreFate,
+)
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
-from kstreams_runbooks.model.topology.topology import Processor, Source
+from kstreams_runbooks.model.topology.topology import Processor, Source, Subtopology
 from kstreams_runbooks.wording import first_of
 
 _NONE = "none"
@@ -101,16 +110,34 @@ def repeats_count(name: str, declared: Declaration) -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class OnCluster:
-    """The application on its cluster: its id, its internal topics there, and the inputs that its group reads."""
+    """The application on its cluster: its id, its internal topics there, and the inputs that its group reads.
+
+    `logs` are the logs that restore its stores, by topic.
+    """
 
     application_id: str
     changelogs: frozenset[str]
     inputs: frozenset[str]
+    logs: Mapping[str, RestoringLog] = field(default_factory=dict)
 
 
 def store_fates(side: Side, mode: ResetMode, moves: Moves, there: OnCluster) -> tuple[StoreFate, ...]:
-    """The fate of every store of a topology, by name; global stores apart, which their topics restore."""
-    return tuple(_fates(side, mode, moves, there))
+    """The fate of every store of a topology, by name, then of every global store."""
+    return (*_fates(side, mode, moves, there), *global_fates(side, mode, there.logs))
+
+
+def left_alone(store: StoreFate, side: Side, directories: Directories) -> StoreFate:
+    """The fate of a store if only these task directories go, none for all: one that is in no other is kept."""
+    subs = [sub for sub in side.topology.subtopologies if store.store in sub.stores]
+    if not directories or not subs or any(_goes(sub, directories) for sub in subs):
+        return store
+    return replace(store, fate="kept", why="its task directories stay", local_only="")
+
+
+def _goes(sub: Subtopology, directories: Directories) -> bool:
+    if sub.is_global:
+        return GLOBAL in directories
+    return any(name.rpartition("_")[0] == sub.id for name in directories)
 
 
 def _fates(side: Side, mode: ResetMode, moves: Moves, there: OnCluster) -> Iterator[StoreFate]:
@@ -125,28 +152,35 @@ def _fates(side: Side, mode: ResetMode, moves: Moves, there: OnCluster) -> Itera
         inputs = matching(side.topology, leading, there.inputs)
         topic = f"{application_id}-{changelog_of(name)}"
         changelog = topic if topic in changelogs else restored.get(name, "")
-        fate, why = _fate(name, side, mode, moves, inputs, changelog, own=name in restored)
+        log = there.logs.get(changelog)
+        back, lacking = restored_fate(name, side, changelog, log, own=name in restored)
+        if mode == "state":
+            fate, why = back, lacking
+        else:
+            fate, why = _fate(name, side, mode, moves, inputs, changelog, log if name in restored else None)
         accepted = side.declared.stores.get(name, DeclaredStore()).loss_acceptable
-        yield StoreFate(name, inputs, changelog, fate, why, accepted)
+        local_only = lacking if mode in {"reset", "state"} and back != "restored" else ""
+        yield StoreFate(name, inputs, changelog, fate, why, accepted, local_only)
 
 
 def _fate(
-    name: str, side: Side, mode: ResetMode, moves: Moves, inputs: tuple[str, ...], changelog: str, *, own: bool
+    name: str,
+    side: Side,
+    mode: ResetMode,
+    moves: Moves,
+    inputs: tuple[str, ...],
+    changelog: str,
+    own: RestoringLog | None,
 ) -> tuple[Fate, str]:
+    """Of a mode other than `state`; `own` is the input that restores a table without another changelog."""
     if mode == "retire":
         return ("kept", f"{changelog} is its own changelog and an input: it stays") if own else ("gone", "")
-    if mode == "state":
-        if own:
-            return "restored", f"from its input {changelog}, up to the committed offsets"
-        return ("restored", "") if changelog else ("lost", "it has no changelog, so nothing restores it")
     if mode == "reset":
-        return _rebuilt(side, moves, inputs, changelog, own=own)
+        return from_its_input(own) if own else _rebuilt(side, moves, inputs)
     return _kept(name, side, moves, inputs)
 
 
-def _rebuilt(side: Side, moves: Moves, inputs: tuple[str, ...], changelog: str, *, own: bool) -> tuple[Fate, str]:
-    if own:
-        return "kept", f"its input {changelog} is its own changelog and keeps its content"
+def _rebuilt(side: Side, moves: Moves, inputs: tuple[str, ...]) -> tuple[Fate, str]:
     tables = table_inputs(side)
     reasons = []
     for topic in inputs:

@@ -53,7 +53,7 @@ class Asking:
     """Facts in every question of a run: the people asked, the requester, start and deadline.
 
     `link` leads to the run, and is empty if Airflow does not know its own address. `others` are the applications that
-    the run changes too.
+    the run changes too. `noted`: the run's note shows the present text.
     """
 
     declared: DeclaredApplication
@@ -63,6 +63,7 @@ class Asking:
     expires_at_ms: int
     link: str
     others: tuple[DeclaredApplication, ...] = ()
+    noted: bool = False
 
 
 def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
@@ -201,8 +202,7 @@ def approval_body(
         ),
         expires(asking),
         asked_by(asking),
-        f"{Label.WRITTEN.bold} {when(asking.at_ms, asking.declared.zone)}; if it is asked again Airflow keeps showing "
-        "this text, and the task's log has the new one",
+        written(asking),
         digest_line(plan.digest, asking.link),
     ]
     return "\n\n".join(line for line in lines if line)
@@ -227,10 +227,28 @@ def labelled(label: str, text: str) -> str:
 def asked_by(asking: Asking) -> str:
     """The line of a question about the requester, the reason, and the people who may answer."""
     why = f" ({markdown(asking.reason)})" if asking.reason else ""
+    who = markdown(may_answer_text(asking), LONGEST_SENTENCE)
+    return f"{Label.ASKED_BY.bold} {markdown(asking.requested_by)}{why}; {Label.MAY_APPROVE.bold} {who}"
+
+
+def may_answer_text(asking: Asking) -> str:
+    """The people who may answer, for each application that the run changes."""
     own = who_may_approve(asking.declared, asking.requested_by)
     also = (f"for {one.name}: {who_may_approve(one, asking.requested_by)}" for one in asking.others)
-    who = markdown("; and ".join((own, *also)), LONGEST_SENTENCE)
-    return f"{Label.ASKED_BY.bold} {markdown(asking.requested_by)}{why}; {Label.MAY_APPROVE.bold} {who}"
+    return "; and ".join((own, *also))
+
+
+def written(asking: Asking) -> str:
+    """The line of a question about its text, which Airflow never changes; `noted` names the place of the present one.
+
+    A question that is asked again keeps its first text, subject, answers and form.
+    """
+    note = f"[the run's note]({asking.link})" if asking.link else "the run's note"
+    where = note if asking.noted else "the task's log"
+    return (
+        f"{Label.WRITTEN.bold} {when(asking.at_ms, asking.declared.zone)}. Airflow cannot change this text; the "
+        f"present one, with its expiry, is in {where}"
+    )
 
 
 def expires(asking: Asking) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.change.answer import ChangePlan
 from kstreams_runbooks.decide.runbooks import runbook, start_command
-from kstreams_runbooks.decide.runs.approval import Asking, Label, asked_by, digest_line, expires, labelled
+from kstreams_runbooks.decide.runs.approval import Asking, Label, asked_by, digest_line, expires, labelled, written
 from kstreams_runbooks.decide.topology.described import ParsedDescription
 from kstreams_runbooks.model.topology.declaration import Described, Unchanged
 from kstreams_runbooks.wording import outside, pasted
@@ -129,6 +129,7 @@ def question(
         f"**{NONE} means:** nothing is started, the run ends",
         expires(asking),
         asked_by(asking),
+        written(asking),
         digest_line(digest, asking.link),
     ]
     return "\n\n".join(line for line in lines if line)

@@ -23,14 +23,20 @@ def trigger_command(record: RunRecord, *, execute: bool = True) -> str:
     return " ".join([pasted(words, links=False), *files, *(["--execute"] if execute else [])])
 
 
-def undo_command(record: RunRecord) -> str:
-    """The command for a dry run of the undo of a run."""
-    return pasted(["kstreams-runbooks", "trigger", UNDO, record.name], links=False)
+def undo_command(record: RunRecord, *fields: str) -> str:
+    """The command for a dry run of the undo of a run; `fields` are others of its form, as `name=value`."""
+    words = ["kstreams-runbooks", "trigger", UNDO, record.name]
+    return pasted([*words, *(word for one in fields for word in ("--param", one))], links=False)
 
 
 def clear_command(record: RunRecord, task_id: str) -> str:
     """The command that runs a task of a run again, with what follows it."""
     return pasted(["kstreams-runbooks", "clear", record.name, task_id], links=False)
+
+
+def approve_command(record: RunRecord, option: str = "") -> str:
+    """The command that answers the open question of a run; `option` is an answer other than Approve."""
+    return pasted(["kstreams-runbooks", "approve", record.name, *(["--option", option] if option else [])], links=False)
 
 
 def evidence_command(record: RunRecord) -> str:

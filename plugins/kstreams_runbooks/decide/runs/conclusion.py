@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, StreamsReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
@@ -63,7 +63,8 @@ def conclusion(facts: RunFacts) -> Conclusion:
         if facts.dry_run:
             return Conclusion(RunOutcome.DRY_RUN, "; ".join(facts.verified.reasons))
         return Conclusion(RunOutcome.COMPLETED, "; ".join(facts.verified.reasons))
-    why = "; ".join((_why(facts), *_unwell(facts)))
+    cause = _why(facts)
+    why = "; ".join((cause, *_unwell(facts, cause)))
     if facts.inconclusive or (facts.last is not None and facts.last.outcome is Outcome.INCONCLUSIVE):
         changed = f"; changed so far: {', '.join(facts.wrote)}" if facts.wrote else "; nothing was changed"
         return Conclusion(RunOutcome.INCONCLUSIVE, why + changed)
@@ -84,22 +85,24 @@ def _why(facts: RunFacts) -> str:
     return facts.last.sentence if facts.last else "no step was reached"
 
 
-def _unwell(facts: RunFacts) -> Iterator[str]:
-    """The final state of the touched instances that are not RUNNING."""
+def _unwell(facts: RunFacts, cause: str) -> Iterator[str]:
+    """The final state of the touched instances that are not RUNNING; a reason that is in `cause` is not repeated."""
     if facts.reading is None:
         return
     readings = (facts.reading, *facts.others)
     if unread := [one.missing for one in readings if isinstance(one, Missing)]:
-        yield f"how {', '.join(facts.touched)} is now cannot be read: {'; '.join(unread)}"
+        more = [one for one in unread if one not in cause]
+        why = "; ".join(more) if more else "for the same cause"
+        yield f"how {', '.join(facts.touched)} is now cannot be read: {why}"
     known = {one.instance: one for reading in readings if not isinstance(reading, Missing) for one in reading.instances}
     for name in facts.touched:
         instance = known.get(name)
         if instance is None:
             if not unread:
                 yield f"instance {name} was not read"
-        elif instance.down:
-            yield instance.down
-        elif isinstance(instance.streams, Missing):
-            yield f"{name}: {instance.streams.missing}"
-        elif instance.streams.state != "RUNNING":
+        elif said := instance.down or instance.silent:
+            # The cause may be that of the failed gate already.
+            if said not in cause:
+                yield said
+        elif isinstance(instance.streams, StreamsReading) and instance.streams.state != "RUNNING":
             yield f"{name} is in {instance.streams.state} (expected RUNNING)"

@@ -26,7 +26,8 @@ class Ending:
     `reached` is the task that began last (empty: none), `failure` the sentence with which it failed (empty: it left
     none) and `exit_code` that of its error; `is_void`: the plan no longer matches the cluster. `cards` are all of its
     undo cards, first to last, and `by_hand` the commands of those about an instance, by their number; `held` are
-    sentences about inputs that it still holds; `then` what the plan leaves to later runs.
+    sentences about inputs that it still holds; `then` what the plan leaves to later runs. `flush_back` is the command
+    that takes back a flush whose new release has begun to run (empty for another run).
     """
 
     record: RunRecord
@@ -39,6 +40,7 @@ class Ending:
     by_hand: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     held: tuple[str, ...] = ()
     then: tuple[str, ...] = ()
+    flush_back: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +57,10 @@ def next_action(ending: Ending) -> NextAction:
     left = tuple(card for card in ending.cards if not card.done)
     if ending.outcome.succeeded:
         on, command = _after_success(ending)
-        return NextAction((*on, *_back(ending.record, left)), (), command)
+        return NextAction((*on, *_back(ending, left)), (), command)
     on, command = _go_on(ending, changed=bool(ending.cards))
     manually = ("MANUALLY, the last change first:", *_by_card(left, ending.by_hand)) if left else ()
-    return NextAction((*ending.held, *on, *_back(ending.record, left)), manually, command)
+    return NextAction((*ending.held, *on, *_back(ending, left)), manually, command)
 
 
 def _after_success(ending: Ending) -> tuple[tuple[str, ...], str]:
@@ -84,13 +86,21 @@ def _go_on(ending: Ending, *, changed: bool) -> tuple[tuple[str, ...], str]:
     return (f"GO ON: {why}:", INDENT + command), command
 
 
-def _back(record: RunRecord, left: Sequence[Card]) -> tuple[str, ...]:
+def _back(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
+    record = ending.record
     if record.dry_run:
         return ()
     if not left:
         return ("GO BACK: not needed, nothing is left to take back",)
     if record.dag_id == UNDO:
         return ("GO BACK: an undo has no undo; trigger the runbook that it takes back once more",)
+    if ending.flush_back:
+        return (
+            "GO BACK: flush once more, to what ran before; first as a dry run:",
+            INDENT + ending.flush_back,
+            "or, if what it started does not run: undo it, and lose the records that no older release reads:",
+            INDENT + undo_command(record, "without_flush=true"),
+        )
     past = " (past the point of no return: it shows what still applies)" if any(map(_is_past, left)) else ""
     return (f"GO BACK: undo this run, first as a dry run{past}:", INDENT + undo_command(record))
 

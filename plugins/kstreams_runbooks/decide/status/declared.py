@@ -12,24 +12,33 @@ ABOUT_FILES = frozenset({BROKEN, NONE_DECLARED, DECLARED})
 # The fleet as a whole, in place of an application: no name of one has brackets.
 FLEET = "(fleet)"
 _UNKNOWN = "unknown"
+_AGAIN = {BROKEN: "the fleet is checked again", NONE_DECLARED: "applications are declared again"}
 
 
 def declaration_statuses(
-    broken: Mapping[str, str], none_declared: str, before: Collection[KeptStatus], at_ms: int
+    broken: Mapping[str, str],
+    none_declared: str,
+    before: Collection[KeptStatus],
+    at_ms: int,
+    *,
+    unchecked: str = "",
 ) -> tuple[KeptStatus, ...]:
     """The statuses of `broken` declarations, each with its fault, and of the fleet if that changed.
 
-    `none_declared` is the sentence for a fleet without any declaration, empty if it has one. A fleet that was never
-    judged is not news: it has just been installed.
+    `none_declared` is the sentence for a fleet without any declaration, empty if it has one; `unchecked` is the fault
+    that keeps the whole fleet from being checked. A fleet that was never judged is not news: it has just been
+    installed.
     """
     found = [_kept(name, BROKEN, fault, tuple(_of(name, before)), at_ms) for name, fault in broken.items()]
     whole = tuple(_of(FLEET, before))
-    if none_declared:
+    if unchecked:
+        found.append(_kept(FLEET, BROKEN, unchecked, whole, at_ms, told=DECLARED))
+    elif none_declared:
         first = not before
         kept = _kept(FLEET, NONE_DECLARED, none_declared, whole, at_ms, told=NONE_DECLARED if first else DECLARED)
         found.append(kept)
     elif whole:
-        found.append(_kept(FLEET, DECLARED, "applications are declared again", whole, at_ms))
+        found.append(_kept(FLEET, DECLARED, _AGAIN.get(whole[0].word, whole[0].sentence), whole, at_ms))
     return tuple(found)
 
 

@@ -30,7 +30,7 @@ _ALSO = "; it is also "
 
 @dataclass(frozen=True, slots=True)
 class LagSample:
-    """One reading of an application; `failed` are instances known to be in ERROR, None if they were not polled.
+    """One reading of an application; `failed` are instances known to be in ERROR or dead, None if they were not polled.
 
     `expected` are the ids that its topics have to have; empty if the earlier reading has them. `buffers` are its
     suppress buffers that end the application when they are full. `moved` are topics on which a run has moved its
@@ -102,7 +102,7 @@ def _statuses(samples: tuple[LagSample, ...], limits: StatusLimits) -> Iterator[
     if fallen := _rewound(samples[-limits.samples :]):
         yield Status("rewound", f"committed offsets fell: {first_of(fallen)}; records are processed again")
     if failed := samples[-1].failed:
-        yield Status("failed", f"in ERROR, which it does not leave by itself: {first_of(failed)}")
+        yield Status("failed", f"in ERROR or dead, which it does not leave by itself: {first_of(failed)}")
     if expiring := _expiring(samples[-1], limits):
         yield Status("expiring", f"unread records may be deleted soon: {first_of(expiring)}")
     still = _still(samples, limits)

@@ -61,7 +61,12 @@ class Reach:
         """A set of bits, without the names in it."""
         size = bits.bit_count()
         if size < _FEW:
-            return Around(size, sum(self._sums[place // _BITS][1 << place % _BITS] for place in _places(bits)))
+            fingerprint = 0
+            while bits:
+                last = bits.bit_length() - 1
+                fingerprint += self._digests[last]
+                bits ^= 1 << last
+            return Around(size, fingerprint)
         first, each = _bytes(bits)
         return Around(size, sum(map(getitem, self._sums[first : first + len(each)], each)))
 
@@ -88,13 +93,17 @@ class Reach:
         return self._made.circles()
 
     @cached_property
-    def _sums(self) -> Sequence[Sequence[int]]:
-        """For each eight keys the sum of the digests of every set of them."""
-        digests = [
+    def _digests(self) -> Sequence[int]:
+        """The digest of each key's label."""
+        return [
             int.from_bytes(blake2b(self._labels[key].encode("utf-8", "surrogatepass"), digest_size=32).digest(), "big")
             for key in self._keys
         ]
-        return [_subset_sums(digests[first : first + _BITS]) for first in range(0, len(digests), _BITS)]
+
+    @cached_property
+    def _sums(self) -> Sequence[Sequence[int]]:
+        """For each eight keys the sum of the digests of every set of them."""
+        return [_subset_sums(self._digests[first : first + _BITS]) for first in range(0, len(self._digests), _BITS)]
 
 
 def _reached(circles: Iterable[Sequence[Key]], bits: Mapping[Key, int], next_to: Arrows) -> dict[Key, int]:

@@ -327,7 +327,8 @@ class DockerDeployer:
         )
 
     def _read(self, name: str) -> Container:
-        found = self._engine.container(name)
+        # An engine that is busy with its disk answers late, and between two writes each answer counts.
+        found = read_again(lambda: self._engine.container(name), log.warning)
         if found is None:
             raise Refused(f"container {name} was removed meanwhile; create it as your team does")
         return found

@@ -13,6 +13,9 @@ from kstreams_runbooks.deployers.docker.engine import Engine
 from kstreams_runbooks.deployers.docker.inspected import Container
 from kstreams_runbooks.fleet.deployers.docker import BEFORE, NEXT
 
+# How often the engine is asked again if a container changes its name meanwhile.
+_LOOKS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Containers:
@@ -47,19 +50,24 @@ class Containers:
 
 
 def look(engine: Engine, names: tuple[str, ...]) -> dict[str, Containers]:
-    """The containers of these instances, by the name of their own one: one list, then each in detail."""
-    listed = engine.containers()
-    there = {str(name).lstrip("/") for one in listed for name in one.get("Names") or []}
+    """The containers of these instances, by the name of their own one: one list, then each in detail.
 
-    def one(name: str) -> Container | None:
-        return engine.container(name) if name in there else None
+    A container that another process renames in between is looked for again.
+    """
+    wanted = {f"{name}{end}" for name in names for end in ("", NEXT, BEFORE)}
+    for _ in range(_LOOKS):
+        listed = engine.containers()
+        there = wanted & {str(name).lstrip("/") for one in listed for name in one.get("Names") or []}
+        found = {name: engine.container(name) for name in sorted(there)}
+        if None not in found.values():
+            break
+    return {name: _of(name, found, listed) for name in names}
 
-    found = {}
-    for name in names:
-        own = one(name)
-        sharing = () if own is None else tuple(_sharing(listed, own))
-        found[name] = Containers(name, own, one(f"{name}{NEXT}"), one(f"{name}{BEFORE}"), sharing)
-    return found
+
+def _of(name: str, found: Mapping[str, Container | None], listed: tuple[Mapping[str, Any], ...]) -> Containers:
+    own = found.get(name)
+    sharing = () if own is None else tuple(_sharing(listed, own))
+    return Containers(name, own, found.get(f"{name}{NEXT}"), found.get(f"{name}{BEFORE}"), sharing)
 
 
 def switch(engine: Engine, found: Containers) -> None:

@@ -293,7 +293,7 @@ class SupervisordDeployer:
         found = processes_of() if self._dry_run else read_again(processes_of, log.warning)
         if one.program not in found:
             known = ", ".join(sorted(found)) or "none"
-            raise BadInput(f"supervisord at {self._supervisord.address} has no program {one.program} (it has: {known})")
+            raise BadInput(f"supervisord has no program {one.program} (it has: {known}; {self._supervisord.address})")
         return found[one.program]
 
     def _settled(self, one: SupervisordInstance) -> ProcessInfo:

@@ -8,14 +8,13 @@ import xmlrpc.client
 from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo, process_infos
 from kstreams_runbooks.errors import BadInput, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.address import printable
-from kstreams_runbooks.model.web_address import web_address
+from kstreams_runbooks.model.web_address import REFUSED_LOGIN, login_words, web_address
 from kstreams_runbooks.wire.limits import ExchangeLimits
 from kstreams_runbooks.wording import outside
 
 _READS = frozenset({"getAllProcessInfo"})
 _WRITES = frozenset({"startProcess", "stopProcess"})
 _OK = 200
-_DENIED = 401
 # supervisord has one thread: it answers after its current work, which may be the end of another program.
 _LIMITS = ExchangeLimits(connect_s=5.0, silence_s=5.0)
 
@@ -57,18 +56,18 @@ class Supervisord:
         from kstreams_runbooks.wire.xmlrpc_answer import Faulty, answer_of
 
         if method not in _READS and not (self._writable and method in _WRITES):
-            raise WriteRefused(f"supervisord at {self.address}: {method} is refused: this client only reads")
+            raise WriteRefused(f"{method} is refused: this client of supervisord only reads ({self.address})")
         request = xmlrpc.client.dumps(arguments, f"supervisor.{method}").encode()
         path = self._at.path if self._at.path.strip("/") else "/RPC2"
         try:
             answer = post(self._at, path, request, "text/xml", self._limits)
         except NoAnswer as error:
             raise Unreachable(
-                f"supervisord at {self.address}: {error}; start it, or correct the deployer's url"
+                f"supervisord: {error}; start it, or correct the deployer's url ({self.address})"
             ) from None
         if answer.status != _OK:
-            hint = "; the credentials in the deployer's url are wrong" if answer.status == _DENIED else ""
-            raise Unreachable(f"supervisord at {self.address}: HTTP {answer.status} (expected 200){hint}")
+            hint = f"; {login_words(self._at)} is not accepted; correct it" if answer.status in REFUSED_LOGIN else ""
+            raise Unreachable(f"supervisord: HTTP {answer.status} (expected 200){hint} ({self.address})")
         try:
             return answer_of(answer.body)
         except Faulty as fault:
@@ -93,7 +92,7 @@ class Supervisord:
 
     def _strange(self, error: ValueError) -> Unreachable:
         return Unreachable(
-            f"supervisord at {self.address}: the answer is not supervisord's: {error}; correct the deployer's url"
+            f"supervisord: the answer is not supervisord's: {error}; correct the deployer's url ({self.address})"
         )
 
 
@@ -101,5 +100,5 @@ class SupervisordFault(Refused):
     """supervisord answered that it could not do it; `code` is its fault code."""
 
     def __init__(self, address: str, method: str, code: int, text: str) -> None:
-        super().__init__(f"supervisord at {address}: {method} answered {outside(text, 300)}")
+        super().__init__(f"supervisord: {method} answered {outside(text, 300)} ({address})")
         self.code = code

@@ -1,14 +1,15 @@
 """Fields common to every deployer: instances with their metrics, releases, and the settings a runbook may set."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from string import Formatter
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
 from kstreams_runbooks.fleet.settable import SettableKeys
 from kstreams_runbooks.fleet.values import FleetModel, HttpUrl, ReleaseName, Words
+from kstreams_runbooks.model.web_address import web_address
 
 _SHOWN = 60
 
@@ -60,7 +61,10 @@ class Instance(FleetModel):
     name: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9._-]*$", max_length=249)] = Field(
         description="name of the instance, as plans and logs print it"
     )
-    metrics: HttpUrl = Field(description="base URL of the instance's Jolokia agent")
+    metrics: HttpUrl = Field(
+        description="base URL of the instance's Jolokia agent; `connection=ID@` in front of the host names the Airflow "
+        "connection with its login"
+    )
     group_instance_id: Words | None = Field(
         default=None,
         description="group.instance.id of the instance under static membership, without the thread's number (default: "
@@ -84,6 +88,25 @@ class DeployerDeclaration(FleetModel):
         description="variables that its commands get in addition to PATH, HOME and their like; no other variable of "
         "the worker",
     )
+
+    plain_http: bool = Field(
+        default=False,
+        description="whether a login may travel to an agent or a supervisor on another machine in clear text (http)",
+    )
+
+    @model_validator(mode="after")
+    def _no_open_login(self) -> Self:
+        for field, url in self.addresses():
+            if not self.plain_http and url and web_address(url, unix=True).sends_login_openly:
+                raise ValueError(
+                    f"has a login in {field} that http sends in clear text; give an https address, or declare "
+                    "plain_http: true in the deployer"
+                )
+        return self
+
+    def addresses(self) -> Iterator[tuple[str, str]]:
+        """The addresses that it sends requests to, each with its field."""
+        yield from ((f"metrics of {one.name}", one.metrics) for one in self.instances)
 
     @field_validator("releases", mode="before")
     @classmethod

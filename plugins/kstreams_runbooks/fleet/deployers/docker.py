@@ -176,7 +176,7 @@ class DockerSettings(DeployerDeclaration):
             raise ValueError(
                 "has tls for a socket; remove it"
                 if self.tls
-                else "has no tls, and without it whoever reaches the engine is root on its machine; declare tls"
+                else "has no tls, and without it every client of the engine is root on its machine; declare tls"
             )
         if (self.variable_prefix is None) == (self.settings_file is None):
             raise ValueError("needs variable_prefix or settings_file, and not both: a runbook sets settings by one")

@@ -1,5 +1,6 @@
 """Declaration of an application whose instances run under supervisord, reached over XML-RPC."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
@@ -36,7 +37,9 @@ class SupervisordSettings(DeployerDeclaration):
 
     kind: Literal["supervisord"] = Field(description="which deployer: supervisord")
     url: SupervisorUrl = Field(
-        repr=False, description="supervisord's XML-RPC address, http://host:port or unix:///path/to/socket"
+        repr=False,
+        description="supervisord's XML-RPC address, http://host:port or unix:///path/to/socket; "
+        "`connection=ID@` in front of the host names the Airflow connection with its login",
     )
     instances: tuple[SupervisordInstance, ...] = Field(min_length=1, description=INSTANCES)
     releases: dict[ReleaseName, AbsolutePath] = Field(
@@ -59,6 +62,11 @@ class SupervisordSettings(DeployerDeclaration):
     start_timeout_s: Amount = Field(
         default=120.0, gt=0, description="seconds until a started process has to be running (not until it is RUNNING)"
     )
+
+    def addresses(self) -> Iterator[tuple[str, str]]:
+        """Those of the agents, and of supervisord."""
+        yield "url", self.url
+        yield from super().addresses()
 
     @property
     def describes_settings(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.readings.acls import RightsAnswer
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.topology.facts import FactsReading
 
@@ -37,7 +38,8 @@ class ReadinessReading:
 
     `abilities` are those of its deployer. `described` are releases with a declaration of the parts that their topology
     description leaves out, with the names of the suppressions and stores in it (Missing: it cannot be read). `facts`
-    are the topology facts of each instance that answers.
+    are the topology facts of each instance that answers. `rights` has an answer for each runbook that is a DAG; it is
+    empty if they were not read.
     """
 
     reading: ApplicationReading
@@ -47,6 +49,7 @@ class ReadinessReading:
     abilities: Abilities
     described: Mapping[str, DeclaredNames] | Missing
     facts: Mapping[str, FactsReading | Missing] = field(default_factory=dict)
+    rights: tuple[RightsAnswer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +67,22 @@ class FactsShown:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Readiness of one application for one runbook: missing needs, unknown ones, and wants that would improve it."""
+    """Readiness of one application for one runbook: missing needs, unknown ones, and wants that would improve it.
+
+    `rights` are those on the cluster that the login of the connection lacks, or that are not known.
+    """
 
     runbook: str
     status: ReadinessStatus
     missing: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     better: tuple[str, ...] = ()
+    rights: RightsAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteReadiness:
+    """Whether the notes of runs can be written, and the reason, or the login that writes them."""
+
+    status: ReadinessStatus
+    why: str

@@ -207,6 +207,13 @@ class InstanceReading:
             return f"{self.instance} is DEAD (its process has failed)"
         return f"{self.instance} is DOWN (its process is {self.deployment.process})"
 
+    @property
+    def silent(self) -> str:
+        """Why its Streams client reports nothing: its process has ended, or the reading failed; empty if it reports."""
+        if not isinstance(self.streams, Missing):
+            return ""
+        return self.down or f"{self.instance}: {self.streams.missing}"
+
 
 # What is read of an application apart from its instances.
 Part = Literal["broker", "group", "offsets", "topics"]

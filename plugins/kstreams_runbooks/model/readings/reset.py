@@ -92,13 +92,23 @@ class ReadPace:
 
 
 @dataclass(frozen=True, slots=True)
+class RestoringLog:
+    """A topic that restores a store: its cleanup.policy (empty: not visible), and the offsets that its log lost."""
+
+    topic: str
+    policy: str
+    gone: int | Missing
+
+
+@dataclass(frozen=True, slots=True)
 class ResetFacts:
     """What was read of an application before a reset.
 
     `inputs` are the partitions of its inputs, `policies` the cleanup.policy of each that was reported. `internal` are
     the topics that are named as its internal ones, `sizes` their bytes. `users` are other groups on its outputs and
     internal topics, `others` other applications of the fleet whose topology runs. `oldest_ms` is the time of the first
-    record left of each input. `problems` are readings that could not be taken, one sentence each.
+    record left of each input. `restoring` are its changelogs and the topics of global stores. `problems` are readings
+    that could not be taken, one sentence each.
     """
 
     taken: Taken
@@ -112,6 +122,7 @@ class ResetFacts:
     pace: ReadPace | Missing
     oldest_ms: Mapping[str, int | Missing] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    restoring: tuple[RestoringLog, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +155,10 @@ class GoneHistory:
 
 @dataclass(frozen=True, slots=True)
 class StoreFate:
-    """What becomes of a store; `inputs` lead to it, `changelog` is its topic (empty: it has none)."""
+    """What becomes of a store; `inputs` lead to it, `changelog` is its topic (empty: it has none).
+
+    `local_only` is why no log brings back what local disks have of it, empty if one does: an undo does not either.
+    """
 
     store: str
     inputs: tuple[str, ...]
@@ -152,6 +166,7 @@ class StoreFate:
     fate: Fate
     why: str = ""
     accepted: bool = False
+    local_only: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,15 @@ from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 class TopicEnds:
     """One reading of topics: the end of each partition by name (`topic-3`), exclusive.
 
-    `open` are the partitions on which a transaction has not ended, `unknown` has one sentence for each partition that
-    was not read.
+    `open` are the partitions on which a transaction has not ended, `ongoing` the transactional ids of the application
+    with a transaction anywhere. `unknown` has one sentence for each partition that was not read.
     """
 
     at_ms: int
     ends: Mapping[str, int]
     open: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    ongoing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Literal
 from kstreams_runbooks.model.readings.orphans import Orphan
 from kstreams_runbooks.model.readings.readings import GroupReading, InstanceReading, Missing, TopicReading
 from kstreams_runbooks.model.readings.reset import RunningUse, TopicUser
+from kstreams_runbooks.model.readings.rest import TopicEnds
 
 # orphans: what runs left behind. application: every internal topic of an application that is out of use, and its group.
 RetireWhat = Literal["orphans", "application"]
@@ -19,6 +20,7 @@ class RetireFacts:
     `internal` are the topics that are named as its internal ones, `sizes` their bytes. `made` are the full names of
     those that a topology may make which may have run last; Missing if one is not known. `orphans` are as the command of
     that name lists them. `group` is None if no broker knows it. `problems` are readings that could not be taken.
+    `ends` are those of `internal`; evidence of an older release has none.
     """
 
     at_ms: int
@@ -31,6 +33,7 @@ class RetireFacts:
     group: GroupReading | Missing | None
     instances: tuple[InstanceReading, ...]
     problems: tuple[str, ...] = ()
+    ends: TopicEnds | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ class KnownTopology:
 
 @dataclass(frozen=True, slots=True)
 class KeptReading:
-    """One reading; `failed` are instances known to be in ERROR, None if none was polled.
+    """One reading; `failed` are instances known to be in ERROR or dead, None if none was polled.
 
     `expected` are the ids that its topics have to have: the first ones, until a person accepts others. `buffers` are
     its suppress buffers that end the application when they are full. `accepted` are the changelogs whose other topic a

@@ -58,11 +58,16 @@ class PlanFacts:
 
 @dataclass(frozen=True, slots=True)
 class InstanceCost:
-    """What bouncing one instance costs: seconds without processing of its partitions, and why."""
+    """What bouncing one instance costs: seconds without processing of its partitions, and why.
+
+    `session_ms` is the session timeout of its member as it runs now, None if it is not known.
+    """
 
     instance: str
     gap_s: tuple[int, int]
     why: str
+    session_ms: int | None = None
+    session_source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

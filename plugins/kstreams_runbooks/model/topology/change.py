@@ -1,6 +1,6 @@
 """The effect of a change on each part of an application, and the rows about its consequences."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import field as dataclass_field
 from typing import Literal
@@ -94,7 +94,8 @@ class Undeclared:
 class Subject:
     """One part of an application and the effect on it: facts by name; `said` are words for its sentences.
 
-    `asked` has, for a fact that is None, the field to declare.
+    `asked` has, for a fact that is None, the field to declare. `more_said` makes the words that take long, which most
+    subjects never need: only a finding has a sentence.
     """
 
     kind: SubjectKind
@@ -102,6 +103,11 @@ class Subject:
     facts: Mapping[str, Fact]
     said: Mapping[str, str]
     asked: Mapping[str, tuple["Undeclared", ...]] = field(default_factory=dict)
+    more_said: Callable[[], Mapping[str, str]] | None = field(default=None, compare=False)
+
+    def words(self) -> Mapping[str, str]:
+        """All words for its sentences."""
+        return self.said if self.more_said is None else {**self.said, **self.more_said()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.model.readings.readings import Missing, NotListening, Taken
-from kstreams_runbooks.model.web_address import web_address
+from kstreams_runbooks.model.web_address import REFUSED_LOGIN, login_words, web_address
 from kstreams_runbooks.observe.application.jolokia import OK, parts_of
 from kstreams_runbooks.wire.limits import ExchangeLimits
 
@@ -39,23 +39,31 @@ def request_agent(
     try:
         address = web_address(metrics_url)
     except ValueError as error:
-        return Missing(f"{source}: the URL {error}; correct `metrics` in the fleet entry")
+        return Missing(of_agent(source, f"the URL {error}; correct `metrics` in the fleet entry"))
     try:
         answer = post(address, _path(address.path), json.dumps(request).encode(), "application/json", limits)
     except NoAnswer as error:
-        sentence = f"{source}: {error}"
+        sentence = of_agent(source, str(error))
         return Missing(sentence) if error.listening else NotListening(sentence)
     if answer.status != OK:
-        return Missing(f"{source}: HTTP {answer.status} (expected 200); is this the agent's base URL?")
+        refused = answer.status in REFUSED_LOGIN
+        why = f"{login_words(address)} is not accepted; correct it" if refused else "is this the agent's base URL?"
+        return Missing(of_agent(source, f"HTTP {answer.status} (expected 200); {why}"))
     try:
         return AgentAnswer(taken, parts_of(parsed(answer.body)))
     except ValueError as error:
         return not_jolokia(source, error)
 
 
+def of_agent(source: str, why: str) -> str:
+    """A sentence about an agent: first the cause, last the address."""
+    kind, _, address = source.partition(" ")
+    return f"{kind}: {why} ({address})"
+
+
 def not_jolokia(source: str, error: ValueError) -> Missing:
     """One value of another type than the agent gives it: the rest of such an answer is not reliable either."""
-    return Missing(f"{source}: the answer is not Jolokia's: {error}; is this the agent's base URL?")
+    return Missing(of_agent(source, f"the answer is not Jolokia's: {error}; is this the agent's base URL?"))
 
 
 def _path(path: str) -> str:

@@ -14,7 +14,7 @@ from kstreams_runbooks.fleet.topology_facts import read_facts
 from kstreams_runbooks.model.readings.readings import InstanceReading, Missing, StreamsReading, Taken
 from kstreams_runbooks.model.topology.declaration import TopologyFacts
 from kstreams_runbooks.model.topology.facts import FactsReading, NoFacts
-from kstreams_runbooks.observe.application.agent import LIMITS, not_jolokia, request_agent
+from kstreams_runbooks.observe.application.agent import LIMITS, not_jolokia, of_agent, request_agent
 from kstreams_runbooks.observe.application.application import ObservedApplication
 from kstreams_runbooks.observe.application.jolokia import NotJolokia, denied, description, object_keys, pattern
 from kstreams_runbooks.observe.application.polling import poll_all
@@ -59,7 +59,9 @@ def facts_from(parts: Mapping[str, Mapping[str, Any]], taken: Taken, client: Str
     """The reading in Jolokia's answers by requested bean. Pure."""
     part = parts.get(_BEANS)
     if denied(part):
-        return Missing(f"{taken.source}: the agent gives no answer about {_BEANS}; does its access policy allow it?")
+        return Missing(
+            of_agent(taken.source, f"the agent gives no answer about {_BEANS}; does its access policy allow it?")
+        )
     try:
         beans = pattern(part, _BEANS)
         documents = [_document(values) for name, values in beans.items() if _is_of(name, client.client_id)]
@@ -67,18 +69,23 @@ def facts_from(parts: Mapping[str, Mapping[str, Any]], taken: Taken, client: Str
         return not_jolokia(taken.source, error)
     if not beans:
         return NoFacts(
-            f"{taken.source}: no MBean {_TYPE} in the JVM; start the instance with -javaagent:topology-facts.jar "
-            "(docs/facts.md)"
+            of_agent(
+                taken.source,
+                f"no MBean {_TYPE} in the JVM; start the instance with -javaagent:topology-facts.jar (docs/facts.md)",
+            )
         )
     if not documents:
         return NoFacts(
-            f"{taken.source}: no MBean {_TYPE} of client {client.client_id}, only of {len(beans)} others; the agent "
-            "reads a client within seconds of its start, read again"
+            of_agent(
+                taken.source,
+                f"no MBean {_TYPE} of client {client.client_id}, only of {len(beans)} others; the agent reads a client "
+                "within seconds of its start, read again",
+            )
         )
     try:
-        found = [read_facts(one, f"{taken.source}: its topology facts") for one in dict.fromkeys(documents)]
+        found = [read_facts(one, "its topology facts") for one in dict.fromkeys(documents)]
     except BadInput as error:
-        return Missing(str(error))
+        return Missing(of_agent(taken.source, str(error)))
     return _of_client(found, taken, client)
 
 
@@ -90,12 +97,15 @@ def _of_client(found: list[TopologyFacts], taken: Taken, client: StreamsReading)
     if len(own) == 1:
         [facts] = own
         if why := facts.read.not_read.get("topology"):
-            return Missing(f"{taken.source}: the agent read no topology facts: {why}")
+            return Missing(of_agent(taken.source, f"the agent read no topology facts: {why}"))
         return FactsReading(taken, client.client_id, facts.read)
     what = "are of another topology than the client reports" if not own else f"are of {len(own)} different programs"
     return Missing(
-        f"{taken.source}: the topology facts of client {client.client_id} {what}; give each KafkaStreams of the "
-        "process a client.id of its own and restart the instance, or declare its facts"
+        of_agent(
+            taken.source,
+            f"the topology facts of client {client.client_id} {what}; give each KafkaStreams of the process a "
+            "client.id of its own and restart the instance, or declare its facts",
+        )
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from kstreams_runbooks.model.readings.buffers import SuppressBuffer
 from kstreams_runbooks.model.readings.readings import Missing, NoClient, Start, StreamsReading, Taken
-from kstreams_runbooks.observe.application.agent import LIMITS, not_jolokia, request_agent
+from kstreams_runbooks.observe.application.agent import LIMITS, not_jolokia, of_agent, request_agent
 from kstreams_runbooks.observe.application.jolokia import (
     APPLICATION_ID,
     CLIENT_ID,
@@ -101,14 +101,17 @@ def _streams(
     runtime = answers.get(_keys(_RUNTIME))
     start = _start(runtime)
     if isinstance(start, Missing):
-        return Missing(f"{taken.source}: {start.missing}")
+        return Missing(of_agent(taken.source, start.missing))
     clients = pattern(answers.get(_keys(_CLIENT)), _CLIENT)
     if not clients:
         up_ms = _up_ms(runtime, start)
         up = "" if up_ms is None else f", up {up_ms // 1000} s"
         return NoClient(
-            f"{taken.source}: no Kafka Streams client in the JVM (pid {start.pid}{up}): it is not made yet, "
-            "or it is closed, as it is in ERROR and in NOT_RUNNING; read the instance's log",
+            of_agent(
+                taken.source,
+                f"no Kafka Streams client in the JVM (pid {start.pid}{up}): it is not made yet, or it is closed, as it "
+                "is in ERROR and in NOT_RUNNING; read the instance's log",
+            ),
             start,
             up_ms,
         )
@@ -117,8 +120,11 @@ def _streams(
     if len(chosen) != 1:
         there = sorted(str(found) for found in ids.values())
         return Missing(
-            f"{taken.source}: {len(chosen)} Kafka Streams clients of {application_id or 'any application'} in the JVM "
-            f"(expected 1; application ids there: {first_of(there, _SHOWN)})",
+            of_agent(
+                taken.source,
+                f"{len(chosen)} Kafka Streams clients of {application_id or 'any application'} in the JVM (expected 1; "
+                f"application ids there: {first_of(there, _SHOWN)})",
+            ),
             start,
         )
     return _client(chosen[0], clients[chosen[0]], answers, taken, start)

@@ -33,7 +33,7 @@ NO_TOPOLOGY_REPORTED = (
 class PolledTopics:
     """What the instances of one application report; `reads` is None if they do not report all that it reads.
 
-    `reads` are topics by role, `keeps` changelogs that it may have, `failed` instances that are in ERROR. If `reads` is
+    `reads` are topics by role, `keeps` changelogs that it may have, `failed` instances in ERROR or dead. If `reads` is
     None, `lacking` is the reason, and `partly` has the topics that are known all the same. `heard`: some instance
     reported a topology, and an earlier one may be out of date; `silent` are the instances that reported none.
     `patterns` are the sources by pattern, whose topics are among `reads`. `buffers` are the suppress buffers of each

@@ -10,6 +10,7 @@ from typing import Any
 from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.model.address import kafka_servers
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
+from kstreams_runbooks.observe.login import tokens
 from kstreams_runbooks.observe.login.kafka_python import import_kafka_python
 
 # Long enough for a broker that has just become leader, short enough for a waiting operator.
@@ -37,6 +38,7 @@ PYTHON_READS = frozenset(
         "check_create_partitions",
         "check_create_topics",
         "close",
+        "describe_acls",
         "describe_cluster",
         "describe_configs",
         "describe_every_log_dir",
@@ -84,7 +86,8 @@ def python_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """kafka-python's configuration for a librdkafka one.
 
     Settings that do not concern the connection are left out. BadInput for a security setting that kafka-python does not
-    have: without it the connection would not be the one that the operator configured.
+    have: without it the connection would not be the one that the operator configured. With OAUTHBEARER it has the first
+    token: Unreachable if the token endpoint gives none.
     """
     translated: dict[str, Any] = {
         "bootstrap_servers": bootstrap(config).split(","),
@@ -94,16 +97,20 @@ def python_config(config: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in config.items():
         if name == "ssl.endpoint.identification.algorithm":
             translated["ssl_check_hostname"] = str(value).lower() != "none"
+        elif name in tokens.SETTINGS:
+            continue
         elif name in _PYTHON_NAMES:
             translated[_PYTHON_NAMES[name]] = str(value)
         elif name.startswith(_SECURITY):
             raise BadInput(
                 f"Kafka configuration: {name} is not supported; supported are ssl.endpoint.identification.algorithm, "
-                f"{', '.join(sorted(_PYTHON_NAMES))}"
+                f"{', '.join(sorted({*_PYTHON_NAMES, *tokens.SETTINGS}))}"
             )
     for name in ("security_protocol", "sasl_mechanism"):
         if name in translated:
             translated[name] = translated[name].upper()
+    if translated.get("sasl_mechanism") == tokens.MECHANISM:
+        translated["sasl_oauth_token_provider"] = tokens.token_provider(config)
     return translated
 
 

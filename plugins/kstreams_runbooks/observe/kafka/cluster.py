@@ -53,7 +53,7 @@ from kstreams_runbooks.observe.kafka.offsets import (
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 from kstreams_runbooks.observe.kafka.request_count import Statistics
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames, refused_topic
-from kstreams_runbooks.observe.kafka.transactions import read_open
+from kstreams_runbooks.observe.kafka.transactions import NOT_ENDED, read_ids, read_open
 
 KafkaAddress = Mapping[str, Any]
 
@@ -240,10 +240,11 @@ class ClusterReader:
 
     def transactional_ids(self) -> frozenset[str] | Missing:
         """Transactional ids that this reader may see; a broker silently leaves out the others."""
-        listed = self.ask("transactions", self.admin.list_transactions)
-        if isinstance(listed, Missing):
-            return listed
-        return frozenset(one.transactional_id for each in listed.values() for one in each)
+        return self.ask("transactions", lambda: read_ids(self.admin))
+
+    def ongoing_transactions(self) -> frozenset[str] | Missing:
+        """Transactional ids with a transaction that has not ended, wherever it writes; as far as they are visible."""
+        return self.ask("transactions", lambda: read_ids(self.admin, NOT_ENDED))
 
     def topic_names(self) -> frozenset[str]:
         """Names of all topics that this reader may see."""

@@ -8,12 +8,15 @@ and how long this process has seen it. The time of its first record proves nothi
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from kstreams_runbooks.model.readings.drain import OpenTransaction
 from kstreams_runbooks.observe.kafka.configs import read_broker_config
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
+
+# States in which a transaction may still write a marker, or commit offsets (TransactionState, Apache Kafka).
+NOT_ENDED: Final = ("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence")
 
 _UNNAMED = "no coordinator lists it: it hangs, or this login may not Describe its transactional id"
 _LONGEST = "transaction.max.timeout.ms"
@@ -42,6 +45,12 @@ def read_open(admin: ReadOnly, places: Collection[Place], at_ms: int) -> tuple[O
     longest_ms = None if named else longest_timeout_ms(admin)
     rows = (_row(place, producer, known, at_ms, longest_ms) for place, producer in found)
     return tuple(sorted(rows, key=lambda row: row.name))
+
+
+def read_ids(admin: ReadOnly, states: Collection[str] = ()) -> frozenset[str]:
+    """The transactional ids that this login may see, only those in one of `states` if given."""
+    listed = admin.list_transactions(state_filters=list(states) or None)
+    return frozenset(one.transactional_id for each in listed.values() for one in each)
 
 
 class Sightings:

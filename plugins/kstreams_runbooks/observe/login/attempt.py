@@ -151,6 +151,11 @@ def _login(mechanism: str, steps: int, settings: Mapping[str, Any], reason: str 
             f"the broker does not accept login {user}: the user or the password is wrong (it does not report which); "
             f"correct sasl.username and sasl.password {SETTINGS}"
         )
+    if mechanism == "OAUTHBEARER":
+        return (
+            "the broker does not accept the token of sasl.oauthbearer.client.id; correct it, its scope or the token "
+            f"endpoint {SETTINGS}, or what the broker expects of a token (issuer, audience)"
+        )
     return f"the broker does not accept the login by {mechanism} ({reason or 'no reason given'}); correct it {SETTINGS}"
 
 

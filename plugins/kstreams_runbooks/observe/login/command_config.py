@@ -21,6 +21,7 @@ _SAME = frozenset(
         "client.id",
         "sasl.kerberos.service.name",
         "sasl.mechanism",
+        "sasl.oauthbearer.token.endpoint.url",
         "security.protocol",
         "ssl.key.password",
     }
@@ -35,10 +36,14 @@ _JAVA_WORDS = {place: name for name, (_, places) in _STORES.items() for place in
 _HOSTNAME = "ssl.endpoint.identification.algorithm"
 _JAAS = "sasl.jaas.config"
 # Read together with the settings above.
-_TOLD_ELSEWHERE = frozenset({"ssl.truststore.type", "ssl.keystore.type"})
+_HANDLER = "sasl.login.callback.handler.class"
+_TOLD_ELSEWHERE = frozenset({"ssl.truststore.type", "ssl.keystore.type", _HANDLER})
 _SECURITY = ("sasl.", "ssl.", "security.")
-_MODULES = ("PlainLoginModule", "ScramLoginModule")
-_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+_BEARER_MODULE = "OAuthBearerLoginModule"
+_MODULES = ("PlainLoginModule", "ScramLoginModule", _BEARER_MODULE)
+_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+# Of client credentials (KIP-768), with librdkafka's names.
+_BEARER = {"clientId": "client.id", "clientSecret": "client.secret", "scope": "scope"}
 _LOGIN = re.compile(
     r"\s*(?P<module>[\w.$]+)\s+(?:required|requisite|sufficient|optional)\b(?P<options>.*);\s*", re.DOTALL
 )
@@ -78,6 +83,8 @@ def librdkafka_settings(properties: Mapping[str, str]) -> dict[str, str]:
             found[name] = value or "none"
         elif name == _JAAS:
             found |= _login(value)
+        elif name == _HANDLER:
+            _require_handler(value)
         elif name.startswith(_SECURITY) and name not in _TOLD_ELSEWHERE:
             raise BadInput(_no_equal(name))
     if found.get("security.protocol", "").upper().startswith("SASL"):
@@ -89,7 +96,7 @@ def _require_login(found: Mapping[str, str]) -> None:
     # GSSAPI is Java's default.
     if (mechanism := found.get("sasl.mechanism", "GSSAPI")) not in _MECHANISMS:
         raise BadInput(f"sasl.mechanism: {mechanism} is not supported here; supported are {', '.join(_MECHANISMS)}")
-    if "sasl.username" not in found:
+    if "sasl.username" not in found and "sasl.oauthbearer.client.id" not in found:
         raise BadInput(f"{_JAAS}: is missing, but security.protocol is {found['security.protocol']}; give it")
 
 
@@ -113,9 +120,22 @@ def _login(jaas: str) -> dict[str, str]:
         name: re.sub(r"\\(.)", r"\1", quoted) or single or bare
         for name, quoted, single, bare in _OPTION.findall(line["options"])
     }
-    if missing := [name for name in ("username", "password") if name not in options]:
+    needed = ("clientId", "clientSecret") if module == _BEARER_MODULE else ("username", "password")
+    if missing := [name for name in needed if name not in options]:
         raise BadInput(f"{_JAAS}: has no {' and no '.join(missing)}; give both")
+    if module == _BEARER_MODULE:
+        if other := sorted(options.keys() - _BEARER.keys()):
+            raise BadInput(f"{_JAAS}: {other[0]} is not supported here; supported are {', '.join(_BEARER)}")
+        given = {f"sasl.oauthbearer.{_BEARER[name]}": value for name, value in options.items()}
+        return {"sasl.oauthbearer.method": "oidc", **given}
     return {"sasl.username": options["username"], "sasl.password": options["password"]}
+
+
+def _require_handler(name: str) -> None:
+    if name.rpartition(".")[2] != "OAuthBearerLoginCallbackHandler":
+        raise BadInput(
+            f"{_HANDLER}: is not supported here, apart from Kafka's OAuthBearerLoginCallbackHandler; remove it"
+        )
 
 
 def _no_equal(name: str) -> str:

@@ -2,28 +2,35 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from kstreams_runbooks.present.change.blocks import Block, blocks, covered, sources
 from kstreams_runbooks.present.change.headline import headline, notes
 from kstreams_runbooks.present.change.sections import DECLARE_IT, RUN_IT, Section, sections
-from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown, sentence
+from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, fitted, markdown, sentence
 
-_WIDTH, _MARGIN = 110, 10
-_COMMANDS = {RUN_IT, DECLARE_IT}
+WIDEST: Final = 110
+_MARGIN = 10
+# Sections of commands, which stay whole for pasting.
+COMMANDS: Final = frozenset({RUN_IT, DECLARE_IT})
 _PROGRAM = "kstreams-runbooks "
 
 
-def as_text(plan: Mapping[str, Any]) -> str:
-    """The answer, the findings from the worst, what to declare or to do, and the sources once at the end."""
-    lines = [headline(plan), *(line for reason in notes(plan) for line in wrapped(reason))]
-    if found := [line for block in blocks(plan) for line in block_lines(block)]:
+def as_text(plan: Mapping[str, Any], width: int = WIDEST) -> str:
+    """The answer, the findings from the worst, what to declare or to do, and the sources once at the end.
+
+    In lines of at most `width` characters; a command stays whole.
+    """
+    # A pipe gets headlines as one line.
+    narrow = None if width == WIDEST else width
+    lines = [fitted(headline(plan), narrow), *(line for reason in notes(plan) for line in wrapped(reason, width=width))]
+    if found := [line for block in blocks(plan) for line in block_lines(block, width)]:
         lines += ["", "findings", *found]
-    lines += wrapped(covered(plan))
+    lines += wrapped(covered(plan), width=width)
     for section in (*sections(plan), Section("sources", source_lines(plan))):
         if section.lines:
-            lines += ["", section.title]
-            lines += [f"  {line}" for line in section.lines] if section.title in _COMMANDS else _paragraphs(section)
+            lines += ["", fitted(section.title, narrow)]
+            lines += section_lines(section, width)
     return "\n".join(lines)
 
 
@@ -32,15 +39,21 @@ def as_markdown(plan: Mapping[str, Any]) -> str:
     return "\n".join(_markdown(plan)) + "\n"
 
 
-def block_lines(block: Block) -> Iterator[str]:
+def section_lines(section: Section, width: int) -> Iterator[str]:
+    """The lines of a section below its title; one of commands has whole ones."""
+    for line in section.lines:
+        yield from [f"  {line}"] if section.title in COMMANDS else wrapped(line, width=width)
+
+
+def block_lines(block: Block, width: int) -> Iterator[str]:
     """A block as text: its sentence, its objects, and its meaning for the data."""
     for number, part in enumerate(block.parts):
         first = f"{block.severity:8}{block.rule}: {part.says} [{block.numbers}]"
-        yield from wrapped(f"also {part.says}", _MARGIN) if number else wrapped(first)
+        yield from wrapped(f"also {part.says}", _MARGIN, width) if number else wrapped(first, width=width)
         for one in part.objects:
-            yield from wrapped(f"- {one}", _MARGIN)
+            yield from wrapped(f"- {one}", _MARGIN, width)
         if part.data:
-            yield from wrapped(f"{part.data}.", _MARGIN)
+            yield from wrapped(f"{part.data}.", _MARGIN, width)
 
 
 def source_lines(plan: Mapping[str, Any]) -> list[str]:
@@ -48,23 +61,19 @@ def source_lines(plan: Mapping[str, Any]) -> list[str]:
     return [f"[{number}] {sentence(source)}" for number, source in enumerate(sources(plan), 1)]
 
 
-def wrapped(text: str, indent: int = 2) -> list[str]:
+def wrapped(text: str, indent: int = 2, width: int = WIDEST) -> list[str]:
     """Lines of a text; a continuation is also indented by the width of its start: a severity, a number or nothing."""
     head = text.split(" ", 1)[0]
     severity = 8 if head in {"danger", "warning", "info"} else 0
     hanging = severity or (3 if head.rstrip(".").isdigit() else 4 if head.startswith("[") else 2)
     return textwrap.wrap(
         text,
-        _WIDTH,
+        width,
         initial_indent=" " * indent,
         subsequent_indent=" " * (indent + (hanging if indent < _MARGIN or head == "-" else 0)),
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _paragraphs(section: Section) -> Iterator[str]:
-    return (line for text in section.lines for line in wrapped(text))
 
 
 def _markdown(plan: Mapping[str, Any]) -> Iterator[str]:
@@ -100,7 +109,7 @@ def _numbered(line: str) -> str:
 
 def _item(title: str, line: str) -> str:
     """A line as Markdown: a command is code, everything else text."""
-    return code(line, LONGEST_SENTENCE) if title in _COMMANDS and line.startswith(_PROGRAM) else _whole(line)
+    return code(line, LONGEST_SENTENCE) if title in COMMANDS and line.startswith(_PROGRAM) else _whole(line)
 
 
 def _whole(text: str) -> str:

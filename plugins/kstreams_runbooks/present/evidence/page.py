@@ -10,6 +10,8 @@ from kstreams_runbooks.present.evidence.timeline import Attempt, divided, events
 from kstreams_runbooks.present.plan_lines import plan_lines
 from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown
 
+_REBALANCE = {True: "yes", False: "no", None: "not known"}
+
 
 def as_markdown(document: Mapping[str, Any], plan: Plan | None = None) -> str:
     """The evidence as Markdown, without the raw readings, which are in the JSON; `plan` is the stored one as a value.
@@ -48,6 +50,8 @@ def asked_lines(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         else:
             took = (ended - run["started_at_ms"]) / SECOND_MS
             yield "time", f"{started} to {utc_second(ended)} ({took:,.0f} s)"
+    if spent := document.get("time_shares"):
+        yield "time spent", spent["sentence"]
 
 
 def next_lines(document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -57,7 +61,7 @@ def next_lines(document: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def restart_rows(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Bounce, instance, seconds down, seconds until its gate passed, and the forecast, of each restart."""
+    """Bounce, instance, stop, seconds down, until RUNNING, until its gate passed, forecast and rebalance of each."""
     for one in document.get("restarts", ()):
         forecast = one.get("forecast_s")
         yield (
@@ -65,12 +69,17 @@ def restart_rows(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             one["instance"],
             utc_second(one["stop_requested_ms"]),
             _seconds(one["stop_requested_ms"], one["started_ms"]),
+            _seconds(one["stop_requested_ms"], one.get("running_ms"), "not measured"),
             _seconds(one["stop_requested_ms"], one["gate_passed_at_ms"]),
             "" if forecast is None else f"{forecast[0]}–{forecast[1]} s",
+            _REBALANCE[one.get("rebalanced")] if one.get("running_ms") else "",
         )
 
 
-RESTART_HEADS = ("bounce", "instance", "stopped at", "down", "until its gate passed", "expected gap")
+RESTART_HEADS = (
+    *("bounce", "instance", "stopped at", "down", "until RUNNING"),
+    *("until its gate passed", "expected gap", "rebalance"),
+)
 
 
 def attempt_line(old: Attempt) -> str:
@@ -87,7 +96,7 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
     run = document["run"]
     yield f"- run: {code(run['run_id'])}{' (dry run)' * run['dry_run']}"
     for name, text in asked_lines(document):
-        yield f"- {name}: {_whole(text)}" if name == "time" else f"- {name} {_whole(text)}"
+        yield f"- {name}: {_whole(text)}" if name.startswith("time") else f"- {name} {_whole(text)}"
     yield f"- outcome: **{markdown(run['outcome'] or 'not concluded yet')}** {_whole(run['outcome_sentence'] or '')}"
     for line in next_lines(document):
         yield f"  - {code(line.strip()) if line.startswith(INDENT) else _whole(line)}"
@@ -110,7 +119,10 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
 
 def _restarts(document: Mapping[str, Any]) -> list[str]:
     rows = [row(*cells) for cells in restart_rows(document)]
-    return [row(*RESTART_HEADS), f"|{'---|' * len(RESTART_HEADS)}", *rows] if rows else []
+    told = [f"- {_whole(one['sentence'])}" for one in document.get("restarts", ()) if one.get("sentence")]
+    return (
+        [row(*RESTART_HEADS), f"|{'---|' * len(RESTART_HEADS)}", *rows, *([""] if told else []), *told] if rows else []
+    )
 
 
 def _timeline(document: Mapping[str, Any]) -> Iterator[str]:
@@ -181,8 +193,8 @@ def _section(title: str, lines: list[str]) -> list[str]:
     return ["", f"## {title}", "", *lines] if lines else []
 
 
-def _seconds(from_ms: int, to_ms: int | None) -> str:
-    return "not reached" if to_ms is None else f"{(to_ms - from_ms) / SECOND_MS:,.1f} s"
+def _seconds(from_ms: int, to_ms: int | None, otherwise: str = "not reached") -> str:
+    return otherwise if to_ms is None else f"{(to_ms - from_ms) / SECOND_MS:,.1f} s"
 
 
 def _whole(sentence: object) -> str:

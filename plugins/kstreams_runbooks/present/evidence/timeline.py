@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kstreams_runbooks.model.times import SECOND_MS
+from kstreams_runbooks.wording import one_cause_each
 
 # The note with which each step begins, and the one with which a wait keeps what it saw last.
 _BEGUN = "begun"
@@ -44,8 +45,31 @@ class Attempt:
     events: tuple[Event, ...]
 
 
+def timeline_lines(document: Mapping[str, Any]) -> Iterator[str]:
+    """Every event in order, with the seconds since the first and since the one before it; then where the time went.
+
+    A wait's folded events end at their last one: the seconds after it are those until the next event.
+    """
+    every = events(document)
+    began_ms, before_ms = (every[0].at_ms, every[0].at_ms) if every else (0, 0)
+    for one in every:
+        since, step = (one.at_ms - began_ms) / SECOND_MS, (one.at_ms - before_ms) / SECOND_MS
+        task = f"{one.task} (try {one.attempt})" if one.attempt > 1 else one.task
+        yield (
+            f"{since:8,.1f} s  {step:+7,.1f}  {task}: {one.sentence}"
+            if task
+            else f"{since:8,.1f} s  {step:+7,.1f}  {one.sentence}"
+        )
+        before_ms = one.until_ms or one.at_ms
+    if spent := document.get("time_shares"):
+        yield spent["sentence"]
+
+
 def events(document: Mapping[str, Any]) -> tuple[Event, ...]:
-    """Every event of a run's document that a person reads, those that repeat the one before them folded."""
+    """Every event of a run's document that a person reads, those that repeat the one before them folded.
+
+    The raw readings are events too if the document has them.
+    """
     folded: list[Event] = []
     for one in sorted(_every(document), key=lambda event: event.order):
         last = folded[-1] if folded else None
@@ -75,13 +99,8 @@ def _every(document: Mapping[str, Any]) -> Iterator[Event]:
             yield _event(piece, f"began: {piece['payload'].get('what', '')}")
         elif isinstance(piece["payload"], dict) and "sentence" in piece["payload"]:
             yield _event(piece, f"saw: {piece['payload']['sentence']}", piece["name"])
-    for piece in document["verdicts"]:
-        result = _result(piece)
-        if outcome := result.get("outcome"):
-            why = "; ".join(result.get("reasons", ())) or result.get("sentence", "")
-            # Decisions of several instances and bounces alternate in one task.
-            about = str(piece.get("about") or "")
-            yield _event(piece, f"{piece['name']}{about and f' of {about}'}: {outcome}: {why}", outcome, about)
+    yield from (_event(piece, f"read {piece['name']}") for piece in document.get("readings", ()))
+    yield from _verdicts(document)
     for piece in document.get("writes", ()):
         name = str(piece["payload"].get("instance", "")) if isinstance(piece["payload"], dict) else ""
         yield _event(piece, f"wrote {piece['name']} {name}".strip())
@@ -94,6 +113,16 @@ def _every(document: Mapping[str, Any]) -> Iterator[Event]:
     for card in document["cards"]:
         text = f"changes: {card['what']}"
         yield Event(card.get("entry", 0), card.get("at_ms", 0), card.get("task_id", ""), 0, text, ())
+
+
+def _verdicts(document: Mapping[str, Any]) -> Iterator[Event]:
+    for piece in document["verdicts"]:
+        result = _result(piece)
+        if outcome := result.get("outcome"):
+            why = "; ".join(one_cause_each(result.get("reasons", ()))) or result.get("sentence", "")
+            # Decisions of several instances and bounces alternate in one task.
+            about = str(piece.get("about") or "")
+            yield _event(piece, f"{piece['name']}{about and f' of {about}'}: {outcome}: {why}", outcome, about)
 
 
 def _event(piece: Mapping[str, Any], text: str, *repeats: str) -> Event:

@@ -13,9 +13,9 @@ from kstreams_runbooks.errors import Drifted, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.object_stages import DeleteRecords
 from kstreams_runbooks.model.verdicts import Outcome
-from kstreams_runbooks.steps.approval.asking import AskingOperator, answer_fields, reason_of
+from kstreams_runbooks.steps.approval.asking import AskingOperator, answer_fields
 from kstreams_runbooks.steps.approval.authorize import VOIDED
-from kstreams_runbooks.steps.run.person import responder
+from kstreams_runbooks.steps.run.answer import reason_of, responder
 from kstreams_runbooks.steps.run.run import Run, described
 from kstreams_runbooks.watch.held_inputs import forecast_of
 from kstreams_runbooks.wording import first_of
@@ -97,7 +97,7 @@ class ApprovePlan(AskingOperator):
             run.say(f"now {line}")
         drift = run.decide(nothing_drifted, reading=reading, plan=plan, name="", number=self.bounce)
         if drift.outcome is Outcome.REFUSE:
-            raise Drifted(f"{self.task_id}: since it was asked, {'; '.join(drift.reasons)}")
+            raise Drifted(f"{self.task_id}: since it was asked, {drift.text}")
         verdicts = (drift, run.decide(every_member_runs, reading=reading, bounces=plan.rolled))
         found = [why for one in verdicts if one.outcome is not Outcome.PROCEED for why in one.reasons]
         return first_of(list(dict.fromkeys(found)), 4, "; ")

@@ -1,6 +1,7 @@
 """Asks a person any question: who may answer, what the ledger keeps, and when the step asks again."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -9,40 +10,38 @@ from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import Context, Param
 from airflow.sdk.definitions.param import ParamsDict
 
-from kstreams_runbooks.decide.runs.answers import assigned, emergency_helps
-from kstreams_runbooks.decide.runs.approval import Asking, may_approve
+from kstreams_runbooks.decide.runs.answers import APPROVE, assigned, emergency_helps
+from kstreams_runbooks.decide.runs.approval import Asking, may_answer_text, may_approve, when
+from kstreams_runbooks.decide.runs.commands import approve_command
 from kstreams_runbooks.decide.runs.message import approved_alone, needs_you
+from kstreams_runbooks.decide.runs.note import note_of_question
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Approval
+from kstreams_runbooks.model.runs.question import QUESTION, PresentQuestion
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.approval.holds import hold_waits
-from kstreams_runbooks.steps.run.ending import reported
+from kstreams_runbooks.steps.run.answer import REASON, UNCOUNTED, WITH_REASON, reason_field, reason_of, responder
+from kstreams_runbooks.steps.run.ending import leave, reported
+from kstreams_runbooks.steps.run.note import WAITS, can_note, note, note_answer
 from kstreams_runbooks.steps.run.notify import notify_all, page_of
-from kstreams_runbooks.steps.run.person import responder
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.until import cut_short, hours_left, waits_until_ms
 from kstreams_runbooks.wording import outside, unmarked
 
-REASON, EMERGENCY = "reason", "emergency_reason"
-# An answer that was not enough, one that did not count, and the reason that came with one.
-ANSWERED, UNCOUNTED, WITH_REASON = "answered", "an answer did not count", "reason of an answer"
+EMERGENCY = "emergency_reason"
+# The ledger's entry for an answer that was not enough.
+ANSWERED = "answered"
 
 
 def answer_fields(*, emergency: bool = True) -> dict[str, Any]:
     """The fields next to an answer; the one of an emergency only if it can make an answer count."""
-    reason = Param(
-        None,
-        type=["null", "string"],
-        title="Reason",
-        description="Why you answer this, or a ticket. It is kept as evidence, and the outcome has it.",
-    )
     if not emergency:
-        return {REASON: reason}
+        return {REASON: reason_field()}
     return {
-        REASON: reason,
+        REASON: reason_field(),
         EMERGENCY: Param(
             None,
             type=["null", "string"],
@@ -163,7 +162,7 @@ class AskingOperator(HITLOperator):
             if verdict.outcome is not Outcome.PROCEED:
                 run.keep("note", ANSWERED, {"by": by, "digest": self.digest(run), "chosen": list(chosen)})
                 not_enough = "is not enough yet" if self.others(run) else "did not count"
-                return self._again(run, context, f"{by}'s answer {not_enough}: {'; '.join(verdict.reasons)}")
+                return self._again(run, context, f"{by}'s answer {not_enough}: {verdict.text}")
             if why := self.has_changed(run):
                 return self._again(run, context, f"{by}'s answer was not taken: {why}")
             self.accept(run, chosen, by, emergency_reason)
@@ -186,7 +185,8 @@ class AskingOperator(HITLOperator):
         """Ask in Airflow, in the log and by notification; an earlier answer is void from here on, `why` if it was one.
 
         Airflow keeps the text of the first question as long as the run exists, also if the task is cleared: the log
-        has the present text. The digest that was shown first stays: the step before refuses another plan.
+        and the run's note have the present text. The digest that was shown first stays: the step before refuses another
+        plan.
         """
         self.offer(run)
         needed = emergency_helps(run.declared, run.record.requested_by, self.others(run))
@@ -200,7 +200,14 @@ class AskingOperator(HITLOperator):
         self.subject = outside(f"[{run.record.application} @ {run.record.cluster}] {asks}")
         record = run.record
         asking = Asking(
-            run.declared, record.requested_by, record.reason, now_ms(), deadline_ms, page_of(run), self.others(run)
+            run.declared,
+            record.requested_by,
+            record.reason,
+            now_ms(),
+            deadline_ms,
+            page_of(run),
+            self.others(run),
+            noted=can_note(run),
         )
         self.body = self.text(run, asking)
         lines = [line for line in unmarked(self.body).splitlines() if line]
@@ -209,12 +216,45 @@ class AskingOperator(HITLOperator):
         run.ledger.remember(run.key, "digest_shown", self.digest(run))
         run.keep("note", VOIDED, {"by": "asked again"})
         hold_waits(run)
+        self._show(run, context, asking, asks, lines, why)
         link = page_of(run, self.task_id)
         again = run.ledger.evidence(run.key, kind="note", name=UNCOUNTED, task_id=run.task_id) if why else ()
         of = f"again {len(again)}" if why else ""
         lines = [why, *lines] if why else lines
         notify_all(run, needs_you, asks=asks, lines=lines, deadline_ms=deadline_ms, link=link, of=of)
         return super().execute(context)
+
+    def _show(self, run: Run, context: Context, asking: Asking, asks: str, lines: Sequence[str], why: str) -> None:
+        """Leave the present text where Airflow's own question, which cannot change, does not have it.
+
+        In the run's note for a person, and in XCom for the command `runs --open`; the task's note, which is on the page
+        of the question, has why an answer did not count.
+        """
+        option = "" if APPROVE in self.options else self.options[0]
+        note(
+            run,
+            WAITS,
+            lambda _: note_of_question(
+                asking,
+                task_id=self.task_id,
+                asks=asks,
+                lines=lines,
+                digest=self.digest(run),
+                command=approve_command(run.record, option),
+                why=why,
+            ),
+        )
+        if why:
+            note_answer(run, why)
+        shown = PresentQuestion(
+            subject=str(self.subject),
+            body=str(self.body),
+            may_answer=may_answer_text(asking),
+            until=when(asking.expires_at_ms, asking.declared.zone),
+            digest=self.digest(run),
+            why=why,
+        )
+        leave(context, QUESTION, asdict(shown))
 
     def accept(self, run: Run, options: Sequence[str], by: str, emergency_reason: str | None) -> None:
         """Keep an accepted answer; an approval by the requester alone is reported at once."""
@@ -233,12 +273,6 @@ class AskingOperator(HITLOperator):
         run.say(said)
         if emergency_reason:
             notify_all(run, approved_alone, by=by, reason=emergency_reason)
-
-
-def reason_of(event: Mapping[str, Any]) -> str:
-    """The reason that came with an answer, in one line; empty without one."""
-    text = (event.get("params_input") or {}).get(REASON)
-    return outside(text.strip()) if isinstance(text, str) and text.strip() else ""
 
 
 def _misfit(given: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ def wait_until_still(run: Run, inputs: tuple[str, ...]) -> None:
     verdict = run.decide(inputs_stand_still, readings=tuple(readings[-needed:]), needed=needed)
     if verdict.outcome is Outcome.WAIT:
         raise Refused(
-            f"{'; '.join(verdict.reasons)} after {limit_s:.0f} s (gate_ceiling_s): producers of {', '.join(inputs)} "
+            f"{verdict.text} after {limit_s:.0f} s (gate_ceiling_s): producers of {', '.join(inputs)} "
             f"still write; stop them, then clear {run.task_id} and what follows it"
         )
     run.demand(verdict)

@@ -20,6 +20,7 @@ from kstreams_runbooks.model.readings.states import is_beginning, is_down
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import read_streams
+from kstreams_runbooks.steps.instances.measured import Measuring
 from kstreams_runbooks.steps.instances.untouched import keep_untouched, still_up
 from kstreams_runbooks.steps.plan.cards import (
     had_before,
@@ -106,12 +107,14 @@ def require_as_planned(run: Run, bounce: Bounce, reading: ApplicationReading, na
 def let_it_start(run: Run, name: str) -> Start | None:
     """Wait for a moment while the instance starts; returns the start whose Streams client was seen, None for none.
 
-    The gate decides whether it is ready.
+    It measures the restart if it sees the instance RUNNING. The gate decides whether it is ready.
     """
     [url] = [one.metrics for one in run.application.deployer.instances if one.name == name]
+    measuring = Measuring(run)
     seen, until = None, time.monotonic() + _START_S
     while time.monotonic() < until:
         streams = read_streams(url, application_id=run.application.application_id)
+        measuring.look(run, name, streams)
         if isinstance(streams, Missing):
             if seen is not None:
                 break
@@ -120,6 +123,7 @@ def let_it_start(run: Run, name: str) -> Start | None:
             if not is_beginning(streams.state):
                 break
         time.sleep(_LOOK_EVERY_S)
+    measuring.leave(run)
     return seen
 
 

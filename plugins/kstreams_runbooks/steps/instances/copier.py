@@ -45,7 +45,7 @@ def prove_stopped(run: Run) -> CopierReading:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     if verdict.outcome is Outcome.WAIT:
         raise Refused(
-            f"{'; '.join(verdict.reasons)} {_PACE.ceiling_s:g} s after copier {now.copier} was stopped; end that, then "
+            f"{verdict.text} {_PACE.ceiling_s:g} s after copier {now.copier} was stopped; end that, then "
             f"clear {run.task_id} and what follows it"
         )
     run.demand(verdict)
@@ -69,7 +69,7 @@ def require_still_stopped(run: Run, before: CopierReading) -> CopierReading:
     now = read_copier(run)
     verdict = run.decide(still_stopped, before=before, now=now)
     if verdict.outcome is Outcome.REFUSE:
-        raise Drifted("; ".join(verdict.reasons))
+        raise Drifted(verdict.text)
     if verdict.outcome is not Outcome.PROCEED:
-        raise Inconclusive("; ".join(verdict.reasons))
+        raise Inconclusive(verdict.text)
     return now

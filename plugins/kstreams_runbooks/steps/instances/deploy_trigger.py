@@ -1,6 +1,7 @@
 """The wait for a person who was requested to deploy: reads from the triggerer, holds no worker."""
 
 import asyncio
+import time
 from dataclasses import asdict
 
 from kstreams_runbooks.decide.instances.deployed import deployed, old_start_gone
@@ -13,6 +14,8 @@ from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.until import Until
 
 _HOUR_S = 3_600
+# A person takes hours: a line each minute shows that the wait goes on.
+_LINE_EVERY_S = 60
 
 
 class DeployTrigger(WatchTrigger):
@@ -38,7 +41,9 @@ class DeployTrigger(WatchTrigger):
             if verdict.sentence != said or over:
                 said = verdict.sentence
                 await self.aside(run.decide, deployed, reading=reading, awaited=awaited)
-                await self.aside(self.tell, run, f"{awaited.instance}: {said}")
+                await self.aside(self.tell, run, f"{awaited.instance}: {said}", until.waited)
+            elif time.monotonic() - self.said_at >= _LINE_EVERY_S:
+                await self.aside(self.count, run, f"{awaited.instance}: {said}", until.waited)
             if verdict.outcome is Outcome.PROCEED:
                 return verdict
             if awaited.members and old_start_gone(reading, awaited):
@@ -56,7 +61,7 @@ class DeployTrigger(WatchTrigger):
         outcome = Outcome.INCONCLUSIVE if verdict.outcome is Outcome.INCONCLUSIVE else Outcome.REFUSE
         sentence = (
             f"{awaited.instance} is not deployed as asked after {self.arguments['wait_h']:g} h (limit deploy_wait_h): "
-            f"{'; '.join(verdict.reasons)}{note}; deploy it and clear {self.step}, or go back"
+            f"{verdict.text}{note}; deploy it and clear {self.step}, or go back"
         )
         return Verdict(outcome, (sentence,))
 

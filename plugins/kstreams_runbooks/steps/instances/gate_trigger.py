@@ -9,7 +9,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.instances.gate import gate
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
-from kstreams_runbooks.decide.instances.lag_trend import lag_trend
+from kstreams_runbooks.decide.instances.lag_trend import lag_trend, restore_trend
 from kstreams_runbooks.decide.instances.rolling import others_unwell
 from kstreams_runbooks.errors import Drifted
 from kstreams_runbooks.ledger.codec import decode, encode
@@ -17,6 +17,7 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Instan
 from kstreams_runbooks.model.runs.gate import Expectation, Patience
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.steps.instances.measured import Measuring
 from kstreams_runbooks.steps.instances.watch_trigger import WatchTrigger, reading_of
 from kstreams_runbooks.steps.plan.cards import last_card, own_changes
 from kstreams_runbooks.steps.run.run import Run
@@ -71,16 +72,17 @@ class GateTrigger(WatchTrigger):
         samples: deque[ApplicationReading] = deque(maxlen=_depth(expected, patience))
         thinned, bake = Thinned(), _Bake(patience.bake_s)
         plan = await self.aside(run.plan)
+        measuring = await self.aside(Measuring, run)
         while True:
             began = asyncio.get_running_loop().time()
             samples.append(await self.aside(reading_of, run))
+            await self.aside(measuring.look_at, run, samples[-1])
             await self.aside(_guard, run, plan, expected, [*samples][-_CERTAIN:])
             verdict = await self.aside(gate, tuple(samples), expected)
-            trend = lag_trend(samples, expected.max_lag)
-            self.saw = f"{expected.instance}: {verdict.sentence}{trend and f'; {trend}'}"
-            await self.aside(
-                self._kept_and_logged, run, samples[-1], ceiling.waited, new=thinned.keeps(verdict.sentence)
-            )
+            trends = (restore_trend(samples, expected.instance), lag_trend(samples, expected.max_lag))
+            self.saw = "; ".join((f"{expected.instance}: {verdict.sentence}", *filter(None, trends)))
+            waited = bake.waited or ceiling.waited
+            await self.aside(self._kept_and_logged, run, samples[-1], waited, new=thinned.keeps(verdict.sentence))
             if verdict.outcome is Outcome.REFUSE:
                 return await self.aside(run.decide, gate, samples=tuple(samples), expected=expected)
             if bake.begins(verdict):
@@ -141,6 +143,14 @@ class _Bake:
     @property
     def going(self) -> bool:
         return self._ends is not None
+
+    @property
+    def waited(self) -> str:
+        """How long the gate has stayed good: `good for 12 of 300 s`; empty while it is not good, or need not be."""
+        if self._ends is None or not self._length_s:
+            return ""
+        left_s = max(0.0, self._ends - time.monotonic())
+        return f"good for {self._length_s - left_s:.0f} of {self._length_s:.0f} s"
 
     def begins(self, verdict: Verdict) -> bool:
         """Take the newest verdict; whether the bake begins with it."""

@@ -1,8 +1,11 @@
 """Waits until the repartition topics are read to the end that they had, before an older release may start."""
 
+from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 
 from kstreams_runbooks.decide.drain.marks import read_up_to, up_to_marks
+from kstreams_runbooks.decide.instances.lag_trend import lag_trend
 from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.card_facts import instance_facts
@@ -15,6 +18,9 @@ from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.until import Until
 from kstreams_runbooks.watch.drain.unread import UnreadRecords
+
+# Readings over which the pace is measured.
+_TREND = 4
 
 _Marks = tuple[tuple[str, int], ...]
 
@@ -34,6 +40,7 @@ def read_to_end(
     name = f"drain/{number}/{since}"
     marks: _Marks = decode(_Marks, run.ledger.remember(run.key, name, _ends(run, reading)))
     left: list[ApplicationReading] = [reading]
+    samples: deque[ApplicationReading] = deque(maxlen=_TREND)
     unread = UnreadRecords(run.application, run.kafka)
     before: set[str] = set()
 
@@ -43,13 +50,14 @@ def read_to_end(
         rows = reading.partitions
         if not isinstance(rows, Missing):
             rows = unread.of(up_to_marks(rows, marks))
+            samples.append(replace(reading, partitions=rows))
         verdict = read_up_to(rows, marks, reading.application)
         if verdict.outcome is Outcome.PROCEED:
             return rows, verdict
         down = {one.instance for one in reading.instances if has_ended(one) and not past(one)}
         if certain := sorted(down & before):
             raise Refused(
-                f"{'; '.join(verdict.reasons)}, and {', '.join(certain)} does not run any more (expected RUNNING), so "
+                f"{verdict.text}, and {', '.join(certain)} does not run any more (expected RUNNING), so "
                 f"no instance reads its partitions; {mends}"
             )
         before = down
@@ -58,12 +66,19 @@ def read_to_end(
     limit_s = run.plan().limit("gate_ceiling_s")
     pace = Pace(run.plan().limit("gate_interval_s"), limit_s)
     until = Until(run, name, limit_s)
-    rows = poll(run, pace, look, lambda verdict: verdict.outcome is Outcome.PROCEED, until)
+    rows = poll(
+        run,
+        pace,
+        look,
+        lambda verdict: verdict.outcome is Outcome.PROCEED,
+        until,
+        trend=lambda: lag_trend(samples, 0),
+    )
     verdict = run.decide(read_up_to, partitions=rows, marks=marks, application=run.record.application)
     if verdict.outcome is Outcome.WAIT and unread.why:
-        raise Inconclusive(f"{'; '.join(verdict.reasons)}; {unread.why}")
+        raise Inconclusive(f"{verdict.text}; {unread.why}")
     if verdict.outcome is Outcome.WAIT:
-        raise Refused(f"{'; '.join(verdict.reasons)} after {limit_s:.0f} s (gate_ceiling_s)")
+        raise Refused(f"{verdict.text} after {limit_s:.0f} s (gate_ceiling_s)")
     run.demand(verdict)
 
 

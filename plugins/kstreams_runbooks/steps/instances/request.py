@@ -7,7 +7,9 @@ middle, the observed state shows whether the request is still open.
 from kstreams_runbooks.decide.instances.deployed import left_in_group, old_start_gone
 from kstreams_runbooks.decide.instances.members import settings_text
 from kstreams_runbooks.decide.instances.rolling import in_place
+from kstreams_runbooks.decide.runs.approval import when
 from kstreams_runbooks.decide.runs.message import needs_you
+from kstreams_runbooks.decide.runs.note import waiting
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.ledger.codec import encode
@@ -18,6 +20,7 @@ from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.instances.bring import guard, known, members_to_remove, remove
 from kstreams_runbooks.steps.plan.cards import instance_cards, to_restart, write_card
+from kstreams_runbooks.steps.run.note import WAITS, note
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
@@ -53,6 +56,14 @@ def request_bounce(run: Run, bounce: Bounce, reading: ApplicationReading, instan
     hours = run.plan().limit("deploy_wait_h")
     run.say(f"waits for it for up to {hours:g} h (deploy_wait_h)")
     until_ms, of = now_ms() + int(hours * HOUR_MS), f"{name}/{bounce.number}"
+    asks, at_ms = f"deploy {name}; the run observes it and goes on", now_ms()
+    note(
+        run,
+        WAITS,
+        lambda zone: waiting(
+            run.task_id, asks, f"waits until {when(until_ms, zone)}; state read at {when(at_ms, zone)}", requests
+        ),
+    )
     notify(run, needs_you, asks=f"deploy {name}", lines=requests, deadline_ms=until_ms, of=of)
     return remove_left(run, reading, Awaited(name, bounce, previous, members))
 

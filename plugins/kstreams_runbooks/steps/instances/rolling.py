@@ -176,7 +176,7 @@ def earlier_gates(run: Run, bounce: Bounce, reading: ApplicationReading) -> None
         if instance.instance in reached or not before:
             continue
         if isinstance(instance.streams, Missing) and instance.streams.start is None:
-            raise Inconclusive(f"{instance.instance}: which start it runs cannot be read: {instance.streams.missing}")
+            raise Inconclusive(f"which start it runs cannot be read: {instance.silent}")
         if not has_passed(run, instance, max(before)):
             step = f"bounce_{max(before)}_rest" if run.plan().runbook != "undo" else run.task_id
             raise WriteRefused(

@@ -6,6 +6,7 @@ progress, and end in ERROR (tests/long/test_changed_topics.py).
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 from kstreams_runbooks.act.groups import GroupWriter
@@ -31,11 +32,12 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.steps.instances.bring import known, require_as_planned
+from kstreams_runbooks.steps.instances.bring import known, let_it_start, require_as_planned
 from kstreams_runbooks.steps.instances.untouched import keep_untouched, still_up
 from kstreams_runbooks.steps.plan.before import require_still_writable, stopped_for_good, stops
 from kstreams_runbooks.steps.plan.cards import had_before, last_card, members_in_group, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
+from kstreams_runbooks.steps.plan.flushed import START_BEGUN
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -45,8 +47,6 @@ from kstreams_runbooks.steps.stages.person import require_cleared
 # A member that may not be removed (its instance could not be read) is gone after its session timeout, 45 s by default.
 _EMPTY_CEILING_S = 120
 _LOOK_EVERY_S = 0.5
-# From here on an instance may run what it is started with.
-START_BEGUN = "start begun"
 # Each waits for another process: more threads than processors do no harm.
 _THREADS = 32
 
@@ -139,6 +139,10 @@ def start_all(run: Run, bounce: Bounce) -> None:
             times = encode(future.result())
             run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": times})
     _raise_first(started)
+    if not run.application.copies:
+        # The next task of this run would take its processor time from the starting instances.
+        with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
+            list(pool.map(partial(let_it_start, run), names))
 
 
 def _stop_each(run: Run, going: list[InstanceReading]) -> None:
@@ -222,7 +226,7 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
     if card is None or not in_place(instance, bounce, at_ms):
         return False
     if isinstance(instance.streams, Missing) and instance.streams.start is None:
-        raise Inconclusive(f"{instance.instance}: which start it runs cannot be read: {instance.streams.missing}")
+        raise Inconclusive(f"which start it runs cannot be read: {instance.silent}")
     proven = [
         piece
         for piece in run.verdicts(group_is_empty.__name__)
@@ -297,6 +301,10 @@ def _guard(run: Run, reading: ApplicationReading, bounce: Bounce) -> None:
 def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
     """Remove the members of the stopped instances, and wait until the coordinator reports an empty group."""
     group_id = run.application.application_id
+    if members and run.plan().facts.group_type.lower() == "streams":
+        # KIP-1071 has no request for that; a stop that is clean makes them leave.
+        run.say(f"group {group_id} is a streams group: its members leave, at their session timeout at the latest")
+        members = ()
     removed = GroupWriter(run.kafka, dry_run=run.dry_run).remove_members(group_id, members) if members else ()
     if removed:
         run.say(f"group {group_id}: {len(removed)} members of the stopped instances removed")
@@ -311,7 +319,7 @@ def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
     verdict = run.decide(group_is_empty, group=group, group_id=group_id)
     if verdict.outcome is Outcome.WAIT:
         raise Refused(
-            f"{'; '.join(verdict.reasons)} {_EMPTY_CEILING_S} s after all instances were stopped; end what "
+            f"{verdict.text} {_EMPTY_CEILING_S} s after all instances were stopped; end what "
             f"is still in group {group_id}, then clear {run.task_id} and what follows it"
         )
     run.demand(verdict)

@@ -36,6 +36,7 @@ from kstreams_runbooks.steps.plan.looking import left_unread, look, rehearsed, w
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import check_deployer, require_fresh, store, with_undescribed
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
+from kstreams_runbooks.steps.plan.restarts import say_restarts
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.person import AskingTask
 from kstreams_runbooks.steps.run.run import Run
@@ -88,7 +89,7 @@ def plan_undo() -> Any:
         findings = (*require_state_kept(run, made), *may_begin(run, made, reading))
         for part in made.parts:
             findings += _may_go_back(run.on(part.application), made.of_application(part.application))
-        store(run, with_undescribed(run, replace(made, findings=(*made.findings, *findings))))
+        store(run, with_undescribed(run, replace(made, findings=(*made.findings, *findings))), "read_cards")
 
     return plan()
 
@@ -211,6 +212,7 @@ def _proven(run: Run) -> None:
     """The application of one side works as the plan leaves it, and what is left unread is named."""
     of = {"plan": run.plan(), "own": own_changes(run)}
     after = watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, **of))
+    say_restarts(run)
     before = run.observed("read_cards")
     if not run.application.copies:
         keep_orphans(run, before, after)

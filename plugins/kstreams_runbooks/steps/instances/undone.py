@@ -5,19 +5,15 @@ from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide
 from kstreams_runbooks.decide.releases.downgrade import clears_state
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.card_facts import card_facts, instance_facts
-from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.runs.cards import KINDS, TOPIC_KINDS, InstanceMoved
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, RunRecord
-from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.rules import upgrade_path_rules
-from kstreams_runbooks.steps.instances.together import START_BEGUN
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore
+from kstreams_runbooks.steps.plan.flushed import begun_flush, plan_of
 from kstreams_runbooks.steps.run.run import Run
 
 _UNDONE = "undone run"
-# The fields that a flush back needs as well.
-_SWITCH = ("switch", "copier", "longest_hold_min")
 # The evidence of the write behind a card, by the kind of the card.
 _WRITES = {"offsets_set": "set_offsets", "offsets_deleted": "delete_offsets", "group_deleted": "delete_groups"}
 
@@ -43,7 +39,7 @@ def undone_of(run: Run) -> Undone:
     """The run to undo as the plan needs it: its first side, and its cards about other things over all sides."""
     record = undone_record(run)
     stored, cards = run.ledger.plan(record.run_key), run.ledger.cards(record.run_key)
-    plan = _plan(run, record)
+    plan = plan_of(run, record)
     own = [card for card in cards if _is_move(card, record.cluster, record.application)]
     since = run.ledger.cards_since(record, min((card.entry for card in cards), default=0))
     roles = {(part.cluster, part.application): part.role for part in plan.parts} if plan else {}
@@ -63,23 +59,13 @@ def undone_of(run: Run) -> Undone:
             if card.kind != INSTANCE
         ),
         cards=tuple(card.seq for card in own),
-        flush=_flush_of(run, record, plan),
+        flush=begun_flush(run, record, plan),
     )
-
-
-def _flush_of(run: Run, record: RunRecord, plan: Plan | None) -> tuple[tuple[str, str], ...]:
-    """The fields of the form of a flush that has begun to start what it changed the application to; else none."""
-    if plan is None or plan.certify is None or plan.start is None:
-        return ()
-    begun = run.ledger.evidence(record.run_key, kind="note", name=START_BEGUN)
-    if not any(note.payload["bounce"] == plan.start.number for note in begun):
-        return ()
-    return tuple((name, str(value)) for name in _SWITCH if (value := record.params.get(name)) is not None)
 
 
 def other_applications(run: Run) -> tuple[str, ...]:
     """The names of the other applications of the run to undo."""
-    plan = _plan(run, undone_record(run))
+    plan = plan_of(run, undone_record(run))
     return tuple(part.application for part in plan.sides) if plan else ()
 
 
@@ -93,7 +79,7 @@ def topics_of_cards(run: Run) -> tuple[str, ...]:
 def undone_sides(run: Run) -> tuple[UndoneSide, ...]:
     """The other applications of the run to undo, as `read_cards` read them."""
     record = undone_record(run)
-    plan, cards = _plan(run, record), run.ledger.cards(record.run_key)
+    plan, cards = plan_of(run, record), run.ledger.cards(record.run_key)
     found = []
     for part in plan.sides if plan else ():
         side = run.on(part.application)
@@ -102,15 +88,6 @@ def undone_sides(run: Run) -> tuple[UndoneSide, ...]:
         moves, seqs = tuple(_move(card) for card in own), tuple(card.seq for card in own)
         found.append(UndoneSide(part.role, reading, side.declared, moves, seqs, bytes_to_restore(side, reading)))
     return tuple(found)
-
-
-def _plan(run: Run, record: RunRecord) -> Plan | None:
-    """The plan of the run to undo; None if it has none, or not one of stages."""
-    stored = run.ledger.plan(record.run_key)
-    if stored is None or "facts" not in stored:
-        return None
-    plan: Plan = decode(Plan, stored)
-    return plan
 
 
 def _is_move(card: Card, cluster: str, application: str) -> bool:

@@ -91,9 +91,9 @@ def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, d
         verdict = records
     verdict = worst(verdict, records)
     if verdict.outcome is Outcome.REFUSE:
-        raise Drifted(f"{untouched}: {'; '.join(verdict.reasons)}")
+        raise Drifted(f"{untouched}: {verdict.text}")
     if verdict.outcome is Outcome.INCONCLUSIVE:
-        raise Inconclusive(f"{untouched}: {'; '.join(verdict.reasons)}")
+        raise Inconclusive(f"{untouched}: {verdict.text}")
 
 
 def _judged(run: Run, reading: ApplicationReading, wanted: _Wanted, going: frozenset[str]) -> Verdict:

@@ -1,12 +1,14 @@
 """The steps that read and judge, the same in every runbook: observe, check, prove_every_member, verify."""
 
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.decide.drain.marks import dropped_topics, nothing_left
 from kstreams_runbooks.decide.instances.check import ready_for_change
+from kstreams_runbooks.decide.instances.lag_trend import lag_trend
 from kstreams_runbooks.decide.instances.members import every_member_runs
 from kstreams_runbooks.decide.instances.verification import change_verified
 from kstreams_runbooks.decide.lag import rows_standing_still
@@ -23,6 +25,8 @@ from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.cards import has_stopped, own_changes
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import planned_from
+from kstreams_runbooks.steps.plan.restarts import say_restarts
+from kstreams_runbooks.steps.plan.rights import require_rights
 from kstreams_runbooks.steps.run.contact import keep_contact
 from kstreams_runbooks.steps.run.form import given_unchanged
 from kstreams_runbooks.steps.run.poll import Pace, poll
@@ -33,6 +37,8 @@ from kstreams_runbooks.watch.held_inputs import held_inputs, may_hold_inputs
 
 # Lag has been under its limit at the last gate; lag above it for longer than this is not a peak.
 _LAG_CEILING_S = 120
+# Readings over which the pace of a lag is measured.
+_TREND = 4
 _REHEARSED = "nothing was changed; trigger again without dry run to do it"
 
 
@@ -53,19 +59,26 @@ def observe(*roles: str) -> Any:
 
 
 def look(run: Run, also: tuple[str, ...] = ()) -> None:
-    """Read the application of one side and `also` these topics; Refused if the requester may not request a runbook."""
+    """Read the application of one side and `also` these topics.
+
+    Refused if the requester may not request a runbook, or if the connection's login lacks a right that it needs.
+    """
     run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
     keep_contact(run)
     reading = run.read(also)
     run.keep("reading", "application", reading)
     for line in described(reading):
         run.say(line)
+    require_rights(run, reading)
 
 
-def check(*roles: str, at_once: bool = False, out_of_use: Callable[[Run], bool] = lambda _: False) -> Any:
+def check(
+    *roles: str, at_once: bool = False, out_of_use: Callable[[Run], bool] = lambda _: False, streams_group: bool = False
+) -> Any:
     """The task `check` of the same roles; with `at_once` it also accepts an application with unhealthy instances.
 
-    `out_of_use` is whether a run is about an application that no instance runs any more.
+    `out_of_use` is whether a run is about an application that no instance runs any more. With `streams_group` a streams
+    group (KIP-1071) is accepted.
     """
 
     @step("judges the reading; changes nothing")
@@ -77,7 +90,7 @@ def check(*roles: str, at_once: bool = False, out_of_use: Callable[[Run], bool] 
         sides = _sides(run, roles)
         _refuse_held(run, sides)
         for side in sides:
-            _judge(side, at_once=at_once, out_of_use=out_of_use(run))
+            _judge(side, at_once=at_once, out_of_use=out_of_use(run), streams_group=streams_group)
         if not run.dry_run:
             take_hold(run, sorted({one for side in sides for one in resources(side)}), changes=False)
 
@@ -110,7 +123,7 @@ def _sides(run: Run, roles: tuple[str, ...]) -> list[Run]:
     return [run.side(role) for role in ("", *(role for role in roles if run.record.params.get(role)))]
 
 
-def _judge(run: Run, *, at_once: bool, out_of_use: bool) -> None:
+def _judge(run: Run, *, at_once: bool, out_of_use: bool, streams_group: bool) -> None:
     """Refused or Inconclusive if one side is not ready for a change."""
     reading = run.observed()
     verdict = run.decide(
@@ -121,6 +134,7 @@ def _judge(run: Run, *, at_once: bool, out_of_use: bool) -> None:
         max_age_ms=int(run.limit("max_reading_age_s") * 1000),
         at_once=at_once,
         out_of_use=out_of_use,
+        streams_group=streams_group,
     )
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
@@ -168,6 +182,7 @@ def _prove(run: Run) -> None:
     run.demand(left)
     of: dict[str, Any] = {"before": before, "plan": run.plan(), "own": own_changes(run)}
     proven = watch(run, lambda earlier, after: run.decide(change_verified, earlier=earlier, after=after, **of))
+    say_restarts(run)
     if not run.application.copies:
         keep_orphans(run, before, proven)
 
@@ -205,20 +220,27 @@ def watch(run: Run, judge: Callable[[ApplicationReading, ApplicationReading], Ve
     pause_s = max(plan.limit("gate_interval_s"), plan.limit("commit_interval_s"))
     run.say(f"looks twice, {pause_s:g} s apart: progress is a difference")
     earlier = run.read()
-    unread = UnreadRecords(run.application, run.kafka)
+    unread, samples = UnreadRecords(run.application, run.kafka), deque([earlier], maxlen=_TREND)
     time.sleep(pause_s)
 
     def look() -> tuple[Verdict, Verdict]:
         nonlocal earlier
         after = run.read()
         verdict = judge(in_records(unread, earlier, after), after)
+        samples.append(after)
         earlier = after
         return verdict, verdict
 
     pace = Pace(pause_s, _LAG_CEILING_S)
-    verdict = poll(run, pace, look, lambda verdict: verdict.outcome is not Outcome.WAIT)
+    verdict = poll(
+        run,
+        pace,
+        look,
+        lambda verdict: verdict.outcome is not Outcome.WAIT,
+        trend=lambda: lag_trend(samples, int(plan.limit("max_lag"))),
+    )
     if verdict.outcome is Outcome.WAIT and unread.why:
-        raise Inconclusive(f"{'; '.join(verdict.reasons)}; {unread.why}")
+        raise Inconclusive(f"{verdict.text}; {unread.why}")
     run.demand(verdict)
     return earlier
 

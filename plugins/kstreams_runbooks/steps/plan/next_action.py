@@ -9,6 +9,7 @@ from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence
 from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.plan.cards import cards_that_count
+from kstreams_runbooks.steps.plan.flushed import flush_back_of
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.held_inputs import held_inputs
 
@@ -29,6 +30,7 @@ def next_of_run(run: Run, outcome: RunOutcome, reached: str, failure: Evidence |
             held=tuple(_held(run)),
             # A plan that starts a runbook has no next leg.
             then=tuple((run.ledger.plan(run.key) or {}).get("then", ())),
+            flush_back=flush_back_of(run, cards),
         )
     )
 

@@ -34,6 +34,7 @@ from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good
 from kstreams_runbooks.steps.plan.cards import bytes_of_topics
+from kstreams_runbooks.steps.plan.expected_gaps import with_gaps
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
@@ -76,9 +77,13 @@ def judged(run: Run, reading: ApplicationReading) -> tuple[Finding, ...]:
     return verdict.findings
 
 
-def store(run: Run, made: Plan) -> None:
-    """Keep a plan, reserve what it changes, and log its content; Drifted if another plan was shown for approval."""
+def store(run: Run, made: Plan, taken_by: str = "observe") -> None:
+    """Keep a plan, reserve what it changes, and log its content; Drifted if another plan was shown for approval.
+
+    `taken_by` is the step whose reading it was made from.
+    """
     refuse_drift(run, made.digest)
+    made = with_gaps(run, made, taken_by)
     run.ledger.store_plan(run.key, made.digest, encode(made))
     for stage in made.stages:
         run.say(made.sentence_of(stage))

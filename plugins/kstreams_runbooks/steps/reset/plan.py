@@ -1,16 +1,20 @@
 """The plan of `reset_and_cleanup`: a stop and restart, with a reset of the application while it is down."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
+from kstreams_runbooks.act.topic_checks import known
 from kstreams_runbooks.decide.change.comparable import with_settings
+from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
 from kstreams_runbooks.decide.fitting.uncommitted import SKIPPED_AT_FIRST, resets_of
+from kstreams_runbooks.decide.internal_topics.as_before import as_before, differences
 from kstreams_runbooks.decide.internal_topics.before_start import created_before_start
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE, cleared_state
 from kstreams_runbooks.decide.plans.reset import ResetParts, reset_plan
 from kstreams_runbooks.decide.reset.radius import may_reset
+from kstreams_runbooks.decide.reset.streams_group import STREAMS, keeps_topology
 from kstreams_runbooks.decide.reset.targets import parse_target, target_text
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
@@ -21,6 +25,7 @@ from kstreams_runbooks.model.runs.stages import Bounce, ClearState
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.model.writes import TopicShape
+from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.present.blast_radius import as_text
 from kstreams_runbooks.steps.plan.fitting import require_topics, wanted_versions
 from kstreams_runbooks.steps.plan.plan import at_once_plan, with_undescribed
@@ -46,22 +51,29 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
         return retire(run, reading, findings)
     mode = _mode(params)
     outputs = _outputs(params)
-    read = read_reset(run.record.application, ResetQuestion(mode, _targets(run), outputs), run.say)
+    targets = _targets(run)
+    restart = at_once_plan(run, reading, findings)
+    [bounce] = restart.bounces
+    versions = (_printed(run, bounce), *wanted_versions(run, reading, [bounce]))
+    brings = tuple(_sides(versions))
+    directories = _directories(run, reading, bounce)
+    question = ResetQuestion(mode, targets, outputs, brings, directories.names)
+    read = read_reset(run.record.application, question, run.say)
     verdict = run.decide(may_reset, radius=read.radius)
     # The first line names the application and the verdict, which the log has anyway.
     for line in as_text(read.radius, verdict).splitlines()[1:]:
         run.say(line)
     run.demand(verdict)
+    if restart.facts.group_type == STREAMS:
+        run.demand(keeps_topology(run.application.application_id, read.last, [one.topology for one in brings]))
     going = frozenset(one.name for one in read.radius.deleted)
-    restart = at_once_plan(run, reading, findings)
     fitting = require_topics(run, reading, restart.bounces, going)
-    [bounce] = restart.bounces
-    parts = _parts(run, reading, read, bounce)
+    parts, others = _as_before(run, read.radius, _parts(run, read, bounce, versions, directories))
     if isinstance(parts.created, tuple):
         # The run creates them, and commits their beginning.
         fitting = tuple(one for one in fitting if one.id != SKIPPED_AT_FIRST)
     restart = with_undescribed(run, replace(restart, findings=(*restart.findings, *fitting)))
-    cleaned, shown = judged_outputs(run, outputs, read.outputs) if outputs else (None, ())
+    cleaned, shown = judged_outputs(run, outputs, read.outputs, read.read) if outputs else (None, ())
     made = run.decide(
         reset_plan,
         restart=restart,
@@ -69,7 +81,7 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
         parts=replace(parts, cleaned=cleaned),
         broker=reading.broker,
     )
-    made = replace(made, findings=(*made.findings, *shown))
+    made = replace(made, findings=(*made.findings, *others, *shown))
     _check_clearing(run, made)
     return made
 
@@ -104,14 +116,26 @@ def _outputs(params: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _parts(run: Run, reading: ApplicationReading, read: ReadReset, bounce: Bounce) -> ResetParts:
-    versions = (_printed(run, bounce), *wanted_versions(run, reading, [bounce]))
+def _sides(versions: Iterable[Described | Missing]) -> Iterator[Side]:
+    """What starts afterwards, as far as its topology is known."""
+    for one in parsed_or_missing(versions):
+        if not isinstance(one, Missing):
+            yield Side(one.topology, one.described.declaration)
+
+
+def _parts(
+    run: Run,
+    read: ReadReset,
+    bounce: Bounce,
+    versions: tuple[Described | Missing, ...],
+    directories: TaskDirectories,
+) -> ResetParts:
     needed = topics_needed(parsed_or_missing(versions), run.declared)
     return ResetParts(
         created=_created(run, read.radius, versions),
         targets=tuple((topic, target_text(one)) for topic, one in sorted(read.targets.items())),
         most_lost=_most_lost(run.record.params.get("most_lost")),
-        directories=_directories(run, reading, bounce),
+        directories=directories,
         needed=tuple(sorted(needed.internal)),
         follows_latest=_LATEST in (resets_of(versions, [dict(bounce.settings)]) or ()),
     )
@@ -138,6 +162,25 @@ def _created(
     kept = frozenset(one.name for one in radius.internal if not one.goes)
     found = [created_before_start(one, seen, run.declared, kept) for one in versions]
     return next((one for one in found if isinstance(one, tuple)), found[0])
+
+
+def _as_before(run: Run, radius: BlastRadius, parts: ResetParts) -> tuple[ResetParts, tuple[Finding, ...]]:
+    """The topics to create with the settings that they have now, and what differs from those of Kafka Streams.
+
+    Inconclusive if the settings of a topic that goes are not visible.
+    """
+    if not isinstance(parts.created, tuple):
+        return parts, ()
+    going = [one.name for one in radius.deleted]
+    with run.reader() as reader:
+        states = known(read_topic_states(reader, going))
+        there = reader.topics(going, configs=True)
+    before = [TopicShape(one.name, one.partitions, states[one.name].replication, one.configs) for one in there]
+    again = as_before(parts.created, before)
+    found = tuple(differences(parts.created, before, again))
+    for finding in found:
+        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    return replace(parts, created=again), found
 
 
 def _most_lost(given: Any) -> int:

@@ -10,6 +10,7 @@ from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryActi
 
 from kstreams_runbooks.decide.runbooks import longest_h
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.steps.run.note import note_progress
 from kstreams_runbooks.steps.run.run import Run, log
 from kstreams_runbooks.wording import outside, sentence
 
@@ -44,6 +45,7 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
     run.say(f"{run.task_id}: {what}")
     try:
         run.keep("note", BEGUN, {"what": what, "run_ends_ms": _run_ends_ms(context)})
+        note_progress(run)
         yield run
     except RunbookError as error:
         log.log(_level(error), "%s", run.line(_kept(run, error)))

@@ -85,7 +85,7 @@ def named_unchanged() -> dict[str, Param]:
             type=["null", "array", "string"],
             title="Unchanged",
             description="What this release does not change, and code cannot show, such as a format that is a class of "
-            "your own. A plan that is NOT KNOWN names the fields to choose. They count as `unchanged` of the release's "
+            "your own. A plan that is NOT KNOWN names the fields to choose. They count as unchanged of the release's "
             "declaration; the approval names you. If the two releases are known to differ, the difference counts.",
             examples=list(_UNCHANGED),
             values_display=_UNCHANGED,

@@ -23,6 +23,8 @@ _LIMITS = {
     "bake_s": ("Bake time", "seconds", "how long the first instance has to stay good", 300_000_000),
     "drain_ceiling_s": ("Drain ceiling", "seconds", "the wait for a drain gives up after it", 300_000_000),
 }
+# Fields for a run that a plan or a refusal asks for; they come behind those of every run.
+_RARE = ("unchanged", "acknowledge_recreated")
 # In the list of DAGs; the team of an application is in its fleet entry.
 OWNER = "kafka-streams-runbooks"
 ROLLING = ("max_lag", "gate_good_readings", "gate_interval_s", "gate_ceiling_s", "bake_s")
@@ -34,9 +36,12 @@ def runbook(
 ) -> DAG:
     """A DAG for a person to trigger, with its form and its page: the first sentence of `doc` is in the list of DAGs.
 
-    The form begins with what the run is about; what `params` has counts before the fields of every runbook.
+    The form begins with what the run is about, then whether it is a dry run; what `params` has counts before the fields
+    of every runbook.
     """
-    how = {name: param for name, param in _how(limits).items() if name not in params}
+    rare = {name: param for name, param in params.items() if name in _RARE}
+    about = {name: param for name, param in params.items() if name not in rare}
+    how, more = ({name: param for name, param in found.items() if name not in params} for found in _how(limits))
     return DAG(
         dag_id=dag_id,
         description=in_one_line(doc),
@@ -48,7 +53,7 @@ def runbook(
         # A run that waits holds no worker; Airflow would queue a run above this, and its question would not appear.
         max_active_runs=64,
         dagrun_timeout=timedelta(hours=rows.longest_h(dag_id)),
-        params={**_who(), **params, **how},
+        params={**_who(), **about, **how, **rare, **more},
         tags=["kafka-streams", "runbook", *tags],
         render_template_as_native_obj=False,
     )
@@ -72,8 +77,9 @@ def _who() -> dict[str, Param]:
     }
 
 
-def _how(limits: Sequence[str]) -> dict[str, Any]:
-    return {
+def _how(limits: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Whether it is a dry run and why it is run; and the limits that a run may have of its own."""
+    how = {
         "dry_run": Param(
             True,
             type="boolean",
@@ -87,19 +93,19 @@ def _how(limits: Sequence[str]) -> dict[str, Any]:
             title="Reason or ticket",
             description="Shown in the approval and in the evidence.",
         ),
-        **{
-            name: Param(
-                None,
-                type=["null", "number"],
-                minimum=0,
-                maximum=most,
-                title=title,
-                section="Limits",
-                description=f"In {unit}: {what}. Empty: the application's own limit.",
-            )
-            for name in limits
-            for title, unit, what, most in (_LIMITS[name],)
-        },
+    }
+    return how, {
+        name: Param(
+            None,
+            type=["null", "number"],
+            minimum=0,
+            maximum=most,
+            title=title,
+            section="Limits",
+            description=f"In {unit}: {what}. Empty: the application's own limit.",
+        )
+        for name in limits
+        for title, unit, what, most in (_LIMITS[name],)
     }
 
 

@@ -1,8 +1,9 @@
 """Sends notifications through Airflow's notifiers: once each, and without ever failing the step that sends.
 
 The ledger keeps a message before it is sent (ledger/notifications.py). If a notifier fails, the step's log has one
-line; the next message of any run retries unsent messages, for a day. A message that never arrived stays in the
-evidence with the reason. A declaration that is broken meanwhile costs no message: the ledger has its owner.
+line; the next message of any run, and each scheduled check, retries unsent messages, for a day. A message that never
+arrived stays in the evidence with the reason. A declaration that is broken meanwhile costs no message: the ledger has
+its owner, and keeps messages for notifiers that a broken notifications.yaml does not name.
 """
 
 from collections.abc import Callable, Iterable
@@ -29,13 +30,26 @@ from kstreams_runbooks.wording import outside
 def notify(run: Run, build: Callable[..., Notification], **facts: Any) -> None:
     """Send the message that `build` (decide/runs/message.py) makes of this run and `facts`; never raises."""
     try:
-        settings = notification_settings()
-        if settings.notifiers:
+        settings = _settings()
+        if isinstance(settings, BadInput) or settings.notifiers:
             contact = contact_of(run)
             about = About(run.record, contact.owner, contact.zone, page_of(run), _occasion(run))
-            deliver(run.ledger, settings, (build(about, now_ms(), **facts),), lambda message: _say(run, message))
+            message = build(about, now_ms(), **facts)
+            if isinstance(settings, BadInput):
+                run.ledger.keep_unaddressed(message, str(settings))
+                _say(run, f"notification kept, not sent yet ({message.subject}): {_sentence(settings)}")
+            else:
+                deliver(run.ledger, settings, (message,), lambda fault: _say(run, fault))
     except Exception as error:  # noqa: BLE001 - after any error the step continues
         _say(run, f"notification not sent ({build.__name__}): {_sentence(error)}")
+
+
+def _settings() -> NotificationSettings | BadInput:
+    """The settings, or the fault of their file: who gets a message is then known once it is corrected."""
+    try:
+        return notification_settings()
+    except BadInput as error:
+        return error
 
 
 def notify_all(run: Run, build: Callable[..., Notification], **facts: Any) -> None:
@@ -79,6 +93,7 @@ def deliver(
     ledger: Ledger, settings: NotificationSettings, messages: Iterable[Notification], say: Callable[[str], None]
 ) -> None:
     """Keep messages, then send them and earlier unsent ones; `say` receives the failure of a notifier."""
+    ledger.address_notifications(settings.notifiers_for)
     for message in messages:
         ledger.queue_notification(message, settings.notifiers_for(message.kind))
     failed: set[str] = set()

@@ -27,12 +27,13 @@ def poll(
     look: Callable[[], tuple[_T, Verdict]],
     is_over: Callable[[Verdict], bool],
     until: Until | None = None,
+    trend: Callable[[], str] = lambda: "",
 ) -> _T:
     """The value of the last `look`: the first whose verdict `is_over`, or the first after the ceiling.
 
     `until` is a ceiling that outlives this process. It logs the reason to wait for each new sentence, and once in ten
-    seconds that it goes on (`12 of 300 s`). A missed reading is taken again for a while (patience.py); the error of the
-    last one ends the wait.
+    seconds that it goes on (`12 of 300 s`), with the `trend` of what it waits for. A missed reading is taken again for
+    a while (patience.py); the error of the last one ends the wait.
     """
     began = time.monotonic()
     ends, said, said_at = began + pace.ceiling_s, "", began
@@ -43,5 +44,6 @@ def poll(
         now = time.monotonic()
         if verdict.sentence != said or now - said_at >= LINE_EVERY_S:
             said, said_at = verdict.sentence, now
-            run.say(f"{said} ({now - began:.0f} of {pace.ceiling_s:.0f} s)")
+            pace_of_it = trend()
+            run.say(f"{said}{pace_of_it and f'; {pace_of_it}'} ({now - began:.0f} of {pace.ceiling_s:.0f} s)")
         time.sleep(pace.every_s)

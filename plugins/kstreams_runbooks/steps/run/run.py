@@ -34,7 +34,7 @@ from kstreams_runbooks.patience import read_again
 from kstreams_runbooks.steps.run.conf import check_conf
 from kstreams_runbooks.steps.run.form import given_limits
 from kstreams_runbooks.watch.repartitions import read_repartitions
-from kstreams_runbooks.wording import outside, sentence
+from kstreams_runbooks.wording import one_cause_each, outside, sentence
 
 
 class _OneLine(logging.Filter):
@@ -279,6 +279,10 @@ class Run:
         """The same for a line that a person should not miss."""
         log.warning("%s", self.line(message))
 
+    def log_at(self, level: int, message: str) -> None:
+        """The same at a level of `logging`."""
+        log.log(level, "%s", self.line(message))
+
     def keep(self, kind: str, name: str, payload: Any) -> int:
         """One piece of evidence."""
         return self.ledger.record(self.key, self.task_id, self.try_number, kind, name, encode(payload), now_ms())
@@ -343,17 +347,18 @@ class Run:
         return plan
 
 
-def described(reading: ApplicationReading) -> list[str]:
-    """One line for each value of the reading."""
+def described(reading: ApplicationReading) -> tuple[str, ...]:
+    """One line for each value of the reading; what has the same value, or is missing for one cause, shares a line."""
     lines = []
     for instance in reading.instances:
         streams, deployment = instance.streams, instance.deployment
         if isinstance(streams, Missing):
-            runs = streams.missing
+            runs = instance.silent
         else:
-            runs = "a copier, its process runs" if streams.copies else f"{streams.state} on {streams.version}"
+            what = "a copier, its process runs" if streams.copies else f"{streams.state} on {streams.version}"
+            runs = f"{instance.instance}: {what}"
         declared = deployment.missing if isinstance(deployment, Missing) else _declared(deployment)
-        lines.append(f"{instance.instance}: {runs}, {declared}")
+        lines.append(runs if declared in runs else f"{runs}, {declared}")
     group = reading.group
     lines.append(
         f"group: {group.missing}"
@@ -362,7 +367,7 @@ def described(reading: ApplicationReading) -> list[str]:
     )
     broker = reading.broker
     lines.append(f"broker: {broker.missing}" if isinstance(broker, Missing) else f"broker {broker.version}")
-    return lines
+    return one_cause_each(lines)
 
 
 def _declared(deployment: Deployment) -> str:

@@ -21,7 +21,9 @@ class SparkJob(SparkSubmitOperator):
     """
 
     def __init__(self, *, job: str, **settings: Any) -> None:
-        super().__init__(application=str(job_file(job)), **settings)
+        # Spark's warnings would be above our sentence; a connection or `conf` may set another level.
+        conf = {"spark.log.level": "ERROR", **(settings.pop("conf", None) or {})}
+        super().__init__(application=str(job_file(job)), conf=conf, **settings)
         self.job = job
 
     def no_connection(self) -> str:

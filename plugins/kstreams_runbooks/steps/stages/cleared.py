@@ -35,9 +35,10 @@ def shown_radius(run: Run) -> BlastRadius | None:
 
 
 def lost_stores(run: Run) -> tuple[str, ...]:
-    """Stores that nothing restores once local state is deleted, as the plan of a reset found them."""
+    """Stores that nothing restores in full once local state is deleted, as the plan of a reset found them."""
     radius = shown_radius(run)
-    return () if radius is None else tuple(one.store for one in radius.stores if one.fate == "lost")
+    stores = () if radius is None else radius.stores
+    return tuple(one.store for one in stores if one.fate == "lost" or one.local_only)
 
 
 def _size(run: Run, instance: str) -> LocalSize:

@@ -15,7 +15,7 @@ from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
-from kstreams_runbooks.steps.stages.targets import target_offsets
+from kstreams_runbooks.steps.stages.targets import still_in_the_log, target_offsets
 from kstreams_runbooks.steps.stages.written import not_created_yet, rehearsed, written
 
 
@@ -37,6 +37,11 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
             # Never onto a topic that was created again.
             ids |= {name: topic_id for name, topic_id in card.ids if name in ids}
         after = kept.after if kept else _wanted(run, reader, stage, before, card)
+        if kept and stage.to == "target":
+            starts = {place: start for place, (start, _) in _ends(reader, stage.topics).items()}
+            after = still_in_the_log(run, stage, kept.after, starts)
+            # What the first try has set is its own, and not another client's.
+            before = _with_own(before, kept.after, read_saved(reader, stage.group))
     holds = stage.to == "kept" or (isinstance(card, OffsetsSet) and card.holds)
     if kept is None and holds:
         after = _where_held(run, stage, before, after)
@@ -58,6 +63,13 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
         written(run, stage.kind, lambda: writer.set(stage.group, after, ids=ids, before=before))
     if empty:
         written(run, stage.kind, lambda: writer.delete(stage.group, empty, before=before))
+
+
+def _with_own(before: SavedOffsets, own: tuple[CommittedOffset, ...], now: SavedOffsets) -> SavedOffsets:
+    """The saved offsets with those that this run has set in their place, as far as they are committed now."""
+    there = now.by_place()
+    done = {one.place: there[one.place] for one in own if there.get(one.place) == one}
+    return replace(before, offsets=tuple(one for _, one in sorted({**before.by_place(), **done}.items())))
 
 
 def _wanted(

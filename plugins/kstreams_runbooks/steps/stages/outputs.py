@@ -19,15 +19,15 @@ _READS_ON = Pace(5.0, 120.0)
 
 
 def judged_outputs(
-    run: Run, topics: Collection[str], known: Collection[str]
+    run: Run, topics: Collection[str], known: Collection[str], read: Collection[str]
 ) -> tuple[DeleteRecords, tuple[Finding, ...]]:
     """The stage that cleans outputs, without its number, and its findings; Refused or Inconclusive as decided.
 
-    `known` are all outputs of the application. The cuts of the first plan that was possible stay: a person may have
-    seen them.
+    `known` are all outputs of the application, `read` the topics that it reads itself. The cuts of the first plan that
+    was possible stay: a person may have seen them.
     """
     shown = _shown(run)
-    asked = CleanedOutputs(run.declared, frozenset(known), tuple(dict.fromkeys(topics)))
+    asked = CleanedOutputs(run.declared, frozenset(known), tuple(dict.fromkeys(topics)), frozenset(read))
     facts = read_outputs(run.application, asked.topics, run.say, shown=None if shown is None else cuts(shown[1]))
     graph = graph_of_fleet()
     verdict = run.decide(may_clean, asked=asked, facts=facts, graph=graph, planned=True)
@@ -43,6 +43,23 @@ def clean_outputs(run: Run, stage: DeleteRecords) -> None:
     Refused or Inconclusive before the first write, as decided again now, also if a group that reads on does not get
     there in time. Safe to run again.
     """
+    first = _cleanable(run, stage)
+    wanted = {place: offset for place, offset in cuts(first).items() if place[0] in stage.topics}
+    delete_up_to(run, stage, wanted, {one.topic: one.topic_id for one in first.partitions})
+
+
+def require_cleanable(run: Run) -> None:
+    """The same demands of every stage of the plan that cleans outputs, before topics are deleted for good.
+
+    The application is down by then, and writes nothing more.
+    """
+    for stage in run.plan().stages:
+        if isinstance(stage, DeleteRecords) and stage.shown:
+            _cleanable(run, stage)
+
+
+def _cleanable(run: Run, stage: DeleteRecords) -> OutputFacts:
+    """What the plan has shown of the outputs, once they may be cleaned; waits for groups that read on."""
     shown = _shown(run)
     if shown is None:
         raise Refused(
@@ -59,8 +76,7 @@ def clean_outputs(run: Run, stage: DeleteRecords) -> None:
 
     facts = poll(run, _READS_ON, look, lambda verdict: verdict.outcome is not Outcome.WAIT)
     run.demand(run.decide(may_clean, asked=asked, facts=facts, graph=graph, planned=run.dry_run))
-    wanted = {place: offset for place, offset in before.items() if place[0] in stage.topics}
-    delete_up_to(run, stage, wanted, {one.topic: one.topic_id for one in first.partitions})
+    return first
 
 
 def _shown(run: Run) -> tuple[CleanedOutputs, OutputFacts] | None:

@@ -35,7 +35,7 @@ from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.cleared import lost_stores, require_gone_state
 from kstreams_runbooks.steps.stages.offsets import delete_groups, delete_offsets, set_offsets
-from kstreams_runbooks.steps.stages.outputs import clean_outputs
+from kstreams_runbooks.steps.stages.outputs import clean_outputs, require_cleanable
 from kstreams_runbooks.steps.stages.person import ask_person
 from kstreams_runbooks.steps.stages.rest import save_group
 from kstreams_runbooks.steps.stages.retired import delete_retired_topics
@@ -70,6 +70,9 @@ def _change_topics(run: Run, stage: TopicStage, undone: Mapping[int, Card]) -> N
     elif isinstance(stage, GrowTopics):
         grow_topics(run, stage)
     elif isinstance(stage, DeleteTopics):
+        if stage.at_rest and not run.dry_run and not Announced(run, stage).cards():
+            # A reader that is behind must not keep the application down once its state is gone.
+            require_cleanable(run)
         delete = delete_retired_topics if stage.retired else delete_topics
         delete(run, stage, _ids(run, stage, undone))
     elif stage.shown:
@@ -96,9 +99,9 @@ def guard_stage(run: Run, stage: OtherStage) -> None:
         guarded = side.decide(nothing_drifted, reading=side.read(describes=False), **of)
         begun = f"stage {stage.number} is not begun"
         if guarded.outcome is Outcome.INCONCLUSIVE:
-            raise Inconclusive(f"{begun}: {'; '.join(guarded.reasons)}")
+            raise Inconclusive(f"{begun}: {guarded.text}")
         if guarded.outcome is not Outcome.PROCEED:
-            raise Drifted(f"{begun}: {'; '.join(guarded.reasons)}")
+            raise Drifted(f"{begun}: {guarded.text}")
 
 
 def _ids(run: Run, stage: DeleteTopics, undone: Mapping[int, Card]) -> dict[str, str]:

@@ -29,6 +29,8 @@ def save_group(run: Run, stage: SaveOffsets) -> None:
     if run.dry_run:
         run.say(f"would {stage.sentence}")
         return
+    # First: the end of a transaction may commit offsets too.
+    ends = _settled(run, stage.topics).ends
     with run.reader() as reader:
         group = reader.group(stage.group)
         saved = read_saved(reader, stage.group)
@@ -37,23 +39,22 @@ def save_group(run: Run, stage: SaveOffsets) -> None:
     run.say(f"{len(saved.offsets):,} offsets of group {stage.group} are saved in {file.path}{restore}")
     run.keep("note", "saved offsets", {"file": file.path, "saved": saved, "group": group})
     if stage.topics:
-        ends = _settled(run, stage.topics).ends
         kept = run.ledger.remember(run.key, _NOTED, dict(sorted(ends.items())))
         run.say(f"the ends of {len(kept):,} partitions of {len(stage.topics):,} internal topics are noted")
 
 
 def _settled(run: Run, topics: Sequence[str]) -> TopicEnds:
-    """The ends of these topics once no transaction is open on them: its end is a marker, which moves an end."""
+    """The ends of these topics once no transaction is open: its end is a marker, which moves an end."""
 
     def look() -> tuple[TopicEnds, Verdict]:
         with run.reader() as reader:
-            found = read_topic_ends(reader, topics)
+            found = read_topic_ends(reader, topics, run.application.application_id)
         return found, no_transaction(found)
 
     seen = poll(run, Pace(_LOOK_EVERY_S, _TRANSACTION_S), look, lambda verdict: verdict.outcome is not Outcome.WAIT)
     verdict = no_transaction(seen)
     if verdict.outcome is not Outcome.PROCEED:
-        raise Inconclusive(f"{'; '.join(verdict.reasons)}; wait, then clear {run.task_id} and what follows it")
+        raise Inconclusive(f"{verdict.text}; wait, then clear {run.task_id} and what follows it")
     return seen
 
 
@@ -73,7 +74,7 @@ def require_at_rest(run: Run, topics: Collection[str]) -> None:
     )
     verdict = run.decide(at_rest, seen=seen, group=run.application.application_id)
     if verdict.outcome is Outcome.WAIT:
-        raise Inconclusive(f"{'; '.join(verdict.reasons)}; wait, then clear {run.task_id} and what follows it")
+        raise Inconclusive(f"{verdict.text}; wait, then clear {run.task_id} and what follows it")
     run.demand(verdict)
 
 

@@ -1,14 +1,20 @@
 """The stage that deletes topics for good: decided again right before."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
+from kstreams_runbooks.decide.reset.rest import unmoved
 from kstreams_runbooks.decide.reset.retire import Retirement, may_retire
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.readings.rest import TopicEnds
 from kstreams_runbooks.model.readings.retire import RetireFacts, RetireWhat
 from kstreams_runbooks.model.runs.object_stages import DeleteTopics
 from kstreams_runbooks.model.verdicts import Verdict
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.fleet import graph_of_fleet
 from kstreams_runbooks.steps.stages.topics import delete_topics
+from kstreams_runbooks.watch.reset_rest import read_topic_ends
 from kstreams_runbooks.watch.retire import read_retire
 
 
@@ -35,7 +41,31 @@ def delete_retired_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str])
     Refused or Inconclusive before the first write if one of them is in use by now. `verify` watches them afterwards.
     """
     judged_retirement(run, retired_by(run), {name: ids[name] for name in stage.topics if name in ids})
+    _require_unmoved(run, stage.topics)
     delete_topics(run, stage, ids)
+
+
+def _require_unmoved(run: Run, topics: Collection[str]) -> None:
+    """Refused or Inconclusive if one of these topics, as far as it is still there, was written since the plan."""
+    noted = _planned_ends(run)
+    looks: list[TopicEnds] = []
+    with run.reader() as reader:
+        there = [one.name for one in reader.topics(topics)]
+        for number in range(max(2, int(run.limit("gate_good_readings"))) if there else 0):
+            if number:
+                time.sleep(run.limit("gate_interval_s"))
+            looks.append(read_topic_ends(reader, there, run.application.application_id))
+    if there:
+        run.demand(run.decide(unmoved, noted=noted, looks=tuple(replace(one, ongoing=()) for one in looks)))
+
+
+def _planned_ends(run: Run) -> dict[str, int]:
+    """The ends of internal topics when this run was planned; empty if its plan has read none."""
+    for kept in reversed(run.verdicts(may_retire.__name__)):
+        if not kept.payload["inputs"]["asked"]["topics"]:
+            facts = decode(RetireFacts, kept.payload["inputs"]["facts"])
+            return {} if facts.ends is None else dict(facts.ends.ends)
+    return {}
 
 
 def retired_by(run: Run) -> RetireWhat:

@@ -19,6 +19,7 @@ from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.certified import certified_reading
 from kstreams_runbooks.steps.stages.rest import require_at_rest, require_gone, wait_until_gone
+from kstreams_runbooks.steps.stages.targets import require_targets
 from kstreams_runbooks.steps.stages.written import not_created_yet, rehearsed, written
 from kstreams_runbooks.watch.emptying import read_emptying
 
@@ -107,6 +108,9 @@ def delete_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str]) -> None
         shown = {one.name: one for one in reader.topics(missing, configs=True)}
     if stage.at_rest and not run.dry_run and (there := [name for name in stage.topics if states[name].exists]):
         require_at_rest(run, there)
+        if not kept:
+            # What cannot be set afterwards must not cost the state.
+            require_targets(run)
     wanted = {name: kept[name].topic_id if name in kept else ids[name] for name in stage.topics}
     checked = TopicWriter(run.kafka)
     checked.delete(wanted)

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from airflow.sdk import get_current_context
+from airflow.sdk.exceptions import AirflowSkipException
 
 from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.fleet import Fleet
+from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.steps.run.ending import ended_by, leave
 from kstreams_runbooks.steps.run.run import log
 from kstreams_runbooks.wording import outside, why_no_reason
@@ -23,13 +25,16 @@ REASON = "reason"
 def acknowledged(params: Mapping[str, Any]) -> dict[str, str]:
     """The applications of the form with its reason; none without one: they stay as they are."""
     reason = params[REASON]
-    return {} if why_no_reason(reason) else dict.fromkeys(params[ACKNOWLEDGE], reason.strip())
+    return {} if why_no_reason(reason) else dict.fromkeys(params[ACKNOWLEDGE] or (), reason.strip())
 
 
 def demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
-    """Inconclusive if something was not read, or a task gave no answer: such a check is never green."""
+    """Inconclusive if something was not read, or a task gave no answer: such a check is never green.
+
+    A cluster that was away at its first check does not count: Airflow may have started before it.
+    """
     answers = answers_of(context)
-    problems = problems_of(answers)
+    problems = {name: why for name, why in problems_of(answers).items() if name not in _first_of(answers)}
     unread = [name for name in fleet.used_clusters if name not in {one["cluster"] for one in answers}]
     said = [
         *fleet.not_looked_at,
@@ -38,7 +43,7 @@ def demand_whole(context: Mapping[str, Any], fleet: Fleet) -> None:
         *(
             f"{ACKNOWLEDGE}: no application of the fleet is called {outside(name, 80)}; trigger it again with "
             "a name from config/applications"
-            for name in context["params"][ACKNOWLEDGE]
+            for name in context["params"][ACKNOWLEDGE] or ()
             if name not in fleet.entries
         ),
         *(
@@ -67,6 +72,25 @@ def answers_of(context: Mapping[str, Any]) -> list[dict[str, Any]]:
 def problems_of(answers: list[dict[str, Any]]) -> dict[str, str]:
     """Why a cluster was not read, by its name."""
     return {one["cluster"]: one["problem"] for one in answers if "problem" in one}
+
+
+def _first_of(answers: list[dict[str, Any]]) -> set[str]:
+    """The clusters whose first check found no broker."""
+    return {one["cluster"] for one in answers if one.get("first")}
+
+
+def never_checked(ledger: Ledger, cluster: str) -> bool:
+    """Whether no check has judged an application of this cluster yet."""
+    return all(one.cluster != cluster for one in ledger.lag_statuses())
+
+
+def skip_first(context: Mapping[str, Any], cluster: str, error: RunbookError) -> NoReturn:
+    """Skip the task of a cluster that was away at its first check; its applications are unknown until the next one."""
+    why = f"cluster {cluster} was not read: {error}"
+    leave(context, ANSWER, {"cluster": cluster, "problem": why, "first": True})
+    raise AirflowSkipException(
+        f"{why}; this was its first check: if the next one cannot read it either, that one fails"
+    )
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.runs.message import one_line
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.steps.conclude import close, tell
+from kstreams_runbooks.steps.run.note import note_end
 from kstreams_runbooks.steps.run.run import Run
 
 
@@ -40,5 +41,6 @@ def _conclude(run: Run, say: Callable[[str], None]) -> None:
         run, f"Airflow ended the run before conclude: marked, deleted, or at its limit of {hours:g} h"
     )
     say(run.line(f"{run.key} {outcome.outcome.upper()}: {outcome.sentence}"))
+    note_end(run, outcome, action)
     if held:
         tell(run, outcome, action, run.ledger.run(run.key).head)

@@ -14,13 +14,17 @@ from kstreams_runbooks.watch.held_inputs import forecast_of, held_inputs, may_ho
 
 
 def report_held_inputs(
-    ledger: Ledger, is_over: Callable[[str], bool], say: Callable[[str], None]
+    ledger: Ledger,
+    is_over: Callable[[str], bool],
+    say: Callable[[str], None],
+    warn: Callable[[str], None] | None = None,
 ) -> tuple[HeldInputs, ...]:
     """Log all inputs that runs hold; returns those to bring back, after notifying their owners.
 
     `is_over` reports whether Airflow has ended a run. A run that cannot be judged is logged with the reason, and does
-    not affect the others.
+    not affect the others. `warn` logs what a person should not miss, `say` the rest.
     """
+    warn = warn or say
     alarms: list[HeldInputs] = []
     work = at_work(ledger)
     for record in may_hold_inputs(ledger):
@@ -34,12 +38,12 @@ def report_held_inputs(
                     ended=ended,
                     worker="" if worker == held.run_key else worker,
                 )
-                say(f"[{held.application} @ {held.cluster}] {found.sentence}")
+                (warn if found.alarm else say)(f"[{held.application} @ {held.cluster}] {found.sentence}")
                 if found.alarm:
                     run = Run.again(held.run_key, "inputs_held", 1).on(held.application)
                     notify_all(run, message.inputs_held, held=held, sentence=found.sentence, ended=ended)
                     alarms.append(held)
         except Exception as error:  # noqa: BLE001 - the next run is another one
             why = str(error) if isinstance(error, RunbookError) else f"{type(error).__name__}: {error}"
-            say(message.one_line(f"{record.run_key}: whether it holds inputs is not known: {why}"))
+            warn(message.one_line(f"{record.run_key}: whether it holds inputs is not known: {why}"))
     return tuple(alarms)

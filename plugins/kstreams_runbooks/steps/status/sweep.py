@@ -36,13 +36,20 @@ class Swept:
     unknown: tuple[str, ...]
 
 
-def sweep(ledger: Ledger, task_id: str, is_over: Callable[[str], bool], say: Callable[[str], None]) -> Swept:
+def sweep(
+    ledger: Ledger,
+    task_id: str,
+    is_over: Callable[[str], bool],
+    say: Callable[[str], None],
+    warn: Callable[[str], None] | None = None,
+) -> Swept:
     """Run the guards of every held application, also of those that a run holds next to its own.
 
     A run that holds topics or routes alone is guarded as its own application. `is_over` reports whether a run has
     ended, which frees its holds. An application that cannot be read is logged with the reason, and does not affect the
-    others.
+    others. `warn` logs what a person should not miss, `say` the rest.
     """
+    warn = warn or say
     void, unknown = 0, []
     for run_key, holds in holds_by_run(ledger).items():
         for application, held in _to_guard(ledger, run_key, holds):
@@ -54,10 +61,11 @@ def sweep(ledger: Ledger, task_id: str, is_over: Callable[[str], bool], say: Cal
                 verdict = _guard(Run.again(run_key, task_id, 1).on(application))
             except Exception as error:  # noqa: BLE001 - the next hold is another run's, and its cluster may have drifted
                 why = str(error) if isinstance(error, RunbookError) else f"{type(error).__name__}: {error}"
-                say(message.one_line(f"{about}: its guards could not be run: {why}"))
+                warn(message.one_line(f"{about}: its guards could not be run: {why}"))
                 unknown.append(held)
                 continue
-            say(f"{about}: {verdict.sentence}")
+            is_well = verdict.outcome in {Outcome.PROCEED, Outcome.WAIT}
+            (say if is_well else warn)(f"{about}: {verdict.sentence}")
             void += verdict.outcome is Outcome.REFUSE
             if verdict.outcome is Outcome.INCONCLUSIVE:
                 unknown.append(held)

@@ -1,5 +1,6 @@
 """The tasks of the scheduled check: they read and notify; they never change a cluster or an application."""
 
+import logging
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from functools import partial
@@ -32,8 +33,10 @@ from kstreams_runbooks.steps.status.answers import (
     acknowledged,
     answers_of,
     demand_whole,
+    never_checked,
     problems_of,
     reported,
+    skip_first,
 )
 from kstreams_runbooks.steps.status.ended import conclude_ended
 from kstreams_runbooks.steps.status.held_inputs import report_held_inputs
@@ -69,8 +72,8 @@ def scheduled_check(dag_id: str, *, doc: str) -> DAG:
         dagrun_timeout=_RUN_LIMIT,
         params={
             ACKNOWLEDGE: Param(
-                [],
-                type="array",
+                None,
+                type=["null", "array"],
                 items={"type": "string"},
                 title="Accept the present topics of these applications",
                 description_md="One name a line: applications that are **recreated** and whose owner has checked them.",
@@ -101,7 +104,7 @@ def list_clusters() -> list[str]:
 
 @task(retries=0, execution_timeout=_TASK_LIMIT)
 def read_cluster(cluster: str) -> None:
-    """Read every application of one cluster and keep it."""
+    """Read every application of one cluster and keep it; skipped if its first check finds no broker."""
     with reported(f"reads every application of {cluster}", {"cluster": cluster}) as context:
         fleet, ledger, settings = load_fleet(), Ledger.open(), check_settings()
         entries = [entry for entry in fleet.entries.values() if entry.cluster == cluster]
@@ -116,7 +119,12 @@ def read_cluster(cluster: str) -> None:
         reasons = {name: why for name, why in acknowledged(context["params"]).items() if name in names}
         for name, why in sorted(reasons.items()):
             log.info("[%s @ %s] its present topics are the expected ones from now on: %s", name, cluster, why)
-        found = retrying(read, ledger, cluster, entries, config, settings, reasons)
+        try:
+            found = retrying(read, ledger, cluster, entries, config, settings, reasons)
+        except Unreachable as error:
+            if not never_checked(ledger, cluster):
+                raise
+            skip_first(context, cluster, error)
         log.info("[%s] %s", cluster, found.sentence)
         leave(context, ANSWER, encode(found))
 
@@ -125,9 +133,14 @@ def read_cluster(cluster: str) -> None:
 def judge() -> None:
     """Judge every application by its last readings; one whose cluster could not be read is unknown."""
     with reported("judges every application by its last readings") as context:
-        answers, settings = answers_of(context), check_settings()
-        ledger, fleet = Ledger.open(), load_fleet()
+        answers, ledger, fleet = answers_of(context), Ledger.open(), load_fleet()
         before = ledger.lag_statuses()
+        try:
+            settings = check_settings()
+        except BadInput as error:
+            # Its limits are not known: no application is judged, and that is notified as a status of the fleet.
+            _keep_declared(ledger, fleet, before, unchecked=str(error))
+            raise
         found = judge_fleet(
             ledger,
             fleet.entries.values(),
@@ -140,7 +153,14 @@ def judge() -> None:
             log.warning("[%s @ %s] %s: %s", one.application, one.cluster, one.word, one.sentence)
         for one in found.statuses:
             if one.word != "healthy" or one in found.changes:
-                log.info("[%s @ %s] %s: %s", one.application, one.cluster, one.word, one.sentence)
+                log.log(
+                    logging.INFO if one.word == "healthy" else logging.WARNING,
+                    "[%s @ %s] %s: %s",
+                    one.application,
+                    one.cluster,
+                    one.word,
+                    one.sentence,
+                )
         for late in found.too_late:
             log.info("[%s] declared after its cluster was read; the next check reads it", late)
         log.info("%d applications: %s", len(found.statuses), ", ".join(f"{n} {w}" for w, n in found.words.items()))
@@ -158,9 +178,9 @@ def sweep_holds() -> None:
     with reported("runs the guards of every application that a run holds") as context:
         ledger = Ledger.open()
         is_over = partial(over, ledger)
-        concluded = conclude_ended(ledger, is_over, log.info)
-        held = [one.run_key for one in report_held_inputs(ledger, is_over, log.info)]
-        swept = sweep(ledger, "sweep_holds", is_over, log.info)
+        concluded = conclude_ended(ledger, is_over, log.warning)
+        held = [one.run_key for one in report_held_inputs(ledger, is_over, log.info, log.warning)]
+        swept = sweep(ledger, "sweep_holds", is_over, log.info, log.warning)
         draining = [one.sentence(now_ms()) for one in runs_in_a_drain(ledger) if not is_over(one.run_key)]
         for sentence in draining:
             log.info("%s", sentence)
@@ -216,9 +236,12 @@ def _contact(ledger: Ledger, fleet: Fleet, application: str) -> Contact:
     return Contact(entry.owner, entry.zone) if entry else last_contact(ledger, application)
 
 
-def _keep_declared(ledger: Ledger, fleet: Fleet, before: Collection[KeptStatus]) -> tuple[KeptStatus, ...]:
-    """Keep the status of each broken declaration, and of a fleet without any."""
+def _keep_declared(
+    ledger: Ledger, fleet: Fleet, before: Collection[KeptStatus], *, unchecked: str = ""
+) -> tuple[KeptStatus, ...]:
+    """Keep the status of each broken declaration, and of a fleet without any, or `unchecked` for a reason."""
     broken = {name: str(problems[0]) for name, problems in fleet.disabled.items()}
-    found = declaration_statuses(broken, "" if fleet.entries or broken else str(fleet.empty), before, now_ms())
+    empty = "" if fleet.entries or broken else str(fleet.empty)
+    found = declaration_statuses(broken, empty, before, now_ms(), unchecked=unchecked)
     ledger.keep_lag_statuses(found)
     return found

@@ -10,7 +10,7 @@ from kstreams_runbooks.decide.runs.answers import APPROVE, REJECT, meant
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
 from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG
-from kstreams_runbooks.wording import outside, sentence, unmarked, why_no_reason
+from kstreams_runbooks.wording import outside, sentence, why_no_reason
 
 if TYPE_CHECKING:
     from kstreams_runbooks.terminal.airflow.client import AirflowApi
@@ -78,9 +78,8 @@ def _answer(api: "AirflowApi", run: str, option: str | None, usual: str, given: 
         raise Refused(f"run {run_id}: has {len(asked)} open questions ({names}; expected: one); answer them in Airflow")
     [pending], question = asked, question_of(asked[0], api)
     option = _option(run_id, pending, option or usual, named=option is not None)
-    for line in [question.sentence, *unmarked(str(pending.get("body") or "")).splitlines()]:
-        if line.strip():
-            click.echo(sentence(line), err=True)
+    for line in [question.sentence, *question.text]:
+        click.echo(line, err=True)
     # A form refuses an answer with a field that it does not have.
     fields = pending.get("params") or {}
     lacking = [name for name, text in given.items() if text and name not in fields]
@@ -110,13 +109,15 @@ def _option(run_id: str, pending: Mapping[str, Any], wanted: str, *, named: bool
 
 def _judged(api: "AirflowApi", dag_id: str, run_id: str, task_id: str, option: str) -> str:
     """What became of an answer; Refused if it did not count, Inconclusive if that is not known in time."""
+    from kstreams_runbooks.terminal.airflow.question import question_of
+
     until = time.monotonic() + _JUDGED_S
     while True:
-        if any(one["task_instance"]["task_id"] == task_id for one in api.pending(dag_id, run_id)):
-            raise Refused(
-                f"{task_id} of run {run_id}: the answer {option!r} of {api.login} did not count, it asks again; its "
-                "log has the reason, and `kstreams-runbooks runs --open` those who may answer"
-            )
+        if again := [one for one in api.pending(dag_id, run_id) if one["task_instance"]["task_id"] == task_id]:
+            question = question_of(again[0], api)
+            why = question.why or f"the answer {option!r} of {api.login} did not count; its log has the reason"
+            who = f" (may answer: {question.may_answer})" if question.may_answer else ""
+            raise Refused(f"{task_id} of run {run_id} asks again{who}: {why}")
         state = api.tasks(dag_id, run_id)[task_id]["state"]
         if state not in _UNJUDGED:
             return f"{task_id} of run {run_id}: answered {option!r}, the task is {state}"

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
+from kstreams_runbooks.decide.runs.note import with_line
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, Unreachable
 from kstreams_runbooks.model.runs.ledger import airflow_run
 from kstreams_runbooks.terminal.airflow.login import PASSWORD, TOKEN, URL, USER, Login
@@ -21,8 +22,6 @@ _CALL_S = 60.0
 _LARGEST = 16 * 2**20
 _ATTEMPTS = 4
 _PAGE = 100
-# Airflow's limit of a run's note, in characters.
-_LONGEST_NOTE = 1000
 # Another server at Airflow's address may return pages without end.
 _MOST_PAGES = 100
 _WRONG = {httpx.codes.BAD_REQUEST, httpx.codes.NOT_FOUND, httpx.codes.UNPROCESSABLE_ENTITY}
@@ -92,8 +91,8 @@ class AirflowApi:
         found = [run for one in dag_ids if dag_id in ("", one) if (run := self._run_if_any(one, run_id))]
         if not found:
             raise BadInput(
-                f"run {outside(name)}: Airflow at {self.url} has no such run of a runbook; `kstreams-runbooks runs` "
-                "lists the newest"
+                f"run {outside(name)}: Airflow has no such run of a runbook; `kstreams-runbooks runs` lists the newest "
+                f"({self.url})"
             )
         if len(found) > 1:
             keys = ", ".join(f"{run['dag_id']}/{run['dag_run_id']}" for run in found)
@@ -161,8 +160,7 @@ class AirflowApi:
     def add_note(self, dag_id: str, run_id: str, text: str) -> None:
         """Add a line to a run's note, which Airflow shows as Markdown; the oldest text goes if there is no room."""
         before = self.run(dag_id, run_id).get("note") or ""
-        note = "\n\n".join(part for part in (str(before), markdown(text)) if part)
-        self.call("PATCH", _run(dag_id, run_id), {"note": note[-_LONGEST_NOTE:]})
+        self.call("PATCH", _run(dag_id, run_id), {"note": with_line(str(before), markdown(text))})
 
     def xcom(self, dag_id: str, run_id: str, task_id: str, key: str) -> Any:
         """The value that a task left under a key, None if it left nothing."""
@@ -205,13 +203,13 @@ class AirflowApi:
             found += more
             if not more or len(found) >= page["total_entries"]:
                 return found
-        raise Inconclusive(f"Airflow at {self.url}: lists more than {_MOST_PAGES} pages of {key}; correct {URL}")
+        raise Inconclusive(f"Airflow lists more than {_MOST_PAGES} pages of {key}; correct {URL} ({self.url})")
 
     def _listed(self, page: Mapping[str, Any], key: str, shape: Any) -> list[dict[str, Any]]:
         """One page of a list; BadInput if the answer is not a list."""
         more: Any = page[key]
         if not isinstance(more, list) or not isinstance(page["total_entries"], int):
-            raise BadInput(f"Airflow at {self.url}: {key} of its answer is not a list; correct {URL}")
+            raise BadInput(f"Airflow: {key} of its answer is not a list; correct {URL} ({self.url})")
         require(list[shape], more, self.url)
         return more
 
@@ -223,7 +221,7 @@ class AirflowApi:
             if answer.status_code not in _DENIED or not expired:
                 return answer
             if last or self.login.token:
-                raise BadInput(f"Airflow at {self.url}: the token is refused ({_detail(answer)}); set {TOKEN} again")
+                raise BadInput(f"the token is refused ({_detail(answer)}); set {TOKEN} again ({self.url})")
             self._token = ""
         raise AssertionError  # the loop returns or raises
 
@@ -232,8 +230,8 @@ class AirflowApi:
         token = self.login.token or self._fetched()
         if not _SENDABLE.fullmatch(token):
             raise BadInput(
-                f"Airflow at {self.url}: the token is empty, or has a blank, a line break or a character outside "
-                f"ASCII; correct {TOKEN if self.login.token else URL}"
+                f"the token for Airflow is empty, or has a blank, a line break or a character outside ASCII; correct "
+                f"{TOKEN if self.login.token else URL} ({self.url})"
             )
         return token
 
@@ -243,8 +241,7 @@ class AirflowApi:
             answer = self._sent("POST", "/auth/token", body, {})
             if answer.status_code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN, httpx.codes.BAD_REQUEST}:
                 raise BadInput(
-                    f"Airflow at {self.url}: login {self.login} is refused ({_detail(answer)}); correct {USER} "
-                    f"and {PASSWORD}"
+                    f"login {self.login} is refused ({_detail(answer)}); correct {USER} and {PASSWORD} ({self.url})"
                 )
             self._token = str(self._checked(answer)["access_token"])
         return self._token
@@ -264,7 +261,7 @@ class AirflowApi:
             return retrying(self._once, method, path, body, headers)
         except (httpx.TransportError, _Away) as error:
             raise Unreachable(
-                f"Airflow at {self.url}: no answer ({error or type(error).__name__}); start it, or correct {URL}"
+                f"Airflow does not answer ({error or type(error).__name__}); start it, or correct {URL} ({self.url})"
             ) from None
 
     def _once(
@@ -282,25 +279,23 @@ class AirflowApi:
         is_json = answer.headers.get("content-type", "").startswith("application/json")
         if not is_json or answer.is_redirect:
             raise BadInput(
-                f"Airflow at {self.url}: the server is not the API of Airflow 3 (HTTP {answer.status_code} for "
-                f"{answer.request.url.path}); correct {URL}"
+                f"the server is not the API of Airflow 3 (HTTP {answer.status_code} for {answer.request.url.path}); "
+                f"correct {URL} ({self.url})"
             )
         if answer.is_success:
             document = _read(answer.content, self.url)
             if not isinstance(document, _Document):
                 raise BadInput(
-                    f"Airflow at {self.url}: the answer for {answer.request.url.path} is not an object; correct {URL}"
+                    f"Airflow: the answer for {answer.request.url.path} is not an object; correct {URL} ({self.url})"
                 )
             return document
         detail = _detail(answer)
         if answer.status_code in _WRONG:
-            raise BadInput(f"Airflow at {self.url}: {detail}")
+            raise BadInput(f"Airflow: {detail} ({self.url})")
         if answer.status_code in _DENIED:
             path = f"{answer.request.method} {answer.request.url.path}"
-            raise Refused(
-                f"Airflow at {self.url}: {self.login} has no right to {path}; use another login, or ask for the right"
-            )
-        raise Refused(f"Airflow at {self.url}: HTTP {answer.status_code} {detail}")
+            raise Refused(f"{self.login} has no right to {path}; use another login, or ask for the right ({self.url})")
+        raise Refused(f"Airflow: HTTP {answer.status_code} {detail} ({self.url})")
 
 
 def _whole(answer: httpx.Response) -> httpx.Response:
@@ -329,7 +324,7 @@ def _read(text: str | bytes, url: str) -> Any:
     try:
         return json.loads(text, object_hook=_Document)
     except (ValueError, RecursionError):
-        raise BadInput(f"Airflow at {url}: an answer is not valid JSON; correct {URL}") from None
+        raise BadInput(f"Airflow: an answer is not valid JSON; correct {URL} ({url})") from None
 
 
 class _Away(Exception):

@@ -37,13 +37,13 @@ def airflow_at(url: str, user: str, environ: Mapping[str, str] = os.environ) -> 
     except ValueError as error:
         # The message does not repeat the address: it may contain a login.
         raise BadInput(f"address of Airflow: {error}; correct {URL} or --airflow-url") from None
-    if address.user is not None:
-        raise BadInput(f"address of Airflow at {address.host}: contains a login; set {USER} and {PASSWORD} instead")
+    if address.user is not None or address.connection:
+        raise BadInput(f"address of Airflow: contains a login; set {USER} and {PASSWORD} instead ({address.host})")
     token, password = environ.get(TOKEN, ""), environ.get(PASSWORD, "")
     if token:
         return AirflowApi(url, Login(token=token))
     if not user or not password:
-        raise BadInput(f"no login for Airflow at {url}: set {USER} and {PASSWORD}, or {TOKEN}")
+        raise BadInput(f"no login for Airflow: set {USER} and {PASSWORD}, or {TOKEN} ({url})")
     if not is_whole([user, password]):
-        raise BadInput(f"login for Airflow at {url}: {USER} or {PASSWORD} has bytes that are not UTF-8; set it again")
+        raise BadInput(f"login for Airflow: {USER} or {PASSWORD} has bytes that are not UTF-8; set it again ({url})")
     return AirflowApi(url, Login(user, password))

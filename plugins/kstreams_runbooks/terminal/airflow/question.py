@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from kstreams_runbooks.decide.runs.approval import Label
+from kstreams_runbooks.model.runs.question import QUESTION
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
+from kstreams_runbooks.terminal.airflow.shapes import AskedNow, require
 from kstreams_runbooks.wording import outside, sentence, unmarked
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One open question; `may_answer` and `until` are empty if its text does not have them."""
+    """One open question; `may_answer` and `until` are empty if its text does not have them.
+
+    `text` is its present text, one line each; `why` is why an earlier answer did not count, empty if none was given.
+    """
 
     task: str
     subject: str
@@ -20,28 +25,40 @@ class Question:
     until: str
     since: str
     link: str
+    why: str = ""
+    text: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
         """The question in one line."""
-        parts = [f"waits for {self.task}: {self.subject}"]
+        parts = [self.why] if self.why else []
+        parts += [f"waits for {self.task}: {self.subject}"]
         parts += [f"may answer: {self.may_answer}"] if self.may_answer else []
         parts += [f"until {self.until}"] if self.until else []
         return "; ".join([*parts, self.link])
 
 
 def question_of(pending: Mapping[str, Any], api: AirflowApi) -> Question:
-    """A pending question from Airflow's API."""
+    """A pending question from Airflow's API, as it is now.
+
+    Airflow's own question keeps its first text; the task leaves the present one each time it asks.
+    """
     task = pending["task_instance"]
-    body = str(pending.get("body") or "")
+    left = api.xcom(task["dag_id"], task["dag_run_id"], task["task_id"], QUESTION)
+    if left is not None:
+        require(AskedNow, left, api.url)
+    now = left or {}
+    body = str(now.get("body") or pending.get("body") or "")
     assigned = ", ".join(str(user["name"]) for user in pending.get("assigned_users") or ())
     return Question(
         task=task["task_id"],
-        subject=outside(pending["subject"]),
-        may_answer=assigned or _found(Label.MAY_APPROVE, body),
-        until=_found(Label.EXPIRES, body),
+        subject=outside(now.get("subject") or pending["subject"]),
+        may_answer=sentence(now.get("may_answer") or "") or assigned or _found(Label.MAY_APPROVE, body),
+        until=sentence(now.get("until") or "") or _found(Label.EXPIRES, body),
         since=str(pending["created_at"]),
         link=api.page_of(task["dag_id"], task["dag_run_id"], task["task_id"]),
+        why=sentence(now.get("why") or ""),
+        text=tuple(line for line in map(sentence, unmarked(body).splitlines()) if line.strip()),
     )
 
 

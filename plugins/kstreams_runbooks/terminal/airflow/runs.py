@@ -30,8 +30,9 @@ _MINUTE_S = 60
 def runs(open_only: bool, form: str, airflow_url: str, airflow_user: str) -> None:
     """List the newest runs of every runbook (or all open ones), oldest first, with their outcome or current step.
 
-    An open run shows since when and for whom it waits, and a run in the queue of a paused DAG what to do. The newest
-    run of an application that has ended shows how it goes on, and how it goes back.
+    An open run shows since when and for whom it waits, with --open also the present text of its question, which
+    Airflow's page may not have. A run in the queue of a paused DAG shows what to do, and the newest run of an
+    application that has ended how it goes on, and how it goes back.
     """
     api = airflow_at(airflow_url, airflow_user)
     paused = api.dags(RUNBOOK_TAG)
@@ -43,7 +44,7 @@ def runs(open_only: bool, form: str, airflow_url: str, airflow_user: str) -> Non
         return
     now, width = datetime.now(UTC), columns()
     for line in lines:
-        click.echo(as_text(line, now, width))
+        click.echo(as_text(line, now, width, whole=open_only))
     if not lines:
         click.echo("no run is queued, running or waiting" if open_only else "no runs", err=True)
 
@@ -87,21 +88,25 @@ def _with_next(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None) -> str:
-    """One run of the JSON document as text, at most `width` columns wide: what it is, how it is, where it is."""
+def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None, *, whole: bool = False) -> str:
+    """One run of the JSON document as text, at most `width` columns wide: what it is, how it is, where it is.
+
+    With `whole` an open question has its present text.
+    """
     from kstreams_runbooks.terminal.airflow.question import Question
 
-    lines = [f"{run['run_id']}: {_state(run)}", f"  {_what(run)}, asked by {run['asked_by']}, {_times(run, now)}"]
+    by = f"asked by {run['asked_by']}" if run["asked_by"] else "asked by an unknown login"
+    lines = [f"{run['run_id']}: {_state(run)}", f"  {_what(run)}, {by}, {_times(run, now)}"]
     if run["state"] == "queued" and run["dag_paused"]:
-        lines.append(
-            f"  {run['dag_id']} is paused in Airflow: the run stays queued; airflow dags unpause {run['dag_id']}"
-        )
+        lines.append(f"  {run['dag_id']} is paused in Airflow: the run stays queued until it is not:")
+        lines.append(f"{INDENT}airflow dags unpause {run['dag_id']}")
     if run["sentence"]:
         lines.append(f"  {run['sentence']}")
     lines += [line if line.startswith(INDENT) else f"  {line}" for line in run["next"]]
     for one in run["waits_for"]:
         waited = _span((now - datetime.fromisoformat(one["since"])).total_seconds())
         lines.append(f"  for {waited}: {Question(**one).sentence}")
+        lines += [f"{INDENT}{line}" for line in one["text"] if whole]
     return "\n".join(shown(line, width) for line in (*lines, f"  {run['link']}"))
 
 

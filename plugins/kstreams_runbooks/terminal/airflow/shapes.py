@@ -94,6 +94,17 @@ class Pending(_Shape):
     params: dict[str, Any] | None = None
 
 
+class AskedNow(_Shape):
+    """The present text that a task leaves when it asks."""
+
+    subject: str = ""
+    body: str = ""
+    may_answer: str = ""
+    until: str = ""
+    digest: str = ""
+    why: str = ""
+
+
 class Left(_Shape):
     """The answer that `conclude` leaves."""
 
@@ -112,8 +123,8 @@ def require(shape: Any, value: Any, url: str) -> None:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = outside(".".join(map(str, first["loc"])) or "a value", 100)
         raise BadInput(
-            f"Airflow at {url}: {place} of its answer is not in the format of Airflow 3 "
-            f"({outside(first['msg'], 200)}); correct {URL} if it is not the address of an Airflow 3"
+            f"Airflow: {place} of its answer is not in the format of Airflow 3 "
+            f"({outside(first['msg'], 200)}); correct {URL} if it is not the address of an Airflow 3 ({url})"
         ) from None
 
 

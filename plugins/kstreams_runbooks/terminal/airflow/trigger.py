@@ -103,7 +103,7 @@ def _form(api: "AirflowApi", runbook: str) -> Mapping[str, Any]:
         raise BadInput(f"runbook {runbook}: {renamed}")
     known = api.dag_ids(RUNBOOK_TAG)
     if runbook not in known:
-        raise BadInput(f"runbook {runbook}: unknown to Airflow at {api.url}; {nearest(runbook, known)}")
+        raise BadInput(f"runbook {runbook}: unknown to Airflow; {nearest(runbook, known)} ({api.url})")
     dag = api.dag(runbook)
     if dag["is_paused"]:
         raise Refused(f"runbook {runbook}: is paused in Airflow, a run would wait in the queue; unpause it first")

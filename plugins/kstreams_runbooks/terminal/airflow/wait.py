@@ -41,10 +41,11 @@ def wait(
 ) -> Ended:
     """Return when the run has ended; `say` receives each question once, with its approvers and its link.
 
-    It waits while Airflow does not answer: Unreachable after five minutes.
+    One that is asked again because an answer did not count is another. It waits while Airflow does not answer:
+    Unreachable after five minutes.
     """
     began = heard = time.monotonic()
-    asked: set[tuple[str, str]] = set()
+    asked: set[str] = set()
     waits_for, away = "", False
     while True:
         try:
@@ -54,9 +55,9 @@ def wait(
             waits_for = ""
             for question in (question_of(one, api) for one in api.pending(dag_id, run_id)):
                 waits_for = question.sentence
-                if (question.task, question.since) not in asked:
-                    asked.add((question.task, question.since))
-                    say(question.sentence)
+                if waits_for not in asked:
+                    asked.add(waits_for)
+                    say(waits_for)
             heard, away = time.monotonic(), False
         except Unreachable as error:
             if time.monotonic() - heard > _AWAY_S:

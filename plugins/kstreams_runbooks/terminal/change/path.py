@@ -50,6 +50,7 @@ def version_path_command(
     from kstreams_runbooks.decide.releases.rules import settings_first
     from kstreams_runbooks.present.path import as_text
     from kstreams_runbooks.rules import upgrade_path_rules
+    from kstreams_runbooks.terminal.columns import columns
 
     question = PathQuestion(
         running=Release.parse(running),
@@ -65,7 +66,7 @@ def version_path_command(
     if form == "json":
         click.echo(json.dumps(document(path, settings), indent=2))
     else:
-        click.echo(as_text(question, path, settings))
+        click.echo(as_text(question, path, settings, columns()))
     sys.exit(exit_code(path, settings))
 
 

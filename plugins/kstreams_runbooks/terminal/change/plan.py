@@ -192,8 +192,9 @@ def _answer(given: dict[str, Any], form: str, figures: ChangeFigures | None = No
     """Print the plan for what the options name, and give its exit code."""
     from kstreams_runbooks.present.change.document import document, exit_code
     from kstreams_runbooks.present.change.gaps import declare_commands
-    from kstreams_runbooks.present.change.text import as_markdown, as_text
+    from kstreams_runbooks.present.change.text import WIDEST, as_markdown, as_text
     from kstreams_runbooks.terminal.change.inputs import read_both
+    from kstreams_runbooks.terminal.columns import columns
 
     both = read_both(given)
     reading = both.reading
@@ -218,5 +219,5 @@ def _answer(given: dict[str, Any], form: str, figures: ChangeFigures | None = No
 
         show(plan, Console())
     else:
-        click.echo(as_text(plan))
+        click.echo(as_text(plan, min(WIDEST, columns() or WIDEST)))
     return exit_code(reading, figures)

@@ -1,16 +1,16 @@
 """Prints a plan on a terminal: the text of `present/change/text.py` with colours."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from kstreams_runbooks.present.change.blocks import Block, blocks, covered
 from kstreams_runbooks.present.change.headline import headline, notes
-from kstreams_runbooks.present.change.sections import sections
-from kstreams_runbooks.present.change.text import source_lines
+from kstreams_runbooks.present.change.sections import Section, sections
+from kstreams_runbooks.present.change.text import WIDEST, section_lines, source_lines, wrapped
+from kstreams_runbooks.wording import fitted
 
 _VERDICT = {"proceed": "bold yellow", "refuse": "bold red", "inconclusive": "bold yellow"}
 _SEVERITY = {"danger": "red", "warning": "yellow", "info": "dim"}
@@ -18,41 +18,45 @@ _MARGIN = 10
 
 
 def show(plan: Mapping[str, Any], console: Console) -> None:
-    """Print a plan; everything is text, never markup: names come from files."""
+    """Print a plan; everything is text, never markup: names come from files. A command stays whole for pasting."""
+    width = min(WIDEST, console.width)
     title = headline(plan)
     safe, danger = title.startswith("SAFE"), "(danger: " in title
     style = "bold green" if safe else "bold red" if danger else _VERDICT[plan["verdict"]]
-    console.print(Text(title, style=style))
+    _lines(console, fitted(title, width).splitlines(), style)
     for reason in notes(plan):
-        _line(console, Text(reason))
+        _lines(console, wrapped(reason, width=width))
     if found := list(blocks(plan)):
-        console.print()
-        console.print(Text("findings", style="bold"))
+        _title(console, "findings")
     for block in found:
-        _block(console, block)
-    if more := covered(plan):
-        _line(console, Text(more, style="dim"))
-    for title, lines in (*sections(plan), ("sources", source_lines(plan))):
-        if lines:
-            console.print()
-            console.print(Text(title, style="bold"))
-        for line in lines:
-            _line(console, Text(line, style="dim" if title == "sources" else ""))
+        _block(console, block, width)
+    _lines(console, wrapped(covered(plan), width=width), "dim")
+    for section in (*sections(plan), Section("sources", source_lines(plan))):
+        if section.lines:
+            _title(console, fitted(section.title, width))
+            _lines(console, section_lines(section, width), "dim" if section.title == "sources" else "")
 
 
-def _block(console: Console, block: Block) -> None:
+def _block(console: Console, block: Block, width: int) -> None:
     style = _SEVERITY[block.severity]
-    first = Text(f"{block.severity:8}", style=style)
+    first = Text(f"  {block.severity:8}", style=style)
     first.append(block.rule, style="dim" if block.severity == "info" else "bold")
     first.append(f" [{block.numbers}]", style="dim")
-    _line(console, first)
+    console.print(first, soft_wrap=True)
     for part in block.parts:
-        _line(console, Text(part.says, style="dim" if block.severity == "info" else ""), _MARGIN)
+        _lines(console, wrapped(part.says, _MARGIN, width), "dim" if block.severity == "info" else "")
         for one in part.objects:
-            _line(console, Text(f"- {one}"), _MARGIN)
+            _lines(console, wrapped(f"- {one}", _MARGIN, width))
         if part.data:
-            _line(console, Text(f"{part.data}.", style=style), _MARGIN)
+            _lines(console, wrapped(f"{part.data}.", _MARGIN, width), style)
 
 
-def _line(console: Console, text: Text, left: int = 2) -> None:
-    console.print(Padding(text, (0, 0, 0, left), expand=False))
+def _title(console: Console, title: str) -> None:
+    console.print()
+    console.print(Text(title, style="bold"))
+
+
+def _lines(console: Console, lines: Iterable[str], style: str = "") -> None:
+    """Lines that are as wide as they should be: rich would break a command."""
+    for line in lines:
+        console.print(Text(line, style=style), soft_wrap=True)

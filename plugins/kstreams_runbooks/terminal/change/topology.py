@@ -11,6 +11,7 @@ import click
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.terminal.change.plan import side_options
+from kstreams_runbooks.terminal.columns import columns
 from kstreams_runbooks.wording import sentence
 
 SCHEMA_VERSION: Final = 1
@@ -54,7 +55,7 @@ def lint_command(topology: Path, optimization: str | None, declaration: Path | N
     else:
         for finding in findings:
             text = sentence(f"{finding.severity:8} {finding.id}: {finding.message} [{finding.source}]")
-            click.echo(textwrap.fill(text, _WIDTH, subsequent_indent=" " * 9))
+            click.echo(textwrap.fill(text, min(_WIDTH, columns() or _WIDTH), subsequent_indent=" " * 9))
         if not warned:
             click.echo("ok       everything persistent has a chosen name")
     sys.exit(1 if warned else 0)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from kstreams_runbooks.errors import RunbookError
-from kstreams_runbooks.wording import sentence
+from kstreams_runbooks.wording import fitted, sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.fleet import Application, Fleet
+    from kstreams_runbooks.model.discovery.readiness import NoteReadiness
     from kstreams_runbooks.observe import KafkaAddress
     from kstreams_runbooks.present.readiness import ApplicationReadiness
 
@@ -25,14 +26,17 @@ _THREADS = 8
 def readiness_command(applications: tuple[str, ...], form: str) -> None:
     """Show which runbooks APPLICATIONs (default: the whole fleet) are ready for, and what the others lack.
 
-    Reads the cluster, the instances and the deployer, and changes nothing. What a runbook can do
-    without, at a cost, is shown but does not count as missing.
+    Reads the cluster, the instances and the deployer, and changes nothing. What a runbook can do without, at a cost, is
+    shown but does not count as missing; so is whether runs can write their notes in Airflow. A right on the cluster
+    that the login of the connection lacks is missing; its command grants it.
 
     Exit codes: 0 everything is ready, 1 something is missing, 2 bad input, 3 something is unknown, 4 a cluster does not
     answer. Everything that could be read is printed in any case, and of several codes the largest counts.
     """
     from kstreams_runbooks.fleet import load_fleet
+    from kstreams_runbooks.ledger import one_machine
     from kstreams_runbooks.present.readiness import as_text, document, exit_code
+    from kstreams_runbooks.terminal.columns import columns
     from kstreams_runbooks.terminal.logs import log_to_stderr
 
     log_to_stderr()
@@ -42,11 +46,25 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
         raise fleet.empty
     kafka = {name: _address(fleet, name) for name in {one.cluster for one in entries}}
     with ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="readiness") as pool:
-        found = list(pool.map(lambda one: _ready(one, kafka[one.cluster]), entries))
+        found = list(pool.map(lambda one: _ready(fleet, one, kafka[one.cluster]), entries))
+    note, ledger = _note(), one_machine()
     for problems in () if applications else fleet.disabled.values():
         click.echo(sentence(problems[0]), err=True)
-    click.echo(json.dumps(document(found), indent=2) if form == "json" else "\n".join(map(sentence, as_text(found))))
+    if form == "json":
+        click.echo(json.dumps(document(found, note, ledger), indent=2))
+    else:
+        width = columns()
+        click.echo("\n".join(fitted(sentence(line), width) for line in as_text(found, note)))
+        if ledger:
+            click.echo(sentence(ledger), err=True)
     sys.exit(exit_code(found) or (1 if fleet.disabled and not applications else 0))
+
+
+def _note() -> "NoteReadiness":
+    from kstreams_runbooks.decide.runbooks import RUNBOOKS
+    from kstreams_runbooks.watch.run_note import note_readiness
+
+    return note_readiness([one.name for one in RUNBOOKS if one.is_dag])
 
 
 def _address(fleet: "Fleet", cluster: str) -> "KafkaAddress | RunbookError":
@@ -59,13 +77,15 @@ def _address(fleet: "Fleet", cluster: str) -> "KafkaAddress | RunbookError":
         return error
 
 
-def _ready(entry: "Application", kafka: "KafkaAddress | RunbookError") -> "ApplicationReadiness":
+def _ready(fleet: "Fleet", entry: "Application", kafka: "KafkaAddress | RunbookError") -> "ApplicationReadiness":
     from kstreams_runbooks.decide.discovery.facts_shown import facts_shown
     from kstreams_runbooks.decide.discovery.readiness import readiness, readiness_facts
     from kstreams_runbooks.decide.runbooks import RUNBOOKS
+    from kstreams_runbooks.observe.kafka.clients import bootstrap
     from kstreams_runbooks.present.readiness import ApplicationReadiness
     from kstreams_runbooks.watch.readiness import read_readiness
 
-    reading, error = read_readiness(entry, kafka)
-    answers = readiness(readiness_facts(reading), RUNBOOKS)
-    return ApplicationReadiness(entry.name, entry.cluster, answers, error, facts_shown(reading))
+    reading, error = read_readiness(entry, kafka, fleet)
+    answers = readiness(readiness_facts(reading), RUNBOOKS, reading.rights)
+    server = "" if isinstance(kafka, RunbookError) else bootstrap(kafka)
+    return ApplicationReadiness(entry.name, entry.cluster, answers, error, facts_shown(reading), server)

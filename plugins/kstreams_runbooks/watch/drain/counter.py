@@ -1,7 +1,7 @@
 """One counter for every size: a consumer up to MOST_AT_ONCE offsets, Spark over Connect above that.
 
-If Spark cannot count (not configured, no answer, any failure), the consumer counts all offsets and the answer shows
-it: slower, the same figures.
+If Spark cannot count (not configured, no answer, any failure), or takes longer than the consumer would by far, the
+consumer counts all offsets and the answer shows it: the same figures.
 """
 
 import os
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Self
 
 from kstreams_runbooks.errors import RunbookError
-from kstreams_runbooks.frames.counting import ConnectCounter
+from kstreams_runbooks.frames.counting import ConnectCounter, NotInTime
 from kstreams_runbooks.frames.job import REMOTE
 from kstreams_runbooks.frames.ranges import MAX_SCAN_RECORDS, OffsetRange, cut
 from kstreams_runbooks.model.readings.lag import MOST_AT_ONCE, Counted, Isolation, Readable
@@ -20,6 +20,10 @@ from kstreams_runbooks.watch.drain.java_client import java_settings
 # Offsets per second of a consumer on a busy core, records of 100 bytes: for the estimate in a message, not a limit.
 CONSUMER_PER_S: Final = 100_000
 _TIMEOUT_S: Final = 30.0
+# The first job of a server that has just started takes about ten seconds on two cores.
+_SPARK_S: Final = 20.0
+# For a large count Spark gets as long as the consumer is estimated to take, several times over.
+_SPARK_TIMES: Final = 3
 # A count is given up on a machine or network more than ten times slower than that.
 _PATIENCE: Final = 10
 
@@ -47,6 +51,8 @@ class Counter:
         self._say = say
         address = os.environ.get(REMOTE, "") if remote is None else remote
         self._spark = ConnectCounter(address) if address and isolation == "read_committed" else None
+        committed = isolation == "read_committed"
+        self._without = f"no {REMOTE} is set" if committed else "it reads committed records only"
         self._most = most
 
     def __enter__(self) -> Self:
@@ -80,11 +86,15 @@ class Counter:
         )
 
     def _many(self, ranges: list[OffsetRange], offsets: int) -> Counted:
-        committed = self._isolation == "read_committed"
-        why = f"no {REMOTE} is set" if committed else "it reads committed records only"
+        why = self._without
         if self._spark is not None:
             try:
-                return Counted(self._spark.count(java_settings(self._config), ranges), "spark")
+                limit_s = _SPARK_S + _SPARK_TIMES * offsets / CONSUMER_PER_S
+                return Counted(self._spark.count(java_settings(self._config), ranges, limit_s), "spark")
+            except NotInTime as error:
+                # The next count of this process would wait as long.
+                self._spark, self._without = None, str(error)
+                why = self._without
             except RunbookError as error:
                 # Inconclusive too: the consumer does not need what Spark lacks, and it also detects an offset that is
                 # gone.

@@ -17,6 +17,11 @@ _LOGIN_MODULES: Final = {
     "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
     "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
 }
+_BEARER: Final = "OAUTHBEARER"
+# Kafka 3.1 and later. From 4.0 on a JVM needs -Dorg.apache.kafka.sasl.oauthbearer.allowed.urls with the address too.
+_BEARER_MODULE: Final = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+_BEARER_OPTIONS: Final = {"client.id": "clientId", "client.secret": "clientSecret", "scope": "scope"}
+_BEARER_HANDLER: Final = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
 _SAME: Final = frozenset({"bootstrap.servers", "client.id", "ssl.key.password", "ssl.cipher.suites"})
 _SECURITY: Final = ("sasl.", "ssl.", "security.", "enable.ssl.", "enable.sasl.", "https.")
 # librdkafka's setting for each file, the one for its text, and the setting for the text in Java.
@@ -34,6 +39,9 @@ _HANDLED: Final = frozenset(
         "sasl.password",
         "ssl.endpoint.identification.algorithm",
         "enable.ssl.certificate.verification",
+        "https.ca.location",
+        *(f"sasl.oauthbearer.{name}" for name in ("client.id", "client.secret", "method", "scope")),
+        "sasl.oauthbearer.token.endpoint.url",
         *(name for row in _PEM for name in row[:2]),
     }
 )
@@ -62,9 +70,11 @@ def java_settings(config: Mapping[str, Any]) -> dict[str, str]:
 
 def _sasl(config: Mapping[str, Any]) -> dict[str, str]:
     mechanism = str(config.get("sasl.mechanism") or config.get("sasl.mechanisms") or "GSSAPI").upper()
+    if mechanism == _BEARER:
+        return _by_token(config)
     module = _LOGIN_MODULES.get(mechanism)
     if module is None:
-        raise _no_equal(f"sasl.mechanism {mechanism}", f"supported are {', '.join(_LOGIN_MODULES)}")
+        raise _no_equal(f"sasl.mechanism {mechanism}", f"supported are {', '.join((*_LOGIN_MODULES, _BEARER))}")
     user, password = (_quoted(str(config.get(f"sasl.{name}") or "")) for name in ("username", "password"))
     return {
         "sasl.mechanism": mechanism,
@@ -72,9 +82,25 @@ def _sasl(config: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def _by_token(config: Mapping[str, Any]) -> dict[str, str]:
+    """Client credentials: the endpoint is a setting, the client and the endpoint's CA are in the JAAS line."""
+    if str(config.get("sasl.oauthbearer.method") or "").lower() != "oidc":
+        raise _no_equal("sasl.oauthbearer.method other than oidc", "set it to oidc, with a token endpoint")
+    options = {name: str(config.get(f"sasl.oauthbearer.{key}") or "") for key, name in _BEARER_OPTIONS.items()}
+    if ca := _text(config, "https.ca.location", ""):
+        options |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": ca}
+    given = " ".join(f"{name}={_quoted(value)}" for name, value in options.items() if value)
+    return {
+        "sasl.mechanism": _BEARER,
+        "sasl.oauthbearer.token.endpoint.url": str(config.get("sasl.oauthbearer.token.endpoint.url") or ""),
+        "sasl.login.callback.handler.class": _BEARER_HANDLER,
+        "sasl.jaas.config": f"{_BEARER_MODULE} required {given};",
+    }
+
+
 def _quoted(text: str) -> str:
     """A value, quoted for JAAS."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 

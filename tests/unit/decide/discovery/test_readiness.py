@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.discovery.readiness import readiness, readiness_fa
 from kstreams_runbooks.decide.runbooks import RUNBOOKS, Runbook
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.discovery.readiness import Condition, DeclaredNames, Readiness, ReadinessReading
+from kstreams_runbooks.model.readings.acls import Acl, RightsAnswer
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Missing, Taken
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredSuppression
 from kstreams_runbooks.model.topology.facts import FactsReading
@@ -61,6 +62,16 @@ def test_one_that_has_everything_is_ready_for_every_runbook() -> None:
         "suppress_removal",
     }
     assert {status for status in statuses.values() if status != "not needed"} == {"ready"}
+
+
+def test_a_right_that_is_missing_makes_its_runbook_alone_not_ready() -> None:
+    """Missing, and not known if nothing else is missing."""
+    acl = Acl("User:a", "Read", "Topic", "in")
+    given = (RightsAnswer("undo", (acl,)), RightsAnswer("library_bump", (), ((acl, "hidden"),)))
+    ready = {one.runbook: one for one in readiness(readiness_facts(found()), RUNBOOKS, given)}
+    assert (ready["undo"].status, ready["library_bump"].status) == ("missing", "not known")
+    assert (ready["undo"].rights, ready["rolling_bounce"].rights) == (given[0], None)
+    assert ready["rolling_bounce"].status == answers(found())["rolling_bounce"].status
 
 
 def test_every_runbook_and_every_procedure_has_its_row() -> None:

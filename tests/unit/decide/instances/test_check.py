@@ -9,13 +9,14 @@ from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
+    GroupReading,
     InstanceReading,
     Missing,
     Start,
     TopicReading,
 )
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from world.samples import declared, down, instance, reading
+from world.samples import declared, down, instance, member, reading
 from world.sides import COUNTS
 
 
@@ -170,3 +171,20 @@ def test_evidence_of_an_older_release_has_no_buffers() -> None:
     streams = again.instances[0].streams
     assert not isinstance(streams, Missing)
     assert isinstance(streams.buffers, Missing)
+
+
+def test_a_streams_group_is_accepted_by_a_reset_alone() -> None:
+    """Everything else about it is checked: its members, and that none of them is static."""
+    dynamic = declared(static_membership=False)
+    members = tuple(replace(member(name), instance_id=None) for name in ("orders-1", "orders-2"))
+    group = GroupReading(reading().taken, "orders", "streams", "Stable", members)
+    now = reading(group=group)
+    refused = ready_for_change(now, dynamic, 0, 60_000, at_once=True)
+    assert refused.outcome is Outcome.REFUSE
+    assert "is a streams group (KIP-1071)" in refused.reasons[0]
+    assert ready_for_change(now, dynamic, 0, 60_000, at_once=True, streams_group=True).outcome is Outcome.PROCEED
+    static = ready_for_change(now, declared(), 0, 60_000, at_once=True, streams_group=True)
+    assert "group.instance.id is not set" in static.reasons[0]
+    rogue = replace(group, members=(*members, member("stranger")))
+    strange = ready_for_change(reading(group=rogue), dynamic, 0, 60_000, at_once=True, streams_group=True)
+    assert "belongs to no declared instance" in strange.reasons[0]

@@ -53,7 +53,7 @@ def test_deployed_in_a_new_start_goes_on_to_its_gate() -> None:
         (replace(DONE, streams=Missing("connection refused")), "orders-1: connection refused"),
         (
             set_to(DONE, process="stopped", applied=Missing("x")),
-            "orders-1: its process is stopped (asked for: running)",
+            "orders-1 is DOWN (its process is stopped); asked for: running",
         ),
         (
             set_to(DONE, process="unknown"),

@@ -74,7 +74,9 @@ def radius(mode: ResetMode = "reset", **changes: Any) -> BlastRadius:
 
 
 def restart() -> Plan:
-    return restart_plan(reading(), declared(), None, {"audit": "true"}, (), (), "code", at_once=True)
+    limits = (("gate_ceiling_s", 300.0),)
+    made = restart_plan(reading(), declared(), None, {"audit": "true"}, (), (), "code", at_once=True)
+    return replace(made, limits=limits)
 
 
 def plan(mode: ResetMode = "reset", *, broker: BrokerReading | Missing = BROKER, of: Any = None, **parts: Any) -> Plan:
@@ -219,6 +221,24 @@ def test_the_approval_has_what_is_destroyed_and_who_sees_it() -> None:
     ]
     assert "its state is gone" in made.worst_case
     assert made.undo[0].startswith("until the deletion")
+
+
+@pytest.mark.parametrize("mode", ["reset", "state"])
+def test_the_way_back_names_what_no_changelog_restores(mode: ResetMode) -> None:
+    """Before the first deletion too: local state is cleared by then."""
+    lost = StoreFate("seen", ("orders",), "", "lost", "it has no changelog", accepted=True, local_only="no changelog")
+    made = plan(mode, of=radius(mode, stores=(lost, StoreFate("counts", ("orders",), CHANGELOG, "rebuilt"))))
+    assert made.undo[0].endswith("; once local state is cleared, without seen (no changelog)")
+
+
+def test_a_catch_up_that_takes_longer_than_a_gate_waits_is_said() -> None:
+    """The run would end at wait_caught_up, with an application that is well."""
+    [said] = [
+        one.message
+        for one in plan(of=radius(catch_up=CatchUp(9_000, at_least=False, seconds=9_000.0))).findings
+        if one.id == "reset-catches-up"
+    ]
+    assert "about 9,000 s (a gate gives up after 300 s: set gate_ceiling_s of the form above that time)" in said
 
 
 def test_what_is_not_known_is_named_as_unknown() -> None:

@@ -1,6 +1,6 @@
 """The way back of a run, from its cards and from what stands now.
 
-Covers decide/plans/way_back, decide/plans/undo_findings
+Covers decide/plans/way_back, decide/plans/flush_back, decide/plans/undo_findings
 """
 
 from dataclasses import replace

@@ -116,6 +116,18 @@ def test_a_topic_that_is_not_an_output_is_refused() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [replace(ASKED, read=frozenset({"results"})), replace(ASKED, declared=replace(OWN, inputs=("results",)))],
+)
+def test_a_topic_that_the_application_reads_itself_is_not_cleaned(asked: CleanedOutputs) -> None:
+    """Its own group is not among the readers, and what it has not processed would be lost."""
+    verdict = judged(asked)
+    assert verdict.outcome is Outcome.REFUSE
+    [reason] = verdict.reasons
+    assert "output results: orders reads it itself" in reason
+
+
 def test_an_entry_that_declares_the_output_too_is_a_writer() -> None:
     """Also if it does not run."""
     graph = fleet_graph((OWN, replace(SHIPPING, outputs=("results",))))

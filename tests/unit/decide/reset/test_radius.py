@@ -1,6 +1,6 @@
 """The blast radius of a reset: topics that go, stores, history, downstream, and the verdict.
 
-Covers decide/reset/stores, decide/reset/pace, decide/reset/radius, decide/reset/late
+Covers decide/reset/stores, decide/reset/pace, decide/reset/radius, decide/reset/late, decide/reset/restoring
 """
 
 from dataclasses import replace
@@ -28,6 +28,7 @@ from kstreams_runbooks.model.readings.reset import (
     ReadPace,
     ResetFacts,
     ResetMode,
+    RestoringLog,
     RunningUse,
     TopicUser,
 )
@@ -38,6 +39,7 @@ from kstreams_runbooks.model.topology.declaration import (
     DeclaredStore,
     DeclaredSuppression,
     DeclaredTopic,
+    StoreKind,
     Window,
 )
 from kstreams_runbooks.model.verdicts import Outcome
@@ -95,6 +97,15 @@ def topic(name: str) -> TopicReading:
     return TopicReading(name, f"id of {name}", 2)
 
 
+def logs(**gone: int | Missing) -> tuple[RestoringLog, ...]:
+    """The changelogs and the topic of the global table, whole but for these offsets of `counts`, `table`, `rates`."""
+    return (
+        RestoringLog(CHANGELOG, "compact", gone.get("counts", 0)),
+        RestoringLog(TABLE, "compact", gone.get("table", 0)),
+        RestoringLog("rates", "compact", gone.get("rates", 0)),
+    )
+
+
 def facts(**changes: Any) -> ResetFacts:
     """Two partitions of clicks and one of customers, whole logs, everything known."""
     inputs = (
@@ -112,6 +123,7 @@ def facts(**changes: Any) -> ResetFacts:
         others=(),
         local=(LocalSize("orders-1", {"0_0": 2_000_000}), LocalSize("orders-2", Missing("not seen"))),
         pace=ReadPace(30.0, 10.0, 2),
+        restoring=logs(),
     )
     return replace(found, **changes)
 
@@ -121,6 +133,7 @@ def radius(
 ) -> BlastRadius:
     """The radius with these targets (default: earliest), each offset counted as one record."""
     fleet = changes.pop("fleet", (entry(),))
+    directories = changes.pop("directories", ())
     missing_keys = changes.pop("missing_keys", ())
     read = facts(**changes)
     wanted = dict.fromkeys(("clicks", "customers"), "earliest") if targets is None and mode == "reset" else targets
@@ -130,7 +143,7 @@ def radius(
         span = row.again or row.skipped or (0, 0)
         left = row.left or (0, 0)
         counts.append(CountedMove(row.topic, row.partition, span[1] - span[0], left[1] - left[0]))
-    asked = Asked(entry(), mode, frozenset({"results"}), rows, tuple(counts), missing_keys)
+    asked = Asked(entry(), mode, frozenset({"results"}), rows, tuple(counts), missing_keys, directories=directories)
     return blast_radius(asked, (side,), read, fleet_graph(fleet))
 
 
@@ -140,6 +153,11 @@ def entry() -> DeclaredApplication:
 
 def fates(found: BlastRadius) -> dict[str, str]:
     return {one.store: one.fate for one in found.stores}
+
+
+def local_fates(found: BlastRadius) -> dict[str, str]:
+    """Without the global store."""
+    return {name: fate for name, fate in fates(found).items() if name != "rates-store"}
 
 
 def refused(found: BlastRadius, *said: str) -> None:
@@ -162,7 +180,7 @@ def test_a_reset_of_everything() -> None:
     found = radius()
     assert [one.name for one in found.deleted] == [CHANGELOG, REPARTITION, TABLE]
     assert [one.kind for one in found.internal] == ["changelog", "repartition", "changelog"]
-    assert fates(found) == {"counts": "rebuilt", "customers-store": "rebuilt"}
+    assert fates(found) == {"counts": "rebuilt", "customers-store": "rebuilt", "rates-store": "restored"}
     assert (found.catch_up.records, found.catch_up.seconds) == (120, 6.0)
     assert may_reset(found).outcome is Outcome.PROCEED
     assert decode(BlastRadius, encode(found)) == found
@@ -200,7 +218,7 @@ def test_a_topic_goes_only_if_topology_and_cluster_agree() -> None:
 def test_kept_state_counts_twice_what_is_read_again() -> None:
     """Refused with the count, if the release declares it; what is not declared is unknown; a table is read again."""
     found = radius("offsets", {"clicks": "-5"})
-    assert fates(found) == {"counts": "doubled", "customers-store": "kept"}
+    assert local_fates(found) == {"counts": "doubled", "customers-store": "kept"}
     refused(found, "store counts: 10 records of clicks are counted twice with kept state (limit 0)")
     assert found.unmoved == ("customers",)
     assert not found.deleted
@@ -209,7 +227,7 @@ def test_kept_state_counts_twice_what_is_read_again() -> None:
     assert (verdict.outcome, fates(unknown)["counts"]) == (Outcome.INCONCLUSIVE, "unknown")
     assert "declare stores.counts.aggregate" in verdict.reasons[0]
     table = radius("offsets", {"customers": "earliest"}, Side(TOPOLOGY, table_declared()))
-    assert fates(table) == {"counts": "kept", "customers-store": "kept"}
+    assert local_fates(table) == {"counts": "kept", "customers-store": "kept"}
     skipped = radius("offsets", {"clicks": "latest"})
     assert fates(skipped)["counts"] == "partly"
     assert may_reset(skipped).outcome is Outcome.PROCEED
@@ -245,12 +263,22 @@ def test_a_store_without_a_changelog_is_destroyed_by_mode_state() -> None:
     """Refused, or named if its loss is declared acceptable."""
     without = (topic(REPARTITION), topic(TABLE))
     found = radius("state", internal=without)
-    assert fates(found) == {"counts": "lost", "customers-store": "restored"}
+    assert local_fates(found) == {"counts": "lost", "customers-store": "restored"}
     refused(found, "store counts: it has no changelog, so nothing restores it: mode state destroys it")
     accepted = Declaration(stores={"counts": DeclaredStore(loss_acceptable=True)})
     verdict = may_reset(radius("state", side=Side(TOPOLOGY, accepted), internal=without))
     assert verdict.outcome is Outcome.PROCEED
     assert "lost, as declared acceptable: counts" in verdict.reasons
+
+
+@pytest.mark.parametrize(
+    ("directories", "fate"), [(("0_",), "kept"), (("global",), "kept"), (("1_",), "lost"), (("0_", "1_1"), "lost")]
+)
+def test_a_store_whose_directories_stay_is_kept(directories: tuple[str, ...], fate: str) -> None:
+    """Mode state with chosen task directories: only their stores are restored, or lost."""
+    found = radius("state", internal=(topic(REPARTITION), topic(TABLE)), directories=directories)
+    assert fates(found)["counts"] == fate
+    assert fates(found)["rates-store"] == ("restored" if "global" in directories else "kept")
 
 
 def test_a_source_that_is_its_own_changelog_keeps_its_content() -> None:
@@ -265,6 +293,73 @@ def test_a_source_that_is_its_own_changelog_keeps_its_content() -> None:
         assert "customers" not in {one.name for one in found.deleted}
 
 
+def test_a_log_that_lost_records_restores_less_than_the_disks_have() -> None:
+    """Mode state destroys that: refused with the count, or named if its loss is declared acceptable."""
+    found = radius("state", restoring=logs(counts=7))
+    assert local_fates(found) == {"counts": "lost", "customers-store": "restored"}
+    refused(found, f"store counts: 7 offsets of {CHANGELOG} are gone, so what they held is on local disks alone")
+    refused(radius("state", restoring=logs(rates=3)), "store rates-store: 3 offsets of rates are gone")
+    accepted = Declaration(stores={"rates-store": DeclaredStore(loss_acceptable=True)})
+    verdict = may_reset(radius("state", side=Side(TOPOLOGY, accepted), restoring=logs(rates=3)))
+    assert (verdict.outcome, verdict.reasons[1:]) == (
+        Outcome.PROCEED,
+        ("lost, as declared acceptable: rates-store",),
+    )
+    assert fates(radius("offsets", {"clicks": "-5"}, restoring=logs(rates=3)))["rates-store"] == "kept"
+
+
+def test_what_only_local_disks_have_is_no_undo_either() -> None:
+    """A reset builds a store without a changelog again; an undo before the deletion does not."""
+    found = {one.store: one for one in radius(internal=(topic(REPARTITION), topic(TABLE))).stores}
+    assert (found["counts"].fate, found["counts"].local_only) == (
+        "rebuilt",
+        "it has no changelog, so nothing restores it",
+    )
+    assert (found["customers-store"].local_only, found["rates-store"].local_only) == ("", "")
+    lost = {one.store: one.local_only for one in radius(restoring=logs(counts=7, rates=3)).stores}
+    assert "7 offsets" in lost["counts"]
+    assert "3 offsets" in lost["rates-store"]
+    assert all(one.local_only == "" for one in radius("offsets", {"clicks": "-5"}, restoring=logs(counts=7)).stores)
+
+
+def test_a_changelog_that_was_not_read_is_not_taken_for_whole() -> None:
+    for restoring, said in (((), "has lost records was not read"), (logs(counts=Missing("no answer")), "no answer")):
+        found = radius("state", restoring=restoring)
+        verdict = may_reset(found)
+        assert (verdict.outcome, fates(found)["counts"]) == (Outcome.INCONCLUSIVE, "unknown")
+        assert said in verdict.reasons[0]
+    found = radius(restoring=logs(rates=Missing("no answer")))
+    assert (fates(found)["rates-store"], may_reset(found).outcome) == ("unknown", Outcome.INCONCLUSIVE)
+
+
+@pytest.mark.parametrize(
+    ("kind", "policy", "fate"),
+    [
+        ("window", "compact,delete", "restored"),
+        ("session", "compact,delete", "restored"),
+        ("key_value", "compact,delete", "lost"),
+        (None, "compact,delete", "unknown"),
+        ("window", "compact", "lost"),
+        (None, "compact", "lost"),
+    ],
+)
+def test_a_window_store_drops_what_its_changelog_drops(kind: StoreKind | None, policy: str, fate: str) -> None:
+    side = Side(TOPOLOGY, Declaration(stores={"counts": DeclaredStore(kind=kind)}))
+    restoring = (RestoringLog(CHANGELOG, policy, 9), *logs()[1:])
+    assert fates(radius("state", side=side, restoring=restoring))["counts"] == fate
+
+
+def test_a_table_that_its_input_restores_loses_what_its_input_lost() -> None:
+    """Its keys are on local disks alone: a reset shows it, mode state refuses."""
+    there = (topic(CHANGELOG), topic(REPARTITION))
+    old = (*facts().inputs[:2], replace(facts().inputs[2], start=4))
+    found = radius(internal=there, inputs=old)
+    assert fates(found)["customers-store"] == "partly"
+    assert "not rebuilt in full: customers-store" in may_reset(found).reasons
+    found = radius("state", internal=there, inputs=old)
+    refused(found, "store customers-store: 4 offsets of customers are gone")
+
+
 def test_history_that_retention_deleted_cannot_be_rebuilt() -> None:
     """By input and by store; an approval accepts it, so it does not refuse."""
     old = (replace(facts().inputs[0], start=30), *facts().inputs[1:])
@@ -277,12 +372,13 @@ def test_history_that_retention_deleted_cannot_be_rebuilt() -> None:
         "delete",
         5_000,
     )
-    assert fates(found) == {"counts": "partly", "customers-store": "rebuilt"}
+    assert local_fates(found) == {"counts": "partly", "customers-store": "rebuilt"}
     verdict = may_reset(found)
     assert verdict.outcome is Outcome.PROCEED
     assert "not rebuilt in full: counts" in verdict.reasons
-    compacted = radius(policies={"clicks": "compact"})
-    assert "older values of its keys are gone" in next(one.why for one in compacted.stores if one.store == "counts")
+    for policy in ("compact", "compact,delete"):
+        compacted = radius(policies={"clicks": policy})
+        assert "older values of its keys are gone" in next(one.why for one in compacted.stores if one.store == "counts")
 
 
 def test_a_table_that_begins_later_lacks_keys() -> None:

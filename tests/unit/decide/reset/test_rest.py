@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.reset.rest import at_rest, no_transaction
+from kstreams_runbooks.decide.reset.rest import at_rest, no_transaction, unmoved
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken
 from kstreams_runbooks.model.readings.rest import RestReading, TopicEnds
@@ -74,3 +74,29 @@ def test_an_open_transaction_waits() -> None:
         assert f"{TOPIC}-0: a transaction has not ended" in verdict.sentence
     assert no_transaction(LOOK).outcome is Outcome.PROCEED
     assert no_transaction(replace(opened, unknown=("x",))).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_transaction_of_the_application_elsewhere_waits() -> None:
+    """It may still commit offsets, and it is on no topic that goes."""
+    ongoing = replace(LOOK, ongoing=("orders-0b8f-1",))
+    for verdict in (no_transaction(ongoing), at_rest(seen(looks=(LOOK, ongoing)), "orders")):
+        assert verdict.outcome is Outcome.WAIT
+        assert "orders-0b8f-1: a transaction of the application has not ended" in verdict.sentence
+
+
+def test_a_topic_that_is_written_does_not_go_for_good() -> None:
+    """Since the plan, or with a transaction that has not ended; the application itself may run."""
+    busy = replace(LOOK, ongoing=("orders-0b8f-1",))
+    assert unmoved(ENDS, (busy, busy)).outcome is Outcome.PROCEED
+    moved = unmoved(ENDS, (LOOK, replace(LOOK, ends={**ENDS, f"{TOPIC}-1": 8})))
+    assert moved.outcome is Outcome.REFUSE
+    assert f"{TOPIC}-1: its end moved from 7 to 8 since the plan" in moved.sentence
+    for noted, looks, said in (
+        (ENDS, (replace(LOOK, open=(f"{TOPIC}-0",)),), "a transaction has not ended"),
+        (ENDS, (replace(LOOK, unknown=("hidden",)),), "hidden"),
+        ({}, (LOOK,), f"{TOPIC}-0: the plan has not read its end"),
+        (ENDS, (), "were not read"),
+    ):
+        verdict = unmoved(noted, looks)
+        assert verdict.outcome is Outcome.INCONCLUSIVE
+        assert said in verdict.reasons[0]

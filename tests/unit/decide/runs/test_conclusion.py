@@ -60,6 +60,17 @@ def test_a_stopped_run_says_how_the_touched_instances_are(now: ApplicationReadin
     assert sentence in conclusion(replace(HALF, reading=now)).sentence
 
 
+def test_one_cause_is_named_once() -> None:
+    """The last look fails of what ended the run, or sees what its gate saw."""
+    away = "Kafka at broker:9092: nothing listens on this port"
+    unread = conclusion(replace(HALF, failures=(f"group of orders: {away}",), reading=Missing(away))).sentence
+    assert unread.count(away) == 1
+    assert "how orders-1, orders-2 is now cannot be read: for the same cause; changed" in unread
+    dead = "orders-1 is DOWN (its process is stopped)"
+    now = reading(down("orders-1"), instance("orders-2"))
+    assert conclusion(replace(HALF, failures=(f"{dead}: expected running",), reading=now)).sentence.count(dead) == 1
+
+
 def test_instances_that_run_well_or_were_not_touched_are_not_mentioned() -> None:
     """Only what somebody has to look after."""
     now = reading(applied(instance("orders-1", release=NEW, settings=BOUNCE_1.settings), value=True), down("orders-2"))

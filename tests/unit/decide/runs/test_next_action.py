@@ -122,3 +122,15 @@ def test_by_hand_it_drains_between_the_new_format_and_the_old_release() -> None:
     )
     assert found.manually[3].startswith("undo 1: ")
     assert "past the point of no return" in found.lines[2]
+
+
+def test_a_flush_whose_new_release_has_run_goes_back_by_a_flush() -> None:
+    """An undo would be refused; it is named for a release that does not run, with what it loses."""
+    flush = "kstreams-runbooks trigger control_topic_flush --application orders --param release=4.3.1.1"
+    done = next_action(replace(STOPPED, outcome=RunOutcome.COMPLETED, flush_back=flush))
+    assert done.lines == (
+        "GO BACK: flush once more, to what ran before; first as a dry run:",
+        f"    {flush}",
+        "or, if what it started does not run: undo it, and lose the records that no older release reads:",
+        "    kstreams-runbooks trigger undo r --param without_flush=true",
+    )

@@ -40,6 +40,19 @@ def test_a_fleet_that_is_empty_all_at_once_is_told_and_so_is_its_end() -> None:
     assert to_notify(declaration_statuses({}, "", [notified(there)], AT + 2)) == ()
 
 
+def test_settings_of_the_check_that_break_are_told_and_so_is_their_end() -> None:
+    """Nothing is judged until then: that must not look like a fleet in which nothing changes."""
+    fault = "fleet_check.yaml: samples: must be at least 2; nothing is checked until it is corrected"
+    [broken] = declaration_statuses({}, "", [HEALTHY], AT, unchecked=fault)
+    assert (broken.application, broken.word, broken.sentence) == (FLEET, "declaration broken", fault)
+    assert to_notify([broken]) == (broken,)
+    [there] = declaration_statuses({}, "", [HEALTHY, notified(broken)], AT + 1)
+    assert (there.word, there.sentence) == ("declared", "the fleet is checked again")
+    assert to_notify([there]) == (there,)
+    [quiet] = declaration_statuses({}, "", [HEALTHY, notified(there)], AT + 2)
+    assert (quiet.sentence, to_notify([quiet])) == (there.sentence, ())
+
+
 def test_a_new_installation_is_no_news() -> None:
     """Nothing was ever checked; an application that is declared makes no status of the fleet."""
     [empty] = declaration_statuses({}, EMPTY, [], AT)

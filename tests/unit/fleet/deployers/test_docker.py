@@ -32,7 +32,7 @@ def test_the_shortest_entry() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"url": "tcp://engine:2376"}, "has no tls, and without it whoever reaches the engine is root"),
+        ({"url": "tcp://engine:2376"}, "has no tls, and without it every client of the engine is root"),
         ({"url": "unix:///run/docker.sock", "tls": TLS}, "has tls for a socket; remove it"),
         ({"url": "ssh://engine"}, "must begin with unix:// or tcp://"),
         ({"url": "tcp://me:secret@engine:2376", "tls": TLS}, "must be tcp://host:port alone"),

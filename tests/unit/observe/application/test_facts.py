@@ -70,7 +70,8 @@ def test_a_client_that_the_agent_could_not_reach_has_the_reason() -> None:
     reason = '[{fact: ["topology"], reason: "the class has no field streams"}]'
     hidden = f"facts: 1\nnot_read: {reason}\n"
     found = read(beans(**{f"client-id={CLIENT}-StreamThread-1": hidden, f"client-id={CLIENT}-b": OTHER}))
-    assert found == Missing(f"{TAKEN.source}: the agent read no topology facts: the class has no field streams")
+    why = "the agent read no topology facts: the class has no field streams"
+    assert found == Missing(f"jolokia: {why} (http://127.0.0.1:1/jolokia)")
 
 
 def test_two_clients_of_one_name_are_told_apart_by_application_and_topology() -> None:
@@ -117,7 +118,8 @@ def test_what_is_not_a_document_is_one_sentence(part: dict[str, Any], sentence: 
     """It begins with the agent's address; an instance without the jar is told apart from an agent that is not read."""
     found = facts_from(part, TAKEN, client())
     assert isinstance(found, Missing)
-    assert found.missing.startswith(TAKEN.source)
+    assert found.missing.startswith("jolokia: ")
+    assert found.missing.endswith("(http://127.0.0.1:1/jolokia)")
     assert sentence in found.missing
     assert isinstance(found, NoFacts) is without_jar
 

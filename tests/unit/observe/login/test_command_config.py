@@ -102,6 +102,35 @@ def test_a_login_that_goes_to_java_and_back_is_the_same(password: str) -> None:
     assert settings.items() <= librdkafka_settings(there).items()
 
 
+def test_client_credentials_are_a_token_endpoint_and_a_client() -> None:
+    """As Kafka's own tools read them (KIP-768); librdkafka and kafka-python get their tokens there."""
+    package = "org.apache.kafka.common.security.oauthbearer"
+    given = {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url": "https://login.example.org/token",
+        "sasl.login.callback.handler.class": f"{package}.OAuthBearerLoginCallbackHandler",
+        "sasl.jaas.config": f'{package}.OAuthBearerLoginModule required clientId="us" '
+        'clientSecret="a\\"b" scope=kafka;',
+    }
+    assert librdkafka_settings(given) == {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url": "https://login.example.org/token",
+        "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.client.id": "us",
+        "sasl.oauthbearer.client.secret": 'a"b',
+        "sasl.oauthbearer.scope": "kafka",
+    }
+    for changes, message in (
+        ({"sasl.jaas.config": f"{package}.OAuthBearerLoginModule required clientId=us;"}, "has no clientSecret"),
+        ({"sasl.jaas.config": given["sasl.jaas.config"].replace("scope", "ssl.protocol")}, r"ssl\.protocol is not"),
+        ({"sasl.login.callback.handler.class": "team.Own"}, r"handler\.class: is not supported here"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            librdkafka_settings({**given, **changes})
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     """Named, with the option that it was given to."""
     with pytest.raises(BadInput, match=r"--command-config .*nowhere: does not exist"):

@@ -78,6 +78,18 @@ def test_the_wait_is_inconclusive_where_nothing_can_be_seen(wait: Wait) -> None:
     assert "the instances command is away" in event["reasons"][0]
 
 
+def test_the_wait_says_how_long_it_takes(
+    wait: Wait, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line each minute while the person has done nothing; here each look is later than that."""
+    monkeypatch.setattr("kstreams_runbooks.steps.instances.deploy_trigger._LINE_EVERY_S", 0)
+    with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
+        wait(reading(), reading(), reading(DONE, instance("orders-2")))
+    first, again = [one.message for one in caplog.records if "wait: " in one.message]
+    assert first == again
+    assert first.endswith("(0 of 28800 s)")
+
+
 def test_the_limit_survives_another_triggerer(run: Run, wait: Wait) -> None:
     """It is kept in the ledger, and is not counted from the start of the process."""
     run.ledger.remember(run.key, "until/deploy/bounce_1_first/orders-1/1/0/try 1", {"until_ms": 1, "after": 0})

@@ -78,11 +78,13 @@ def started(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
     now = reading(down("orders-1"), down("orders-2"), group=replace(group, members=(), state="Empty"))
     for name in ("orders-1", "orders-2"):
         (tmp_path / f"{name}.state").touch()
-    vars(run).update(application=SimpleNamespace(application_id="orders"), deployer=Directory(tmp_path))
+    application = SimpleNamespace(application_id="orders", copies=None)
+    vars(run).update(application=application, deployer=Directory(tmp_path))
     monkeypatch.setattr(Run, "read", lambda _, **__: now)
     monkeypatch.setattr(f"{room}._guard", lambda *_: None)
     monkeypatch.setattr(f"{room}.require_topics_still", lambda *_, **__: None)
     monkeypatch.setattr(f"{room}.make_deployer", lambda *_, **__: Directory(tmp_path))
+    monkeypatch.setattr(f"{room}.let_it_start", lambda _, name: (tmp_path / f"{name}.watched").touch())
 
     def start(bounce: Bounce = CLEARS) -> set[str]:
         try:
@@ -181,6 +183,7 @@ def test_a_bounce_that_deletes_nothing_clears_nothing(
     """There is nothing that must be deleted."""
     assert started(BOUNCE_1) == {"orders-1", "orders-2"}
     assert len(list(tmp_path.glob("*.state"))) == 2
+    assert {path.stem for path in tmp_path.glob("*.watched")} == {"orders-1", "orders-2"}
     assert kept(run, "clear") == []
 
 

@@ -46,7 +46,7 @@ def test_a_start_is_not_watched_for_an_hour_because_the_clock_was_set_back(
     """The task holds a worker meanwhile."""
     instances = [SimpleNamespace(name="orders-1", metrics="http://127.0.0.1:1/jolokia")]
     deployer = SimpleNamespace(instances=instances)
-    vars(run)["application"] = SimpleNamespace(application_id="orders", deployer=deployer)
+    vars(run)["application"] = SimpleNamespace(application_id="orders", deployer=deployer, copies=False)
     slept: list[float] = []
 
     def sleep(seconds: float) -> None:
@@ -64,7 +64,9 @@ def test_a_start_is_not_watched_for_an_hour_because_the_clock_was_set_back(
 def test_a_bake_is_not_over_because_the_clock_was_set_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is measured by a clock that nobody sets."""
     bake = gate_trigger._Bake(60.0)
+    assert bake.waited == ""
     assert bake.begins(Verdict(Outcome.PROCEED, ("well",)))
+    assert bake.waited == "good for 0 of 60 s"
     monkeypatch.setattr("time.time_ns", lambda: 2_000_000_000 * 10**9)
     assert not bake.is_over()
     now = time.monotonic()

@@ -13,7 +13,8 @@ import pytest
 import yaml
 from airflow.sdk import BaseNotifier
 from kstreams_runbooks.decide.runs.message import needs_you
-from kstreams_runbooks.steps.run.notify import notify
+from kstreams_runbooks.fleet.notifications import notification_settings
+from kstreams_runbooks.steps.run.notify import deliver, notify
 from kstreams_runbooks.steps.run.run import Run
 
 Told = Callable[[], list[dict[str, Any]]]
@@ -134,13 +135,28 @@ def test_a_notifier_that_cannot_be_made_says_why(
     assert sentence in str(kept.error)
 
 
-@pytest.mark.usefixtures("told")
-def test_a_bad_file_says_that_nobody_was_told(run: Run, config: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Not lost silently, and no step fails for it."""
+def test_a_bad_file_costs_no_message(
+    run: Run, config: Path, told: Told, chat: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is kept with the reason, and goes out with the next message, or check, once the file is mended."""
+    good = (config / "notifications.yaml").read_text(encoding="utf-8")
+    (chat / "away").unlink()
     (config / "notifications.yaml").write_text("notifier: {}", encoding="utf-8")
     ask(run)
-    assert "[orders @ demo] notification not sent (needs_you): BadInput" in caplog.messages[-1]
+    assert (
+        "[orders @ demo] notification kept, not sent yet ([orders @ demo] needs you: approve it): BadInput"
+        in (caplog.messages[-1])
+    )
     assert "notifier is not a known key; did you mean notifiers?" in caplog.messages[-1]
+    (kept,) = run.ledger.notifications(run.key)
+    assert (kept.attempts, kept.sent_at_ms) == (0, None)
+    assert "messages are kept and not sent until it is corrected" in str(kept.error)
+    (config / "notifications.yaml").write_text(good, encoding="utf-8")
+    deliver(run.ledger, notification_settings(), (), caplog.messages.append)
+    assert (chat / "sent").read_text().splitlines() == ["[orders @ demo] needs you: approve it"]
+    (sent,) = run.ledger.notifications(run.key)
+    assert (sent.channel, sent.error) == ("chat", None)
+    assert told() == []
 
 
 class _Mailbox(socketserver.StreamRequestHandler):

@@ -1,7 +1,7 @@
 """A person's answer, and nothing else, ends a stage that only a person can make; on a real ledger."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from kstreams_runbooks.model.runs.cards import InputsPaused, InstanceMoved, Pers
 from kstreams_runbooks.model.runs.object_stages import AskPerson, PauseInputs, ResumeInputs
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import StartAll
+from kstreams_runbooks.steps.run.answer import WITH_REASON
 from kstreams_runbooks.steps.run.person import ANSWERED, require_done
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import Step
@@ -75,9 +76,10 @@ def task(run: Run, asked: list[dict[str, Any]]) -> Step:  # noqa: ARG001 - it as
     return Step(task_id="act", what="acts", act=act)
 
 
-def answer(task: Step, option: str, by: str = "oncall") -> None:
+def answer(task: Step, option: str, by: str = "oncall", reason: str | None = None) -> None:
     """An answer comes, and the task begins again."""
-    task.person_answered({}, {"chosen_options": [option], "responded_by_user": {"id": "7", "name": by}})
+    event = {"chosen_options": [option], "params_input": {"reason": reason}}
+    task.person_answered({}, {**event, "responded_by_user": {"id": "7", "name": by}})
 
 
 def answers(run: Run) -> list[tuple[int, bool, str]]:
@@ -143,6 +145,26 @@ def test_what_is_no_answer_to_it_does_not_count(
     with pytest.raises(TaskAwaitingInput):
         answer(task, option, by)
     assert (len(asked), answers(run)) == (2, [])
+
+
+def test_an_answer_that_does_not_count_is_told_with_that_first(
+    run: Run, asked: list[dict[str, Any]], task: Step, told: Callable[[], list[dict[str, Any]]]
+) -> None:
+    """One more message each time; what is asked follows. A reason comes with any answer, and is kept."""
+    with pytest.raises(TaskAwaitingInput):
+        task.execute({})
+    assert asked[0]["params"].keys() == {"reason"}
+    for _ in range(2):
+        with pytest.raises(TaskAwaitingInput):
+            answer(task, "Stage 3 is done", reason="it is late")
+    lines = [message["body"].splitlines() for message in told()]
+    assert lines[0][0] == "stop the nightly job"
+    why = "oncall's answer did not count: 'Stage 3 is done' is not about stage 1, which is due"
+    assert [one[:2] for one in lines[1:]] == [[why, "stop the nightly job"]] * 2
+    with pytest.raises(Refused, match=r"as oncall answered \(no access\); undo this run"):
+        answer(task, OPTIONS[-1], reason="no access")
+    kept = run.ledger.evidence(run.key, kind="note", name=WITH_REASON)
+    assert [one.payload["reason"] for one in kept] == ["it is late", "it is late", "no access"]
 
 
 def test_what_cannot_be_done_ends_the_task(run: Run, asked: list[dict[str, Any]], task: Step) -> None:

@@ -44,6 +44,18 @@ def test_a_wait_in_which_nothing_changes_says_that_it_goes_on(
     assert said == ["3 left (8 of 60 s)", "3 left (24 of 60 s)", "3 left (40 of 60 s)"]
 
 
+def test_a_line_has_the_trend_of_what_it_waits_for(run: Run, caplog: pytest.LogCaptureFixture) -> None:
+    """None yet at the first look."""
+    looks, trends = (
+        iter(enumerate([*waiting("3 left", "2 left"), Verdict(Outcome.PROCEED, ("none left",))])),
+        ["", "in 7 s"],
+    )
+    with caplog.at_level(logging.INFO):
+        poll(run, AT_ONCE, lambda: next(looks), proceeds, trend=lambda: trends.pop(0))
+    said = [record.getMessage().rsplit("wait: ", 1)[-1] for record in caplog.records]
+    assert said == ["3 left (0 of 60 s)", "2 left; in 7 s (0 of 60 s)"]
+
+
 def test_after_the_ceiling_the_next_look_is_the_last(run: Run) -> None:
     """Also where nothing was ever well; at least one look is taken."""
     looks = iter(enumerate(waiting(*"abc")))

@@ -102,6 +102,29 @@ def test_a_stopped_run_tells_the_way_back_and_nothing_else(
     assert left["return_value"]["exit_code"] == 1
 
 
+@pytest.mark.parametrize(
+    ("outcome", "level"), [("completed", "INFO"), ("inconclusive", "WARNING"), ("stopped, changed", "ERROR")]
+)
+def test_an_outcome_is_as_loud_as_it_is_bad(
+    run: Run, told: Told, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, outcome: str, level: str
+) -> None:
+    """With its next action: a log that shows warnings alone has both."""
+    run.ledger.write_card(card(run_key=run.key))
+    if outcome == "completed":
+        run.keep("verdict", change_verified.__name__, {"result": encode(Verdict(Outcome.PROCEED, ("as planned",)))})
+    else:
+        run.keep("note", BEGUN, {})
+    if outcome == "inconclusive":
+        failure(run, "Inconclusive", "no metrics", 3)
+    with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
+        concluded(monkeypatch, run, {"completed": 0, "inconclusive": 3}.get(outcome, 1))
+    assert len(told()) == 1
+    said = {one.message.partition("] ")[2]: one.levelname for one in caplog.records}
+    [ended] = [name for line, name in said.items() if line.startswith(outcome.upper())]
+    [back] = [name for line, name in said.items() if line.startswith("GO BACK")]
+    assert (ended, back) == (level, level)
+
+
 def test_drift_is_told_as_drift(run: Run, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the command that makes a new plan."""
     failure(run, "Drifted", "orders-1 is not touched: topic orders has another id")

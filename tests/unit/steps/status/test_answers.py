@@ -23,6 +23,7 @@ def context(**conf: Any) -> dict[str, Any]:
 
 def test_a_field_that_the_form_does_not_have_is_named(fleet: Fleet) -> None:
     """A mistyped one would leave `recreated` as it is without a word; its name makes no line of its own."""
+    demand_whole(context(**{ACKNOWLEDGE: None}), fleet)
     demand_whole(context(**{ACKNOWLEDGE: []}), fleet)
     with pytest.raises(
         Inconclusive, match=r"field 'acknowledged\\\\x07x' is unknown \(expected acknowledge and reason\)"

@@ -17,7 +17,7 @@ from kstreams_runbooks.terminal.airflow import client as module
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.connect import airflow_at
 from kstreams_runbooks.terminal.airflow.login import PASSWORD, Login
-from kstreams_runbooks.terminal.airflow.question import question_of
+from kstreams_runbooks.terminal.airflow.question import Question, question_of
 from kstreams_runbooks.terminal.airflow.wait import wait
 from tenacity import wait_none
 from world.samples import NEW, declared, reading
@@ -88,14 +88,12 @@ def test_an_airflow_that_comes_back_is_asked_again(airflow: FakeAirflow) -> None
 def test_an_airflow_that_stays_away_is_one_sentence(airflow: FakeAirflow) -> None:
     """With the address and the setting; the password is in no message."""
     airflow.answers = lambda *_: (502, "bad gateway")
-    with pytest.raises(
-        Unreachable, match=rf"Airflow at {airflow.url}: no answer \(HTTP 502\); start it, or correct KSTR"
-    ) as caught:
+    with pytest.raises(Unreachable, match=r"Airflow does not answer \(HTTP 502\); start it, or correct KSTR") as caught:
         AirflowApi(airflow.url, LOGIN).run("library_bump", "r")
-    assert str(caught.value).startswith(f"Airflow at {airflow.url}: ")
+    assert str(caught.value).endswith(f" ({airflow.url})")
     assert "secret" not in str(caught.value)
     assert "secret" not in repr(LOGIN)
-    with pytest.raises(Unreachable, match=r"no answer \(.*refused"):
+    with pytest.raises(Unreachable, match=r"does not answer \(.*refused"):
         AirflowApi("http://127.0.0.1:9", LOGIN).run("library_bump", "r")
 
 
@@ -103,7 +101,9 @@ def test_an_airflow_that_stays_away_is_one_sentence(airflow: FakeAirflow) -> Non
 def test_a_token_that_no_header_takes_is_not_repeated(airflow: FakeAirflow, token: str) -> None:
     """The HTTP library's own error has all of it."""
     for url, login in ((airflow.url, Login(token=token)), ("http://127.0.0.1:9", Login(token=token))):
-        with pytest.raises(BadInput, match=r"the token is empty, or has a blank, .*; correct KSTR.*_TOKEN$") as caught:
+        with pytest.raises(
+            BadInput, match=r"the token for Airflow is empty, or has a blank, .*; correct KSTR.*_TOKEN \("
+        ) as caught:
             AirflowApi(url, login).run("library_bump", "r")
         assert "secret" not in str(caught.value)
     assert airflow.asked == []
@@ -112,7 +112,7 @@ def test_a_token_that_no_header_takes_is_not_repeated(airflow: FakeAirflow, toke
 def test_a_token_of_the_server_that_no_header_takes(airflow: FakeAirflow, monkeypatch: pytest.MonkeyPatch) -> None:
     """What answers is no Airflow."""
     monkeypatch.setattr(airflow, "token", "x\ny")
-    with pytest.raises(BadInput, match=r"the token is empty, .*; correct KSTR.*_URL$"):
+    with pytest.raises(BadInput, match=r"the token for Airflow is empty, .*; correct KSTR.*_URL \("):
         AirflowApi(airflow.url, LOGIN).run("library_bump", "r")
 
 
@@ -185,9 +185,9 @@ def test_a_wait_outlives_a_restart_of_airflow(airflow: FakeAirflow) -> None:
     [
         ("", "oncall", {}, "no address of Airflow: set KSTREAMS_RUNBOOKS_AIRFLOW_URL, or give --airflow-url"),
         ("airflow:8080", "oncall", {}, "address of Airflow: must begin with http:// or https://"),
-        ("https://me:secret@host/", "", {}, "address of Airflow at host: contains a login; set"),
-        ("https://host", "", {}, "no login for Airflow at https://host: set KSTREAMS_RUNBOOKS_AIRFLOW_USER and"),
-        ("https://host", "oncall", {}, "no login for Airflow at https://host"),
+        ("https://me:secret@host/", "", {}, "address of Airflow: contains a login; set"),
+        ("https://host", "", {}, "no login for Airflow: set KSTREAMS_RUNBOOKS_AIRFLOW_USER and"),
+        ("https://host", "oncall", {}, "no login for Airflow: set"),
     ],
 )
 def test_what_is_not_given_is_one_sentence(url: str, user: str, environ: dict[str, str], sentence: str) -> None:
@@ -205,18 +205,46 @@ def test_no_option_takes_a_secret() -> None:
         assert not [word for word in options if word.startswith("--") and ("password" in word or "token" in word)]
 
 
-def test_who_may_answer_is_read_from_the_approvals_own_text() -> None:
-    """Both know its lines by the same labels."""
+def question_with(airflow: FakeAirflow, left: Any) -> Question:
+    """A question as Airflow keeps it; its task has left this as the present one, None if nothing."""
     plan = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), (), (), "code")
     asking = Asking(declared(), "oncall", "", 0, 1_790_028_800_000, "")
     body = approval_body(asking, plan, 1, "", fleet_limits=(), cards=())
     task = {"task_id": "approve_plan", "dag_id": "library_bump", "dag_run_id": "orders.r"}
     pending = {"task_instance": task, "subject": "[orders @ demo] approve", "body": body, "created_at": "2026"}
-    question = question_of(pending, AirflowApi("https://host/airflow", LOGIN))
+    airflow.answers = lambda *_: (404, {"detail": "none"}) if left is None else (200, {"value": json.dumps(left)})
+    return question_of(pending, AirflowApi(airflow.url, LOGIN))
+
+
+def test_who_may_answer_is_read_from_the_approvals_own_text(airflow: FakeAirflow) -> None:
+    """Both know its lines by the same labels."""
+    question = question_with(airflow, None)
     assert question.may_answer == "approver, admin"
     assert question.until == "2026-09-21 22:13 UTC (00:13 Europe/Berlin)"
     assert question.sentence == (
         "waits for approve_plan: [orders @ demo] approve; may answer: approver, admin; "
         "until 2026-09-21 22:13 UTC (00:13 Europe/Berlin); "
-        "https://host/airflow/dags/library_bump/runs/orders.r/tasks/approve_plan/required_actions"
+        f"{airflow.url}/dags/library_bump/runs/orders.r/tasks/approve_plan/required_actions"
     )
+
+
+def test_a_question_that_was_asked_again_is_shown_as_it_is_now(airflow: FakeAirflow) -> None:
+    """Airflow keeps the first text: the task leaves the present one, and why an answer did not count."""
+    question = question_with(
+        airflow,
+        {
+            "subject": "[orders @ demo] approve now",
+            "body": "**Now:** 1 of 2 RUNNING\n\n**Risks:** none",
+            "may_answer": "ann",
+            "until": "2026-09-21 23:00 UTC",
+            "digest": "abc",
+            "why": "oncall's answer did not count: four eyes",
+        },
+    )
+    assert question.sentence.startswith(
+        "oncall's answer did not count: four eyes; waits for approve_plan: [orders @ demo] approve now; may answer: "
+        "ann; until 2026-09-21 23:00 UTC; "
+    )
+    assert question.text == ("Now: 1 of 2 RUNNING", "Risks: none")
+    with pytest.raises(BadInput, match="why of its answer is not in the format of Airflow 3"):
+        question_with(airflow, {"why": 7})

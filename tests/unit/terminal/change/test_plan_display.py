@@ -4,6 +4,7 @@ import io
 
 from kstreams_runbooks.decide.change.reading import read_change
 from kstreams_runbooks.present.change.document import document
+from kstreams_runbooks.present.change.text import as_text
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.terminal.change.plan_display import show
 from rich.console import Console
@@ -39,3 +40,14 @@ def test_a_block_has_its_rule_its_objects_and_its_meaning_once() -> None:
 def test_names_are_never_markup() -> None:
     """They come from files."""
     assert "[red]name[/red]" in shown("filter-before-named-count", not_compared=["[red]name[/red]"])
+
+
+def test_at_80_columns_only_commands_are_longer() -> None:
+    """A command that is broken cannot be pasted."""
+    both = compared("filter-before-unnamed-count")
+    plan = document(read_change(both.before, both.after, topology_change_rules(), upgrade_path_rules()))
+    file = io.StringIO()
+    show(plan, Console(file=file, width=80))
+    for text in (file.getvalue(), as_text(plan, 80)):
+        longer = [line for line in text.splitlines() if len(line) > 80]
+        assert all(line.lstrip().startswith("kstreams-runbooks ") for line in longer), longer

@@ -9,6 +9,7 @@ from kstreams_runbooks.watch.drain.java_client import java_settings
 
 HERE = {"bootstrap.servers": "b:9092"}
 PEM = "-----BEGIN CERTIFICATE-----\n"
+URL = "https://login.example.org/token"
 KEY = "-----BEGIN PRIVATE KEY-----\n"
 CA = "ssl.truststore.certificates"
 
@@ -32,6 +33,28 @@ def test_a_name_and_a_password_become_a_login_module(mechanism: str, module: str
     assert settings["sasl.jaas.config"] == (
         f'org.apache.kafka.common.security.{module} required username="us" password="a\\"b\\\\c;";'
     )
+
+
+def test_client_credentials_become_a_token_endpoint_and_a_login_module(tmp_path: Path) -> None:
+    """The CA of the endpoint travels as text too; Spark's client gets its tokens itself."""
+    (tmp_path / "ca.pem").write_text(PEM, encoding="utf-8")
+    given = {"method": "oidc", "client.id": "us", "client.secret": 'a"b', "scope": "kafka", "token.endpoint.url": URL}
+    config = {**HERE, "security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"}
+    config |= {f"sasl.oauthbearer.{name}": value for name, value in given.items()}
+    settings = java_settings({**config, "https.ca.location": str(tmp_path / "ca.pem")})
+    package = "org.apache.kafka.common.security.oauthbearer"
+    assert settings == {
+        **HERE,
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url": URL,
+        "sasl.login.callback.handler.class": f"{package}.OAuthBearerLoginCallbackHandler",
+        "sasl.jaas.config": f'{package}.OAuthBearerLoginModule required clientId="us" clientSecret="a\\"b" '
+        'scope="kafka" ssl.truststore.type="PEM" ssl.truststore.certificates="-----BEGIN CERTIFICATE-----\\n";',
+    }
+    for name, value in (("sasl.oauthbearer.method", "default"), ("sasl.oauthbearer.extensions", "a=b")):
+        with pytest.raises(BadInput, match=name.replace(".", r"\.")):
+            java_settings({**config, name: value})
 
 
 def test_certificates_travel_as_text(tmp_path: Path) -> None:
@@ -64,7 +87,7 @@ def test_a_ca_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"}, "sasl.mechanism OAUTHBEARER has no equal"),
+        ({"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"}, "sasl.oauthbearer.method other than oidc"),
         ({"security.protocol": "SASL_SSL"}, "sasl.mechanism GSSAPI has no equal"),
         ({"ssl.crl.location": "/crl"}, "ssl.crl.location has no equal"),
         ({"security.protocol": "ssl", "enable.ssl.certificate.verification": "false"}, "give the broker's CA"),

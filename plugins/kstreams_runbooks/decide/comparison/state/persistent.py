@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -83,16 +84,26 @@ def stores(compared: Compared) -> Iterator[Subject]:
         said = {
             **store.said,
             "before": partner or store.said["before"],
-            **hidden_words(compared, store.name, store.said["before"], was, now),
-            **store_words(was, now),
-            **maker_words(was, now),
-            "until": until(was, now),
-            "shifted_by": shifts.before(store),
             "exchanged": " and ".join(sorted({partner or store.said["before"], store.name})),
             "moved_operators": come,
             "selects": selects,
         }
-        yield replace(store, facts={**store.facts, **facts}, said=said, asked={**asked, **store.asked})
+        more_said = partial(_more_said, compared, shifts, store)
+        yield Subject(store.kind, store.name, {**store.facts, **facts}, said, {**asked, **store.asked}, more_said)
+
+
+def _more_said(compared: Compared, shifts: "_Shifts", store: Subject) -> dict[str, str]:
+    """The words for what is declared of a store, and for the operators in front of it."""
+    before = store.said["before"]
+    was = compared.before.declared.stores.get(before)
+    now = compared.after.declared.stores.get(store.name)
+    return {
+        **hidden_words(compared, store.name, before, was, now),
+        **store_words(was, now),
+        **maker_words(was, now),
+        "until": until(was, now),
+        "shifted_by": shifts.before(store),
+    }
 
 
 def internal_topics(compared: Compared) -> Iterator[Subject]:

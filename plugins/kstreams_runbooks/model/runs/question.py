@@ -1,0 +1,21 @@
+"""The present text of a question that a run asks: Airflow shows the first one as long as the run exists."""
+
+from dataclasses import dataclass
+
+# The XCom key under which the task that asks leaves it.
+QUESTION = "question"
+
+
+@dataclass(frozen=True, slots=True)
+class PresentQuestion:
+    """What is asked now, in Markdown, who may answer, and until when; `why` an earlier answer did not count, or empty.
+
+    `digest` is that of the plan that an answer is for, empty if the question is about none.
+    """
+
+    subject: str
+    body: str
+    may_answer: str
+    until: str
+    digest: str
+    why: str

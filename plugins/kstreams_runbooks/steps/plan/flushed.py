@@ -1,0 +1,53 @@
+"""What a flush has begun to start, and the command that takes it back."""
+
+from collections.abc import Sequence
+
+from kstreams_runbooks.decide.plans.flush import FLUSH
+from kstreams_runbooks.decide.plans.flush_back import flush_back_command
+from kstreams_runbooks.ledger.card_facts import instance_facts
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, RunRecord
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.steps.run.run import Run
+
+# From here on an instance may run what it is started with.
+START_BEGUN = "start begun"
+# The fields that a flush back needs as well.
+_SWITCH = ("switch", "copier", "longest_hold_min")
+
+
+def begun_flush(run: Run, record: RunRecord, plan: Plan | None) -> tuple[tuple[str, str], ...]:
+    """The fields of the form of a flush that has begun to start what it changed the application to; else none."""
+    if plan is None or plan.certify is None or plan.start is None:
+        return ()
+    begun = run.ledger.evidence(record.run_key, kind="note", name=START_BEGUN)
+    if not any(note.payload["bounce"] == plan.start.number for note in begun):
+        return ()
+    return tuple((name, str(value)) for name in _SWITCH if (value := record.params.get(name)) is not None)
+
+
+def flush_back_of(run: Run, cards: Sequence[Card]) -> str:
+    """The command that takes this run back, if it is a flush that has begun to start what it changed; else empty."""
+    record = run.first.record
+    own = [card for card in cards if card.kind == INSTANCE and not card.done]
+    facts = [instance_facts(card) for card in own if (card.cluster, card.application) == run.first.about]
+    if record.dag_id != FLUSH or not facts:
+        return ""
+    try:
+        form = begun_flush(run, record, plan_of(run, record))
+    except ValueError:
+        # The plan has the format of another release: the undo names what it cannot read.
+        return ""
+    before, after = facts[0].before, facts[-1].after
+    if not form or before is None or after is None:
+        return ""
+    return flush_back_command(record.application, before, after, form)
+
+
+def plan_of(run: Run, record: RunRecord) -> Plan | None:
+    """The plan of a run; None if it has none, or not one of stages."""
+    stored = run.ledger.plan(record.run_key)
+    if stored is None or "facts" not in stored:
+        return None
+    plan: Plan = decode(Plan, stored)
+    return plan

@@ -1,0 +1,33 @@
+"""The rights that a run needs, demanded before anything is planned: a run that stops half-way leaves work behind."""
+
+from kstreams_runbooks.decide.rights.granted import has_rights
+from kstreams_runbooks.decide.rights.needed import EVERY_RUNBOOK, needed_acls, rows_of
+from kstreams_runbooks.fleet import load_fleet
+from kstreams_runbooks.model.readings.readings import ApplicationReading
+from kstreams_runbooks.observe.kafka.clients import bootstrap
+from kstreams_runbooks.observe.kafka.granted import read_granted
+from kstreams_runbooks.rules import rights
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.watch.rights import connection_principals, own_resources
+
+
+def require_rights(run: Run, reading: ApplicationReading) -> None:
+    """Refused without a right of the connection's login that a run certainly needs, Inconclusive if it is not known.
+
+    These are all that it reads with and, unless it is a dry run, what every runbook writes. What depends on the plan is
+    demanded with the plan (steps/plan/before.py). A DAG that rules/rights.yaml does not name demands nothing.
+    """
+    roles = ("observer",) if run.dry_run else ("observer", "operator")
+    rows = [
+        row
+        for row in rows_of(rights(), run.record.dag_id)
+        if row.by == "observer" or (row.by in roles and EVERY_RUNBOOK in row.used_by)
+    ]
+    if not rows:
+        return
+    principals = connection_principals(run.kafka)
+    with run.reader() as reader:
+        own = own_resources(load_fleet(), run.application, reading, reader, seen=True)
+        needed = needed_acls(rows, run.record.dag_id, run.record.application, own, principals)
+        granted = read_granted(reader, principals["observer"], needed.acls)
+    run.demand(run.decide(has_rights, needed=needed, reading=granted, bootstrap=bootstrap(run.kafka)))

@@ -1,0 +1,123 @@
+"""Reads what the rights of a runbook depend on: the resources of an application, and what its cluster grants."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from kstreams_runbooks.decide.fleet_graph import fleet_graph, writers_of
+from kstreams_runbooks.decide.instances.running import running_topology
+from kstreams_runbooks.decide.rights.needed import OF_CONNECTION, needed_acls
+from kstreams_runbooks.decide.topology.names import internal_by_id, is_changelog
+from kstreams_runbooks.fleet import Application, Fleet
+from kstreams_runbooks.matching import PatternTooSlow
+from kstreams_runbooks.model.readings.acls import GrantedReading, NeededAcls, OwnResources
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.rights import LoginRole
+from kstreams_runbooks.model.topology.topology import Topology
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.granted import read_granted
+from kstreams_runbooks.observe.kafka.topic_names import TopicNames
+from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics, readable_topics
+from kstreams_runbooks.observe.login.principal import principal_of
+from kstreams_runbooks.rules import rights
+
+_AT_LEAST_ONCE = "at_least_once"
+_UNKNOWN = "unknown"
+
+
+def own_resources(
+    fleet: Fleet, entry: Application, reading: ApplicationReading, reader: ClusterReader | None, *, seen: bool = False
+) -> OwnResources:
+    """The resources of an application by its entry, by the topology that runs, and by its cluster if it is read.
+
+    Without one of both its internal topics are Missing. With `seen` they are those of the reading then, to compare what
+    is granted: a prefix is not needed for topics that have names, and what was not read is demanded by the next step.
+    """
+    declared = tuple(dict.fromkeys((*entry.inputs, *entry.control, *entry.rule_topics)))
+    guarantee = entry.processing_guarantee
+    own = OwnResources(
+        application_id=entry.application_id,
+        inputs=declared,
+        outputs=tuple(entry.outputs),
+        repartition=(),
+        changelogs=(),
+        writers=_writers(fleet, entry, declared),
+        exactly_once=None if guarantee == _UNKNOWN else guarantee != _AT_LEAST_ONCE,
+    )
+    if entry.copies:
+        return own
+    topology = running_topology(reading)
+    if isinstance(topology, Missing):
+        return _seen(fleet, entry, reading, own) if seen else _unnamed(own, topology)
+    if reader is None:
+        return _unnamed(own, Missing("the cluster was not read"))
+    return _named(own, topology, reader.names())
+
+
+def _unnamed(own: OwnResources, why: Missing) -> OwnResources:
+    return replace(own, repartition=why, changelogs=why)
+
+
+def _seen(fleet: Fleet, entry: Application, reading: ApplicationReading, own: OwnResources) -> OwnResources:
+    """By the names of the topics that were read, none if they were not; a longer id has its own."""
+    if isinstance(reading.topics, Missing):
+        return own
+    ids = {one.application_id for one in fleet.entries.values() if one.cluster == entry.cluster}
+    found = internal_by_id([one.name for one in reading.topics], ids).get(entry.application_id, ())
+    names = [one for one in found if one not in {*own.inputs, *own.outputs}]
+    return replace(
+        own,
+        repartition=tuple(one for one in names if not is_changelog(one)),
+        changelogs=tuple(one for one in names if is_changelog(one)),
+    )
+
+
+def _named(own: OwnResources, topology: Topology, names: TopicNames) -> OwnResources:
+    topics, _ = readable_topics(topology, own.application_id, names)
+    sources = _sources(topics, names.visible)
+    of_globals = [source for sub in topology.subtopologies if sub.is_global for source in sub.sources]
+    # A store without logging, or one that uses its source, has no changelog: the cluster decides.
+    changelogs = topics.changelogs - sources
+    return replace(
+        own,
+        inputs=tuple(dict.fromkeys((*own.inputs, *sorted(sources - topics.internal)))),
+        repartition=tuple(sorted(topics.internal)),
+        changelogs=tuple(sorted(changelogs & names.visible | names.unseen(changelogs).keys())),
+        sinks=tuple(sorted(topics.outputs)),
+        globals=tuple(sorted({topic for source in of_globals for topic in source.topics})),
+    )
+
+
+def _sources(topics: TopologyTopics, visible: Collection[str]) -> frozenset[str]:
+    try:
+        return topics.sources(visible)
+    except PatternTooSlow:
+        return topics.sources()
+
+
+def _writers(fleet: Fleet, entry: Application, topics: Iterable[str]) -> tuple[str, ...]:
+    """Application ids of the entries that write these topics."""
+    entries = [one for one in fleet.entries.values() if one.cluster == entry.cluster]
+    graph = fleet_graph(one.declared() for one in entries)
+    names = {name for topic in topics for name in writers_of(graph, entry.cluster, topic)}
+    return tuple(sorted({one.application_id for one in entries if one.name in names} - {entry.application_id}))
+
+
+def connection_principals(
+    config: Mapping[str, Any], roles: Iterable[LoginRole] = OF_CONNECTION
+) -> dict[LoginRole, str]:
+    """The login of a connection in each of these roles, by its settings in librdkafka's names."""
+    return dict.fromkeys(roles, principal_of(config))
+
+
+def read_rights(
+    reader: ClusterReader,
+    runbooks: Iterable[str],
+    application: str,
+    own: OwnResources,
+    principals: Mapping[LoginRole, str],
+) -> tuple[tuple[NeededAcls, ...], GrantedReading]:
+    """The ACLs that each of these runbooks needs of the connection's login, and what the cluster grants of them."""
+    needed = tuple(needed_acls(rights(), runbook, application, own, principals) for runbook in runbooks)
+    every = dict.fromkeys(acl for one in needed for acl in one.acls)
+    return needed, read_granted(reader, next(iter(principals.values()), ""), every)

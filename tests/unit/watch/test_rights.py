@@ -1,0 +1,79 @@
+"""The resources of an application: by its topology and its cluster, by the topics that were read, or one prefix."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kstreams_runbooks.fleet import Fleet, load_fleet
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, TopicReading
+from kstreams_runbooks.observe.kafka.topic_names import TopicNames
+from kstreams_runbooks.watch.rights import own_resources
+from lab.fake_streams import FakeStreams
+from world.samples import down, instance, reading
+
+TOPOLOGY = (
+    "Topologies:\n  Sub-topology: 0\n    Source: a (topics: [in])\n      --> k\n"
+    "    Sink: k (topic: by-key-repartition)\n      <-- a\n"
+    "  Sub-topology: 1\n    Source: b (topics: [by-key-repartition])\n      --> p\n"
+    "    Processor: p (stores: [s, quiet])\n      --> o\n      <-- b\n    Sink: o (topic: more)\n      <-- p\n"
+)
+NAMES = ("in", "out", "app-by-key-repartition", "app-s-changelog", "app-v2-s-changelog")
+
+
+class Cluster:
+    """Of a reader the names of topics: nothing else is asked."""
+
+    def __init__(self, names: TopicNames) -> None:
+        self._names = names
+
+    def names(self) -> TopicNames:
+        """They."""
+        return self._names
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
+    """An application, another whose id begins with its id, and one that writes its input."""
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path))
+    FakeStreams(tmp_path, "app", TOPOLOGY, outputs=("out",)).declare()
+    FakeStreams(tmp_path, "app-v2", TOPOLOGY, inputs=("other",)).declare()
+    FakeStreams(tmp_path, "feeder", TOPOLOGY, inputs=("raw",), outputs=("in",)).declare()
+    return load_fleet()
+
+
+def of(fleet: Fleet, found: ApplicationReading, names: TopicNames | None = None, **given: bool) -> Any:
+    cluster: Any = None if names is None else Cluster(names)
+    return own_resources(fleet, fleet.application("app"), found, cluster, **given)
+
+
+def test_topology_and_cluster_name_every_topic(fleet: Fleet) -> None:
+    """A store without a changelog on the cluster has none; an output may be in the topology alone."""
+    own = of(fleet, reading(instance("one", topology=TOPOLOGY)), TopicNames.of(NAMES))
+    assert (own.inputs, own.outputs, own.sinks) == (("in",), ("out",), ("more",))
+    assert (own.repartition, own.changelogs) == (("app-by-key-repartition",), ("app-s-changelog",))
+    assert (own.writers, own.exactly_once) == (("feeder",), False)
+
+
+def test_a_changelog_that_may_be_hidden_is_named(fleet: Fleet) -> None:
+    names = TopicNames.of(NAMES, hidden=Missing("not known"))
+    own = of(fleet, reading(instance("one", topology=TOPOLOGY)), names)
+    assert own.changelogs == ("app-quiet-changelog", "app-s-changelog")
+
+
+def test_without_a_topology_the_topics_that_were_read_count_or_one_prefix(fleet: Fleet) -> None:
+    """While all instances are down; topics of a longer id are those of another application."""
+    stopped = reading(down("one"), down("two"))
+    read = ApplicationReading(
+        **{name: getattr(stopped, name) for name in ApplicationReading.__slots__ if name != "topics"},
+        topics=tuple(TopicReading(name, "id", 1) for name in NAMES),
+    )
+    own = of(fleet, read, TopicNames.of(NAMES), seen=True)
+    assert (own.repartition, own.changelogs) == (("app-by-key-repartition",), ("app-s-changelog",))
+    own = of(fleet, read, TopicNames.of(NAMES))
+    assert isinstance(own.repartition, Missing)
+    assert "topology not known" in own.repartition.missing
+
+
+def test_a_cluster_that_is_away_leaves_one_prefix(fleet: Fleet) -> None:
+    own = of(fleet, reading(instance("one", topology=TOPOLOGY)))
+    assert own.changelogs == Missing("the cluster was not read")

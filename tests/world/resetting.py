@@ -1,0 +1,36 @@
+"""The orders application as a reset of it is tried: declared with its facts, its outputs settable, under traffic."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kstreams_runbooks.observe import ClusterReader
+from lab import kafka, started_over
+from lab.stack import Stack
+from lab.supervise import until
+
+from world.given import declared_as
+
+DAG = "reset_and_cleanup"
+SHORT = {"gate_interval_s": 0.5, "gate_good_readings": 2}
+_WRITTEN = 500
+
+
+@contextmanager
+def declared(stack: Stack) -> Iterator[None]:
+    """The application declared with a release that prints its facts, and with settings that name its outputs."""
+    with declared_as(stack, limits=SHORT, **started_over.fields(stack.lab)):
+        yield
+
+
+def write(stack: Stack) -> None:
+    """Start the traffic, and return once the application has written results."""
+    stack.start_traffic()
+    until(lambda: records_in(stack, "orders-running") > _WRITTEN, 90, "the application has written results")
+
+
+def records_in(stack: Stack, topic: str) -> int:
+    """The sum of the end offsets of a topic."""
+    with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
+        held = reader.held({topic: kafka.PARTITIONS})
+    assert isinstance(held, tuple)
+    return sum(one.end for one in held if isinstance(one.end, int))
