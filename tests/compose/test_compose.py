@@ -17,7 +17,7 @@ def image(composed: Composed, instance: str) -> str:
 
 def test_nothing_runs_as_root_and_only_the_loopback_is_published(composed: Composed) -> None:
     """Every container has another user and no capability; one port is published, on 127.0.0.1."""
-    published = {}
+    published: dict[str, str] = {}
     for one in composed.compose.engine.containers(composed.compose.project):
         found = composed.api.inspect_container(one["Id"])
         assert found["Config"]["User"] == "runbooks", found["Name"]
@@ -29,7 +29,7 @@ def test_nothing_runs_as_root_and_only_the_loopback_is_published(composed: Compo
 
 
 def test_a_bump_across_containers(composed: Composed) -> None:
-    """From 3.4.1 to 4.3.1 through Airflow's API, by the worker of the cluster's queue; the containers are equal else."""
+    """From 3.4.1 to 4.3.1 through Airflow's API, by the worker of the cluster's queue; all else is equal."""
     composed.airflow().wait_for_dag(BUMP)
     before = [composed.container(one) for one in INSTANCES]
     assert [image(composed, one) for one in INSTANCES] == ["orders:3.4.1"] * 2
@@ -50,9 +50,7 @@ def test_a_worker_killed_in_the_middle_of_a_bounce(composed: Composed) -> None:
     """orders-2 is down and its worker gone: the run stops and reports both; cleared, another worker goes on."""
     state: list[str] = []
     run = threading.Thread(
-        target=lambda: state.append(
-            composed.run(BOUNCE, "bounce", settings="num.stream.threads=2", reason="a worker dies")
-        )
+        target=lambda: state.append(composed.run(BOUNCE, "bounce", settings={"num.stream.threads": 2}))
     )
     with composed.worker_dies_with("orders-2"):
         run.start()

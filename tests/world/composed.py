@@ -113,7 +113,7 @@ class Composed:
         """Return when the container of a service has ended."""
 
         def ended() -> bool:
-            return self.container(service)["State"]["Status"] == "exited"
+            return bool(self.container(service)["State"]["Status"] == "exited")
 
         until(ended, _EXITED_S, f"{service} has ended")
 
