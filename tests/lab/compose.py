@@ -189,7 +189,7 @@ class Compose:
             name, state, status = one["Names"][0].lstrip("/"), one["State"], str(one["Status"])
             if state == "exited" and status.startswith("Exited (0)"):
                 continue
-            if state in {"exited", "dead"}:
+            if state in {"exited", "dead", "restarting"}:
                 raise Refused(f"container {name} ended: {status}; read `docker logs {name}`")
             if "(healthy)" not in status:
                 waits.append(name)

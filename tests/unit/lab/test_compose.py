@@ -133,6 +133,9 @@ def test_a_container_that_ended_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
     waiting = Compose(Engine(tmp_path), ("docker-compose",), tmp_path / ".env")
     with pytest.raises(Refused, match=r"container p-spark-1 ended: Exited \(1\) 3 seconds ago; read `docker log"):
         waiting.wait_healthy(lambda _: None, limit_s=1)
+    found[2] |= {"State": "restarting", "Status": "Restarting (1) 24 seconds ago"}
+    with pytest.raises(Refused, match=r"container p-spark-1 ended: Restarting \(1\)"):
+        waiting.wait_healthy(lambda _: None, limit_s=1)
     del found[2]
     with pytest.raises(Refused, match="not healthy within 0 s: p-api-1; read"):
         waiting.wait_healthy(lambda _: None, limit_s=0)
