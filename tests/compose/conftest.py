@@ -18,10 +18,7 @@ from world.ports import COMPOSE, port
 
 @pytest.fixture(scope="session")
 def composed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Composed]:
-    """Images built, everything started and healthy; nothing of it is left afterwards.
-
-    COMPOSE_PROJECT_NAME names a project that is up already, with `.env`, for a test that is being written.
-    """
+    """Images built, everything started and healthy; nothing of it is left afterwards."""
     with ExitStack() as ends:
         environ = dict(os.environ)
         try:
@@ -32,8 +29,9 @@ def composed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Composed]:
         engine = Engine.of(environ)
         api = docker.APIClient(f"unix://{engine.path}", version="auto", timeout=600)
         env = tmp_path_factory.mktemp("compose") / ".env"
-        given = {"BASE": base_image(api, say), "AIRFLOW_PORT": str(port(COMPOSE))}
-        draw(engine, {"COMPOSE_PROJECT_NAME": f"kstreams-runbooks-test-{os.getpid()}"} | given, env)
+        project = environ.get("COMPOSE_PROJECT_NAME") or f"kstreams-runbooks-test-{os.getpid()}"
+        given = {"COMPOSE_PROJECT_NAME": project, "BASE": base_image(api, say), "AIRFLOW_PORT": str(port(COMPOSE))}
+        draw(engine, given, env)
         compose = Compose.of(environ, env)
         made = Composed(compose, api)
         try:

@@ -3,8 +3,12 @@
 import threading
 import time
 
+import pytest
 from lab.supervise import until
 from world.composed import Composed
+
+# The first test waits for images that are built, if nothing of them is cached.
+pytestmark = pytest.mark.timeout(3_600)
 
 INSTANCES = ("orders-1", "orders-2")
 BUMP, BOUNCE = "library_bump", "rolling_bounce"
