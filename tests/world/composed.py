@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.fleet.deployers.docker import BEFORE, NEXT
 from kstreams_runbooks.terminal.airflow.login import Login
 from lab.airflow import APPROVER, REQUESTER, Airflow
 from lab.compose import Compose
@@ -45,11 +46,14 @@ class Composed:
         return Airflow(f"http://127.0.0.1:{drawn['AIRFLOW_PORT']}", Login(login, drawn[_PASSWORDS[login]]))
 
     def container(self, service: str) -> dict[str, Any]:
-        """`docker inspect` of the container of a service."""
-        label = "com.docker.compose.service"
-        found = [one for one in self.compose.engine.containers(self.compose.project) if one["Labels"][label] == service]
-        assert len(found) == 1, f"{service}: {[one['Names'] for one in found]}"
-        return dict(self.api.inspect_container(found[0]["Id"]))
+        """`docker inspect` of the container of a service; those of a change (NAME.next) have its labels too."""
+        found = [
+            one["Id"]
+            for one in self.compose.engine.containers(self.compose.project)
+            if one["Labels"]["com.docker.compose.service"] == service and not one["Names"][0].endswith((NEXT, BEFORE))
+        ]
+        assert len(found) == 1, f"{service}: {found}"
+        return dict(self.api.inspect_container(found[0]))
 
     def run(self, dag_id: str, run_id: str, **form: Any) -> str:
         """Trigger a run as the one on call, approve it as another login; the state in which it ends."""
