@@ -1,4 +1,4 @@
-"""The restart of an instance by a person, as the wait for it sees it: between two looks lies what nothing measures."""
+"""The restart of an instance by a person, as the wait for it sees it: nothing measures what is between two looks."""
 
 from typing import Any
 

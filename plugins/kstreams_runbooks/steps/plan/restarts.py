@@ -22,7 +22,7 @@ def say_restarts(run: Run) -> None:
 def earlier_restarts(run: Run) -> list[EarlierRestart]:
     """The newest restarts of the application that other runs of it measured, oldest first.
 
-    If a run restarts its instances, those that a person restarted are no measure of it, and the other way round.
+    Restarts by a person count where a person restarts the instances, and those by a run where the run does.
     """
     kept = run.ledger.evidence_of(*run.about, kind="note", name=MEASURED, newest=_NEWEST)
     found = [EarlierRestart(one.run_key, decode(Restart, one.payload["restart"])) for one in kept]
