@@ -84,7 +84,9 @@ def test_a_lifetime_that_is_no_time_counts_as_five_minutes(endpoint: FakeTokenEn
 
 def test_an_endpoint_that_is_away_is_one_sentence() -> None:
     away = FakeTokenEndpoint("runbooks", url="http://127.0.0.1:9/token")
-    with pytest.raises(Unreachable, match=r"token endpoint: connection refused; no process .* \(http://127.0.0.1:9/token\)$"):
+    with pytest.raises(
+        Unreachable, match=r"token endpoint: connection refused; no process .* \(http://127.0.0.1:9/token\)$"
+    ):
         python_config(BROKER | away.settings())
 
 
