@@ -51,7 +51,6 @@ PYTHON_READS = frozenset(
         "describe_topics",
         "describe_topics_of_each",
         "describe_transactions",
-        "forget_coordinators",
         "get_broker_version_data",
         "known_brokers",
         "list_group_offsets",
@@ -61,6 +60,7 @@ PYTHON_READS = frozenset(
         "list_stable_offsets",
         "list_topics",
         "list_transactions",
+        "look_again",
         "requests",
     }
 )
