@@ -9,6 +9,7 @@ from typing import Any
 
 from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.model.address import kafka_servers
+from kstreams_runbooks.observe.kafka.moving import MOVED_WITHIN_S
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 from kstreams_runbooks.observe.login import tokens
 from kstreams_runbooks.observe.login.kafka_python import import_kafka_python
@@ -225,4 +226,12 @@ def unreachable(config: Mapping[str, Any], error: object) -> Unreachable:
     return Unreachable(
         f"Kafka at {bootstrap(config)}: no answer ({type(error).__name__}, tried for up to "
         f"{CONNECT_TIMEOUT_MS // 1000} s); is the broker up and reachable from here?"
+    )
+
+
+def one_unreachable(config: Mapping[str, Any], error: object, what: str) -> Unreachable:
+    """The same for one broker of several, which has `what` was asked for."""
+    return Unreachable(
+        f"Kafka at {bootstrap(config)}: {what}: one of the brokers does not answer ({type(error).__name__}, tried for "
+        f"{MOVED_WITHIN_S:.0f} s), and no other one has taken over from it; is each broker up and reachable from here?"
     )
