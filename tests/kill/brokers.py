@@ -32,7 +32,7 @@ from kill.table import passed
 TWO_DOWN, OLDER_BROKER = "two_brokers_down", "older_broker"
 # Rows that are a runbook of the kill harness under another name, because something else is different.
 _DAGS = {TWO_DOWN: "certify_drain", OLDER_BROKER: "library_bump"}
-NAMES = ("library_bump", "stop_and_restart", "undo", "certify_drain", TWO_DOWN, OLDER_BROKER)
+NAMES = ("library_bump", TWO_DOWN, "undo", "stop_and_restart", "certify_drain", OLDER_BROKER)
 # Each record is written to three brokers, which share two cores with everything else.
 _TRAFFIC = {"traffic_rate": 100, "customers": 200}
 # More strikes in a run meet a cluster that is not whole yet, and make the run twice as long.

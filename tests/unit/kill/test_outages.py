@@ -64,7 +64,7 @@ def test_runs_are_of_one_runbook_or_of_all() -> None:
 @pytest.mark.parametrize(
     ("environ", "sentence"),
     [
-        ({"RUNBOOK": "udno"}, "RUNBOOK=udno: unknown; set RUNBOOK to one of library_bump, stop_and_restart, undo"),
+        ({"RUNBOOK": "udno"}, "RUNBOOK=udno: unknown; set RUNBOOK to one of library_bump, two_brokers_down, undo"),
         ({"COUNT": "0"}, "COUNT=0: no run; set COUNT from 1 or leave it out"),
         ({"SEED": "x"}, "SEED=x: not a whole number from 0"),
         ({"FORMAT": "xml"}, "FORMAT=xml: unknown"),
