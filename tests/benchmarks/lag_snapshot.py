@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -40,13 +40,19 @@ _OWN = frozenset({"BrokerHeartbeat", "Fetch", "FetchSnapshot", "AllocateProducer
 def main() -> None:
     """Print the document; with `once BOOTSTRAP` one snapshot alone, as a command."""
     if sys.argv[1:2] == ["once"]:
-        print(json.dumps(snapshot(sys.argv[2])))
+        print(json.dumps(snapshot({"bootstrap.servers": sys.argv[2]})))
         return
     lab = Lab.of()
-    groups, partitions = (int(os.environ.get(name) or value) for name, value in _SIZES)
+    groups, partitions = sizes()
     with observed_broker(lab) as counted, stack(lab, Parts(deployed=None, airflow=False, built=True)):
         fill(lab.bootstrap, groups, partitions // groups)
         print(json.dumps(measured(lab.bootstrap, counted, groups, partitions)))
+
+
+def sizes() -> tuple[int, int]:
+    """Groups and partitions."""
+    groups, partitions = (int(os.environ.get(name) or value) for name, value in _SIZES)
+    return groups, partitions
 
 
 @contextmanager
@@ -101,11 +107,10 @@ def committed(admin: AdminClient, group: str, each: int) -> bool:
     return all(one.error is None for one in answer)
 
 
-def snapshot(bootstrap: str) -> dict[str, Any]:
+def snapshot(config: Mapping[str, Any]) -> dict[str, Any]:
     """One snapshot in this process: seconds from the connection to the end, what it saw, and the memory at most."""
     began = time.monotonic()
-    config = {"bootstrap.servers": bootstrap}
-    with ClusterReader(config) as reader:
+    with ClusterReader(dict(config)) as reader:
         asked = [LagAsked(name, name, {f"{name}-input": "source"}) for name in asked_of(reader)]
         first = read_lag(reader, "bench", asked)
         took = time.monotonic() - began
@@ -133,14 +138,14 @@ def measured(bootstrap: str, counted: Callable[[], int], groups: int, partitions
         "schema_version": SCHEMA_VERSION,
         "groups": groups,
         "partitions": partitions,
-        "snapshot_command_s": _spread([one["command"] for one in ours]),
-        "snapshot_read_s": _spread([one["seconds"] for one in ours]),
-        "snapshot_read_warm_s": _spread([one["warm_seconds"] for one in ours]),
-        "snapshot_requests": _spread([one["requests"] for one in ours]),
-        "snapshot_peak_mb": _spread([one["peak_mb"] for one in ours]),
-        "tool_command_s": _spread([one["command"] for one in theirs]),
-        "tool_requests": _spread([one["requests"] for one in theirs]),
-        "ratio_of_commands": _spread([a["command"] / b["command"] for a, b in zip(ours, theirs, strict=True)]),
+        "snapshot_command_s": spread([one["command"] for one in ours]),
+        "snapshot_read_s": spread([one["seconds"] for one in ours]),
+        "snapshot_read_warm_s": spread([one["warm_seconds"] for one in ours]),
+        "snapshot_requests": spread([one["requests"] for one in ours]),
+        "snapshot_peak_mb": spread([one["peak_mb"] for one in ours]),
+        "tool_command_s": spread([one["command"] for one in theirs]),
+        "tool_requests": spread([one["requests"] for one in theirs]),
+        "ratio_of_commands": spread([a["command"] / b["command"] for a, b in zip(ours, theirs, strict=True)]),
     }
 
 
@@ -170,7 +175,8 @@ def _plain() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "JAVA_TOOL_OPTIONS"}
 
 
-def _spread(values: list[float]) -> dict[str, float]:
+def spread(values: list[float]) -> dict[str, float]:
+    """Median, smallest and largest."""
     return {
         "median": round(statistics.median(values), 2),
         "min": round(min(values), 2),

@@ -19,7 +19,8 @@ from kstreams_runbooks.steps.plan.looking import check, observe
 from kstreams_runbooks.steps.plan.plan import library_bump, planned
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from lab.fake_streams import FakeStreams
-from lab.secured import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, Login, Secured
+from lab.logins import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, Login
+from lab.secured import Secured
 from lab.supervise import until
 from world.new_ledger import new_ledger
 

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator
 from multiprocessing.synchronize import Barrier
@@ -223,6 +224,7 @@ def test_a_full_disk_is_one_sentence(kind: str, request: pytest.FixtureRequest) 
         error = _fills(ledger, key := started(ledger, "r"))
         assert _is_one_sentence(error), error
         assert "full" in str(error) or "No space left on device" in str(error) or "disk I/O error" in str(error)
+        assert str(error).endswith("; start or free it, or correct KSTREAMS_RUNBOOKS_LEDGER")
         shown = CliRunner().invoke(cli, ["evidence", key, "--verify"], env={"KSTREAMS_RUNBOOKS_LEDGER": url})
         assert (shown.exit_code, shown.stderr) == (0, "")
 
@@ -358,10 +360,16 @@ def test_migrate_ledger_makes_a_server_ready(server: Server) -> None:
 
 
 def test_a_server_that_is_away_is_one_sentence() -> None:
-    """Nothing listens there: said within the time that a connection may take, with what to do."""
-    with pytest.raises(Unreachable) as away:
-        Ledger.open("postgresql+psycopg://ledger@127.0.0.1:9/none")
-    assert len(str(away.value).splitlines()) == 1
+    """Nothing listens there, or what listens never answers: said within one attempt, with what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        for port, cause, limit_s in ((9, "Connection refused", 6), (silent.getsockname()[1], "timeout expired", 15)):
+            began = time.monotonic()
+            with pytest.raises(Unreachable) as away:
+                Ledger.open(f"postgresql+psycopg://ledger@127.0.0.1:{port}/none")
+            assert time.monotonic() - began < limit_s
+            assert _is_one_sentence(away.value)
+            assert cause in str(away.value)
+            assert str(away.value).endswith("; start or free it, or correct KSTREAMS_RUNBOOKS_LEDGER")
 
 
 def test_open_runs_of_the_release_before_keep_the_digests_of_their_plans(empty: NewLedger) -> None:

@@ -27,7 +27,8 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 from lab.certificates import KEY_PASSWORD
 from lab.fake_streams import FakeStreams
 from lab.fake_tokens import FakeTokenEndpoint, fake_token_endpoint
-from lab.secured import Login, Secured
+from lab.logins import Login
+from lab.secured import Secured
 from world.new_ledger import new_ledger
 
 pytestmark = pytest.mark.long

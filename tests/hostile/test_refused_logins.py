@@ -12,7 +12,8 @@ import pytest
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.observe import ClusterReader
 from lab.certificates import KEY_PASSWORD
-from lab.secured import Login, Secured
+from lab.logins import Login
+from lab.secured import Secured
 
 LIMIT_S = 3
 

@@ -39,7 +39,8 @@ from kstreams_runbooks.watch.judge import judge_fleet
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.status import read_cluster
 from lab.fake_streams import FakeStreams
-from lab.secured import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, TRANSACTIONAL_ID, Login, Secured
+from lab.logins import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, TRANSACTIONAL_ID, Login
+from lab.secured import Secured
 from lab.supervise import until
 
 APPLICATION, IN, OUT = "matrix-app", "matrix-in", "matrix-out"

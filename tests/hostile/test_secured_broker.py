@@ -6,7 +6,8 @@ import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AclOperation, AdminClient, NewTopic  # type: ignore[attr-defined]
 from kstreams_runbooks.observe.kafka.clients import connect_python
-from lab.secured import TOPIC, Login, Secured
+from lab.logins import TOPIC, Login
+from lab.secured import Secured
 
 _QUIET: dict[str, Any] = {"log_level": 0, "error_cb": lambda _: None}
 

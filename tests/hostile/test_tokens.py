@@ -13,7 +13,8 @@ from confluent_kafka.admin import AclOperation, NewTopic  # type: ignore[attr-de
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.observe import ClusterReader
 from lab.fake_tokens import FakeTokenEndpoint, fake_token_endpoint
-from lab.secured import GROUP, TOPIC, Login, Secured
+from lab.logins import GROUP, TOPIC, Login
+from lab.secured import Secured
 
 LIMIT_S = 3
 NAME = "token-client"

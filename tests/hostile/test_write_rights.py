@@ -29,7 +29,8 @@ from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.observe.kafka.touched import read_touched
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.perform import perform
-from lab.secured import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, Login, Secured
+from lab.logins import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, Login
+from lab.secured import Secured
 from world.new_ledger import new_ledger
 
 OPERATIONS = {

@@ -4,7 +4,7 @@ import json
 import os
 import secrets
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,9 @@ from lab.settings import Lab
 from lab.supervise import Program, Supervisor, Waiting, log_tail, until
 
 COMPONENTS = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer")
+
+SECOND_SCHEDULER = "airflow-scheduler-2"
+_SECOND = {SECOND_SCHEDULER: "airflow-scheduler"}
 
 # Writes the notes of runs, as docs/security.md describes its rights.
 NOTES = "runbook_notes"
@@ -92,7 +95,7 @@ def environment(lab: Lab) -> dict[str, str]:
         "core__simple_auth_manager_passwords_file": str(_passwords_file(lab)),
         "core__simple_auth_manager_users": ",".join(f"{name}:{role}" for name, role in LOGINS.items()),
         "dag_processor__refresh_interval": "10",
-        "database__sql_alchemy_conn": f"sqlite:///{home / 'airflow.db'}",
+        "database__sql_alchemy_conn": lab.metadata or f"sqlite:///{home / 'airflow.db'}",
         "logging__base_log_folder": str(home / "logs"),
         "logging__colored_console_log": "False",
         # How long a task that could start waits for the scheduler's next pass.
@@ -105,6 +108,12 @@ def environment(lab: Lab) -> dict[str, str]:
         # More processes run here than two cores can serve at once: a late answer is not a lost one.
         "workers__execution_api_timeout": "30",
     }
+    if lab.metadata:
+        # The same driver: Airflow would look for another one.
+        settings["database__sql_alchemy_conn_async"] = lab.metadata
+        # A scheduler that is gone is found, and its tasks are taken over, in seconds: after minutes by default.
+        settings["scheduler__scheduler_health_check_threshold"] = "15"
+        settings["scheduler__orphaned_tasks_check_interval"] = "10"
     # With this the terminal commands find Airflow, as the person who may trigger.
     ours = {URL: lab.airflow_url, USER: REQUESTER, PASSWORD: passwords(lab)[REQUESTER]}
     ours[f"AIRFLOW_CONN_{NOTE_CONNECTION.upper()}"] = json.dumps(
@@ -119,16 +128,16 @@ def environment(lab: Lab) -> dict[str, str]:
     return ours | {"AIRFLOW_HOME": str(home)} | {f"AIRFLOW__{name.upper()}": value for name, value in settings.items()}
 
 
-def programs(lab: Lab) -> tuple[Program, ...]:
-    """The four components under supervisord.
+def programs(lab: Lab, names: Sequence[str] = COMPONENTS) -> tuple[Program, ...]:
+    """The four components under supervisord, and a second scheduler if it is among the names.
 
     The log servers of the scheduler and the triggerer bind every address, and Airflow 3.3 has no setting for it. They
     are not started: the API server is on the same machine and reads the files.
     """
     airflow = (str(lab.python), "-m", "airflow")
     return tuple(
-        Program(name, (*airflow, name.removeprefix("airflow-"), *_WITHOUT_LOG_SERVER.get(name, ())), kill_group=True)
-        for name in COMPONENTS
+        Program(name, (*airflow, what.removeprefix("airflow-"), *_WITHOUT_LOG_SERVER.get(what, ())), kill_group=True)
+        for name, what in ((name, _SECOND.get(name, name)) for name in names)
     )
 
 
@@ -166,8 +175,8 @@ def heard_end(lab: Lab, task_id: str, run_id: str) -> bool:
     A question that is answered before that is lost: Airflow 3.3 fails its task ("finished with state success, but the
     task instance's state attribute is queued").
     """
-    log = (lab.logs / "airflow-scheduler.log").read_text(encoding="utf-8", errors="replace")
-    lines = [line for line in log.splitlines() if run_id in line and task_id in line]
+    logs = [file.read_text(encoding="utf-8", errors="replace") for file in lab.logs.glob("airflow-scheduler*.log")]
+    lines = [line for log in logs for line in log.splitlines() if run_id in line and task_id in line]
     started = sum(f".{task_id} {run_id} " in line for line in lines if "Trying to enqueue tasks" in line)
     key = f"task_id='{task_id}', run_id='{run_id}'"
     ended = sum(key in line for line in lines if "Received executor event" in line)

@@ -22,7 +22,12 @@ _STOPPING = 40
 
 def task_process(stack: Stack, task_instance_id: str) -> psutil.Process | None:
     """The process of one try of a task; Airflow writes the id of the try into its title. None if it has none."""
-    scheduler = stack.supervisor.pid(SCHEDULER)
+    return task_process_of(stack, task_instance_id, SCHEDULER)
+
+
+def task_process_of(stack: Stack, task_instance_id: str, component: str) -> psutil.Process | None:
+    """The same below one of two schedulers."""
+    scheduler = stack.supervisor.pid(component)
     with suppress(psutil.Error):
         for process in psutil.Process(scheduler).children(recursive=True) if scheduler else ():
             with suppress(psutil.Error):

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kstreams_runbooks.errors import BadInput
@@ -58,6 +58,11 @@ class Ports:
         return self.base + 3
 
     @property
+    def secured(self) -> int:
+        """Kafka's listener with logins, if it has one."""
+        return self.base + 4
+
+    @property
     def connect(self) -> int:
         """Spark Connect."""
         return self.base + 6
@@ -69,13 +74,20 @@ class Ports:
 
 @dataclass(frozen=True)
 class Lab:
-    """One stack: its run directory, its ports, its fleet, its number of brokers. Two stacks share nothing."""
+    """One stack: its run directory, its ports, its fleet, its number of brokers. Two stacks share nothing.
+
+    `connection` are the settings with which the runbooks reach Kafka, if they are not those of the open listener;
+    `ledger` and `metadata` the addresses of the ledger and of Airflow's database, if they are not SQLite files.
+    """
 
     run_dir: Path
     ports: Ports
     checkout: Path = CHECKOUT
     config: Path = CHECKOUT / "config"
     brokers: int = 1
+    connection: Mapping[str, str] = field(default_factory=dict)
+    ledger: str = ""
+    metadata: str = ""
 
     @classmethod
     def of(cls, environ: Mapping[str, str] = os.environ) -> "Lab":
@@ -178,8 +190,8 @@ class Lab:
             "DEMO_RELEASES": str(self.releases),
             "DEMO_PYTHON": str(self.python),
             "KSTREAMS_RUNBOOKS_CONFIG": str(self.config),
-            "KSTREAMS_RUNBOOKS_LEDGER": f"sqlite:///{self.run_dir / 'ledger.db'}",
+            "KSTREAMS_RUNBOOKS_LEDGER": self.ledger or f"sqlite:///{self.run_dir / 'ledger.db'}",
             "AIRFLOW_CONN_KAFKA_DEMO": json.dumps(
-                {"conn_type": "kafka", "extra": {"bootstrap.servers": self.bootstrap}}
+                {"conn_type": "kafka", "extra": {"bootstrap.servers": self.bootstrap, **self.connection}}
             ),
         }

@@ -29,7 +29,8 @@ DEFAULT_CUSTOMERS = 1_000
 class Parts:
     """The parts of a stack. `deployed` None leaves the application out; `built` means that Maven has run already.
 
-    `broker` has settings of the broker that are not those of its launcher.
+    `broker` has settings of the broker that are not those of its launcher; `prepared` is called once it has the
+    topics, before the application starts.
     `spark` is a Connect server on the loopback, which every program finds by SPARK_REMOTE.
     """
 
@@ -42,6 +43,8 @@ class Parts:
     seed: int = 1
     built: bool = False
     broker: Mapping[str, str] = field(default_factory=dict)
+    second_scheduler: bool = False
+    prepared: Callable[[], None] = lambda: None
 
     @classmethod
     def broker_only(cls) -> "Parts":
@@ -126,7 +129,7 @@ class Stack:
             programs += [application.program(lab, name) for name in parts.deployed.names]
             programs.append(traffic_program(lab, parts))
         if parts.airflow:
-            programs += airflow.programs(lab)
+            programs += airflow.programs(lab, self._components())
         if parts.spark:
             programs.append(spark.connect_program(lab.ports.connect))
         at = time.time()
@@ -140,9 +143,10 @@ class Stack:
             kafka.wait_for_broker(lab, self.supervisor)
             if parts.deployed:
                 kafka.create_topics(lab.bootstrap, parts.deployed.topics)
+            parts.prepared()
         began = time.monotonic()
         if parts.airflow:
-            self.supervisor.start(*airflow.COMPONENTS)
+            self.supervisor.start(*self._components())
         if parts.spark:
             self.supervisor.start(spark.CONNECT)
         if parts.deployed:
@@ -156,6 +160,10 @@ class Stack:
         if parts.spark:
             with self._timed("wait for Spark Connect"):
                 spark.wait_connect(lab.ports.connect, self.supervisor)
+
+    def _components(self) -> tuple[str, ...]:
+        second = (airflow.SECOND_SCHEDULER,) if self.parts.second_scheduler else ()
+        return (*airflow.COMPONENTS, *second)
 
     @contextmanager
     def _timed(self, what: str, where: str = "") -> Iterator[None]:

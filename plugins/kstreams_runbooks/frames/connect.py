@@ -4,6 +4,7 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -78,15 +79,43 @@ def disconnect(session: "SparkSession", remote: str) -> None:
     session.stop()
 
 
+class _Users:
+    """The threads that are in the mode: the first sets the mark, the last restores what was there before."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._number = 0
+        self._before: str | None = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if not self._number:
+                self._before = os.environ.get(MODE)
+                os.environ[MODE] = "1"
+            self._number += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._number -= 1
+            if self._number:
+                return
+            if self._before is None:
+                os.environ.pop(MODE, None)
+            else:
+                os.environ[MODE] = self._before
+
+
+_USERS = _Users()
+
+
 @contextmanager
 def connect_mode() -> Iterator[None]:
-    """Restore the environment at the end: a job submitted later would inherit the mark of a process of Connect."""
-    before = os.environ.get(MODE)
-    os.environ[MODE] = "1"
+    """Mark the process as one of Connect, which pyspark does for good; several threads may be in it at once.
+
+    A job that is submitted meanwhile inherits the mark, and drops it itself (`job.opened`).
+    """
+    _USERS.enter()
     try:
         yield
     finally:
-        if before is None:
-            os.environ.pop(MODE, None)
-        else:
-            os.environ[MODE] = before
+        _USERS.leave()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.files import replace_file
-from kstreams_runbooks.frames.connect import configure, connect_mode, connected, disconnect
+from kstreams_runbooks.frames.connect import MODE, configure, connect_mode, connected, disconnect
 from kstreams_runbooks.frames.source import STARTED_WITH
 
 if TYPE_CHECKING:
@@ -91,6 +91,9 @@ def opened(name: str, remote: str | None, tasks: int = 1) -> Iterator["SparkSess
             finally:
                 disconnect(session, address)
         return
+    # Inherited from a process that counts over Connect: the presence of either makes pyspark ask for a server.
+    for variable in (MODE, REMOTE):
+        os.environ.pop(variable, None)
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.appName(name).config(map=dict(STARTED_WITH)).getOrCreate()

@@ -64,6 +64,7 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = _parsed(url)
         self.engine = _engine(self.url)
+        self._answered = False
         # On SQLite a write transaction takes the write lock at its beginning: a transaction that reads first could only
         # give up if another one has written since. On any other database it locks the rows that it depends on
         # (ledger/journal.py), and has to see the commits made while it waited for them.
@@ -107,7 +108,7 @@ class Database:
             reraise=True,
         )
         try:
-            return retrying(call)
+            result = retrying(call)
         except IntegrityError as error:
             raise BadInput(
                 f"ledger {self.name}: {_first_line(error)}; a row is missing, or is there twice: "
@@ -130,10 +131,14 @@ class Database:
                 f"ledger {self.name}: a row is damaged ({error}), and its content is unknown; find the row with "
                 "`kstreams-runbooks evidence RUN --verify`, and restore the ledger from a backup"
             ) from error
+        self._answered = True
+        return result
 
     def _passing(self, error: BaseException) -> bool:
         if isinstance(error, OperationalError):
-            return not any(word in str(error.orig) for word in _LASTING)
+            # A server that never answered is not about to: a minute of attempts would hide that it is away.
+            lasting = _LASTING if self._answered else (*_LASTING, "timeout expired")
+            return not any(word in str(error.orig) for word in lasting)
         # Two first writers of one row; SQLite's write lock prevents that.
         return isinstance(error, IntegrityError) and getattr(error.orig, "sqlstate", None) == _TWICE
 

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
 
-from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
 from kstreams_runbooks.wording import outside, sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.fleet import Application, Fleet
     from kstreams_runbooks.model.readings.acls import OwnResources
+    from kstreams_runbooks.model.readings.readings import ApplicationReading
     from kstreams_runbooks.model.rights import LoginRole
+    from kstreams_runbooks.model.target import Target
 
 _EPILOG = """\b
 Examples:
@@ -22,7 +24,8 @@ Examples:
     --principal application=User:orders --format yaml
 \b
 Without --principal the login of the cluster's connection reads, writes and counts with Spark, and the login of the
-application is PRINCIPAL.
+application is PRINCIPAL. With --release or --setting the ACLs include those for the internal topics of that version,
+which may not be on the cluster yet: a run that brings it reads them, and the application creates them.
 """
 
 
@@ -32,6 +35,10 @@ _FORMATS = click.Choice(["acls", "yaml", "json", "text"])
 @click.command("rights", epilog=_EPILOG)
 @click.argument("runbook", required=False)
 @click.option("--application", metavar="NAME", help="Fleet entry whose topics and group are named.")
+@click.option("--release", metavar="NAME", help="A declared release that a run brings; default: the one that runs.")
+@click.option(
+    "--setting", "settings", multiple=True, metavar="NAME=VALUE", help="A setting that the run sets, as in its form."
+)
 @click.option(
     "--principal",
     "principals",
@@ -40,7 +47,14 @@ _FORMATS = click.Choice(["acls", "yaml", "json", "text"])
     help="Such as User:runbooks: for observer, operator and spark; with ROLE= for one of them, or for application.",
 )
 @click.option("--format", "form", type=_FORMATS, default="acls", show_default=True)
-def rights_command(runbook: str | None, application: str | None, principals: tuple[str, ...], form: str) -> None:
+def rights_command(
+    runbook: str | None,
+    application: str | None,
+    release: str | None,
+    settings: tuple[str, ...],
+    principals: tuple[str, ...],
+    form: str,
+) -> None:
     """The ACLs that RUNBOOK needs, no more, for each login: observer, operator, Spark and the application's own.
 
     Internal topics are named if an instance reports its topology and the cluster answers; otherwise they are one
@@ -52,8 +66,8 @@ def rights_command(runbook: str | None, application: str | None, principals: tup
     if runbook is None:
         from kstreams_runbooks.present.rights_page import rights_page
 
-        if application or principals:
-            raise BadInput("rights: --application and --principal belong to a runbook; name one")
+        if application or principals or release or settings:
+            raise BadInput("rights: --application, --release, --setting and --principal belong to a runbook; name one")
         click.echo(rights_page(rights()), nl=False)
         return
     from kstreams_runbooks.decide.rights.needed import needed_acls, rows_of
@@ -67,10 +81,15 @@ def rights_command(runbook: str | None, application: str | None, principals: tup
         raise BadInput(f"rights: {outside(runbook, 80)} (expected a runbook that is a DAG: {', '.join(_dags())})")
     if application is None:
         raise BadInput(f"rights {runbook}: whose topics and group? give --application NAME")
-    given = _given(principals)
+    given, wanted = _given(principals), _settings(settings)
     fleet = load_fleet()
     entry = fleet.application(application)
-    config, own = _own(fleet, entry)
+    if release is not None and release not in (declared := entry.declared().releases):
+        raise BadInput(
+            f"rights: release {outside(release, 40)} is not declared for {entry.name} (it has {', '.join(declared)}); "
+            "give one of them"
+        )
+    config, own = _own(fleet, entry, release, wanted)
     needed = needed_acls(rights(), runbook, entry.name, own, _principals(config, given))
     server = bootstrap(config) if config else ""
     if form == "json":
@@ -128,19 +147,45 @@ def _principals(config: Mapping[str, Any], given: Mapping["LoginRole", str]) -> 
     )
 
 
-def _own(fleet: "Fleet", entry: "Application") -> tuple[dict[str, Any], "OwnResources"]:
+def _settings(given: tuple[str, ...]) -> dict[str, str]:
+    pairs = {name: (equals, value) for name, equals, value in (one.partition("=") for one in given)}
+    if bad := next((name for name, (equals, _) in pairs.items() if not name or not equals), None):
+        raise BadInput(f"--setting {outside(bad, 80)}: is not NAME=VALUE; correct it")
+    return {name: value for name, (_, value) in pairs.items()}
+
+
+def _own(
+    fleet: "Fleet", entry: "Application", release: str | None, settings: Mapping[str, str]
+) -> tuple[dict[str, Any], "OwnResources"]:
     """The connection's settings (empty if there is none), and the resources as far as they can be read."""
     from kstreams_runbooks.connections import kafka_config
+    from kstreams_runbooks.decide.topology.text import parse_topology
     from kstreams_runbooks.deployers import make_deployer
     from kstreams_runbooks.observe import ClusterReader, read_application, unread
-    from kstreams_runbooks.watch.rights import own_resources
+    from kstreams_runbooks.watch.rights import own_resources, with_release
 
     config: dict[str, Any] = {}
     try:
         config = kafka_config(fleet.cluster(entry.cluster).connection)
         with ClusterReader(config) as reader:
-            reading = read_application(entry, reader, make_deployer(entry, dry_run=True))
-            return config, own_resources(fleet, entry, reading, reader)
+            deployer = make_deployer(entry, dry_run=True)
+            reading = read_application(entry, reader, deployer)
+            own = own_resources(fleet, entry, reading, reader)
+            if release or settings:
+                brought = parse_topology(deployer.topology(_target(reading, release, settings)))
+                own = with_release(own, brought, reader)
+            return config, own
     except RunbookError as error:
         click.echo(sentence(error), err=True)
         return config, own_resources(fleet, entry, unread(entry, str(error)), None)
+
+
+def _target(reading: "ApplicationReading", release: str | None, settings: Mapping[str, str]) -> "Target":
+    from kstreams_runbooks.model.readings.readings import Deployment
+    from kstreams_runbooks.model.target import Target
+
+    running = {one.deployment.release for one in reading.instances if isinstance(one.deployment, Deployment)}
+    wanted = release or (running.pop() if len(running) == 1 else None)
+    if not isinstance(wanted, str):
+        raise Inconclusive("rights: the release that runs is not known, so neither are its topics; give --release")
+    return Target.of(wanted, settings)

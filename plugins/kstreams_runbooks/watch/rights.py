@@ -88,6 +88,27 @@ def _named(own: OwnResources, topology: Topology, names: TopicNames) -> OwnResou
     )
 
 
+def with_release(own: OwnResources, brought: Topology, reader: ClusterReader) -> OwnResources:
+    """The same with the topics of a version that a run brings: its internal topics may not be on the cluster yet."""
+    if isinstance(own.repartition, Missing) or isinstance(own.changelogs, Missing):
+        return own
+    names = reader.names()
+    topics, _ = readable_topics(brought, own.application_id, names)
+    sources = _sources(topics, names.visible)
+    new = _named(own, brought, names)
+    return replace(
+        new,
+        repartition=_joined(own.repartition, topics.internal),
+        changelogs=_joined(own.changelogs, topics.changelogs - sources),
+        sinks=_joined(own.sinks, topics.outputs),
+        globals=_joined(own.globals, new.globals),
+    )
+
+
+def _joined(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({*one, *other}))
+
+
 def _sources(topics: TopologyTopics, visible: Collection[str]) -> frozenset[str]:
     try:
         return topics.sources(visible)

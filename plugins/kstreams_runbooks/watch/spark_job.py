@@ -18,7 +18,6 @@ from kstreams_runbooks.documents.text import read_text
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.fleet.deployers.environment import is_ours
 from kstreams_runbooks.frames.bundle import write_bundle
-from kstreams_runbooks.frames.connect import MODE
 from kstreams_runbooks.frames.ranges import LARGEST_RANGES, OffsetRange
 from kstreams_runbooks.properties import dump
 from kstreams_runbooks.watch.drain.java_client import java_settings
@@ -87,8 +86,6 @@ def submit_here(made: Submission) -> bool:
     Its warnings would be above our sentence otherwise.
     """
     conf = [word for name, value in _ALONE.items() for word in ("--conf", f"{name}={value}")]
-    # A count that was given up may still be in Connect's mode, in a thread of this process.
-    inherited = {name: value for name, value in os.environ.items() if name != MODE}
     options = ["--master", "local[*]", "--py-files", made.py_files, "--jars", made.jars, *conf]
     with TemporaryFile() as said:
         done = subprocess.run(
@@ -96,7 +93,7 @@ def submit_here(made: Submission) -> bool:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=said,
-            env=inherited | made.environment | {"PYSPARK_PYTHON": sys.executable},
+            env=os.environ | made.environment | {"PYSPARK_PYTHON": sys.executable},
             check=False,
         )
         if not made.result.is_file():
@@ -123,7 +120,7 @@ def _submission(
                 str(write_bundle(directory / "frames.zip")),
                 _jars(),
                 # spark-submit is where this Python's own commands are.
-                {name: "" for name in os.environ if is_ours(name) and name != MODE}
+                {name: "" for name in os.environ if is_ours(name)}
                 | {"PATH": f"{sysconfig.get_path('scripts')}:{os.environ.get('PATH', '')}"},
                 result,
             ),

@@ -12,7 +12,7 @@ import pytest
 from alembic import command, op
 from alembic.script import ScriptDirectory
 from kstreams_runbooks.errors import BadInput, Unreachable
-from kstreams_runbooks.ledger import Ledger, ledger_url, migrate
+from kstreams_runbooks.ledger import Ledger, ledger_url, migrate, one_machine
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.schema import HEAD, alembic_config, revision
 from kstreams_runbooks.ledger.tables import Base
@@ -190,3 +190,17 @@ def test_opening_a_ready_ledger_does_not_import_alembic(url: str) -> None:
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("sqlite:////var/ledger.db", "SQLite is for one machine: workers on several machines, or two schedulers, need"),
+        ("postgresql+psycopg://ledger@db/ledger", ""),
+    ],
+)
+def test_a_ledger_of_one_machine_is_named_with_the_remedy(url: str, said: str) -> None:
+    """As `readiness` shows it, whose ledger may be a server."""
+    assert said in one_machine(url)
+    assert bool(one_machine(url)) is bool(said)
+    assert not said or "set KSTREAMS_RUNBOOKS_LEDGER (docs/ledger.md)" in one_machine(url)

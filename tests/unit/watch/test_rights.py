@@ -1,13 +1,15 @@
 """The resources of an application: by its topology and its cluster, by the topics that were read, or one prefix."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.fleet import Fleet, load_fleet
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, TopicReading
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
-from kstreams_runbooks.watch.rights import own_resources
+from kstreams_runbooks.watch.rights import own_resources, with_release
 from lab.fake_streams import FakeStreams
 from world.samples import down, instance, reading
 
@@ -77,3 +79,16 @@ def test_without_a_topology_the_topics_that_were_read_count_or_one_prefix(fleet:
 def test_a_cluster_that_is_away_leaves_one_prefix(fleet: Fleet) -> None:
     own = of(fleet, reading(instance("one", topology=TOPOLOGY)))
     assert own.changelogs == Missing("the cluster was not read")
+
+
+def test_a_version_that_a_run_brings_adds_its_internal_topics(fleet: Fleet) -> None:
+    """They are not on the cluster yet; those of the version that runs stay, and so does one prefix for all of them."""
+    brought = parse_topology(TOPOLOGY.replace("by-key", "by-day").replace("quiet", "new").replace("more", "most"))
+    own = of(fleet, reading(instance("one", topology=TOPOLOGY)), TopicNames.of(NAMES))
+    cluster: Any = Cluster(TopicNames.of(NAMES))
+    both = with_release(own, brought, cluster)
+    assert both.repartition == ("app-by-day-repartition", "app-by-key-repartition")
+    assert both.changelogs == ("app-new-changelog", "app-s-changelog")
+    assert (both.inputs, both.outputs, both.sinks) == (("in",), ("out",), ("more", "most"))
+    prefix = replace(own, repartition=Missing("not known"))
+    assert with_release(prefix, brought, cluster) == prefix

@@ -76,17 +76,18 @@ def may_write(reading: TouchedReading, writes: tuple[PlannedWrite, ...]) -> Verd
 
 def _refusals(reading: TouchedReading, writes: tuple[PlannedWrite, ...]) -> Iterator[str]:
     topics, groups = _topics(reading), _groups(reading)
+    who = f"login {reading.principal}" if reading.principal else "this login"
     for write in writes:
         needs, words = _NEEDS[write.kind], write.kind.replace("_", " ")
         for name in write.topics:
             topic = topics.get(name)
             if needs.topic and isinstance(topic, TopicState) and _is_denied(reading, write.kind, topic, needs.topic):
                 also = ", or Create on Cluster" if needs.topic == "CREATE" else ""
-                yield f"topic {name}: this login may not {words}; grant it {_right(needs.topic)} on Topic {name}{also}"
+                yield f"topic {name}: {who} may not {words}; grant it {_right(needs.topic)} on Topic {name}{also}"
         group = groups.get(write.group)
         if needs.group and group and not isinstance(group.operations, Missing) and needs.group not in group.operations:
             right = f"{_right(needs.group)} on Group {write.group}"
-            yield f"group {write.group}: this login may not {words}; grant it {right}"
+            yield f"group {write.group}: {who} may not {words}; grant it {right}"
         if write.kind == "delete_topics" and reading.deletes_topics is False:
             yield "the brokers delete no topics (delete.topic.enable=false); set it to true on every broker"
     for name in _touched(writes):

@@ -49,7 +49,7 @@ class TouchedReading:
 
     `cluster` are the operations on the cluster. `deletes_topics`: every broker has `delete.topic.enable`.
     `reassigned` are the partitions (`topic-partition`) whose replicas are being moved. `hidden` are topics that this
-    login may not see: one of the groups may have offsets on them.
+    login may not see: one of the groups may have offsets on them. `principal` is this login, empty if it is not known.
     """
 
     taken: Taken
@@ -59,3 +59,4 @@ class TouchedReading:
     topics: tuple[TopicState | HiddenTopic, ...]
     groups: tuple[GroupRights, ...]
     hidden: tuple[str, ...] | Missing = ()
+    principal: str = ""

@@ -1,5 +1,7 @@
 """What a plan demands before its run changes anything: at `plan`, and once more right before its first change."""
 
+from dataclasses import replace
+
 from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.plans.writable import may_write, planned_writes
 from kstreams_runbooks.model.readings.readings import ApplicationReading
@@ -8,6 +10,7 @@ from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import StopAll
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.observe.kafka.touched import read_touched
+from kstreams_runbooks.observe.login.principal import principal_of
 from kstreams_runbooks.steps.run.run import Run
 
 
@@ -64,5 +67,5 @@ def _require_writable(run: Run, plan: Plan) -> None:
     topics = {name for one in writes for name in one.topics}
     groups = {one.group for one in writes if one.group}
     with run.reader() as reader:
-        reading = read_touched(reader, topics, groups)
+        reading = replace(read_touched(reader, topics, groups), principal=principal_of(run.kafka))
     run.demand(run.decide(may_write, reading=reading, writes=writes))

@@ -110,6 +110,9 @@ def test_each_write_needs_its_operation_on_the_topic(kind: WriteKind, operation:
     )
     assert answer((operation,))[0] is Outcome.PROCEED
     assert answer(Missing("an old broker"))[0] is Outcome.INCONCLUSIVE
+    denied = tuple(replace(one, operations=without(operation)) for one in (TOPIC, NEW))
+    named = may_write(replace(READING, topics=denied, principal="User:ada"), write)
+    assert named.sentence == sentence.replace("this login", "login User:ada")
 
 
 @pytest.mark.parametrize(("kind", "_", "operation"), [row for row in NEEDED if row[2]])

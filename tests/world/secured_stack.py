@@ -1,0 +1,148 @@
+"""A stack on a secured cluster: the runbooks and the application have logins, and each may do what it was granted.
+
+The tests' own clients use a listener without logins, whose user may do everything.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from kstreams_runbooks.cli import cli
+from lab.application import Deployed
+from lab.logins import Login, Logins, drawn
+from lab.second_listener import SecondListener
+from lab.settings import Ports
+from lab.stack import Parts, Stack
+
+from world.own_stack import own_stack
+from world.ports import SECURED_STACK, port
+
+RUNBOOKS, APPLICATION, SPARK = "runbooks", "orders-application", "spark"
+_ALLOWED = re.compile(
+    r"Principal = User:(?P<user>\S+) is (?P<decision>\w+) operation = (?P<operation>\w+) from host = \S+ on resource = "
+    r"(?P<resource>\w+):LITERAL:(?P<name>\S+) for request = (?P<request>\w+)"
+)
+_WORDS = {
+    "ALTER": "Alter",
+    "CREATE": "Create",
+    "DELETE": "Delete",
+    "DESCRIBE": "Describe",
+    "DESCRIBE_CONFIGS": "DescribeConfigs",
+    "READ": "Read",
+    "WRITE": "Write",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One right that the broker's authorizer was asked for."""
+
+    operation: str
+    resource: str
+    name: str
+    allowed: bool
+    request: str
+
+    def needs(self, acl: Mapping[str, str]) -> bool:
+        """Whether this ACL allows it by its own operation."""
+        if (self.operation, self.resource) != (acl["operation"], acl["resource"]):
+            return False
+        return self.name.startswith(acl["name"]) if acl["pattern"] == "prefixed" else acl["name"] in {"*", self.name}
+
+
+class SecuredStack:
+    """The stack, its logins, and the log of its authorizer; `first` are the ACLs printed before the application ran."""
+
+    def __init__(
+        self, stack: Stack, logins: Logins, runbooks: Login, application: Login, first: list[dict[str, str]]
+    ) -> None:
+        self.stack = stack
+        self.logins = logins
+        self.runbooks = runbooks
+        self.application = application
+        self._first = first
+
+    def prefixed(self) -> list[dict[str, str]]:
+        """The ACLs with a prefix in place of internal topics, as they are printed while no instance runs."""
+        return self._first
+
+    def deployed(self, release: str) -> Deployed:
+        """The application with this release and its login."""
+        return _deployed(self.logins, self.application, release)
+
+    def printed(self, runbook: str, *words: str) -> list[dict[str, str]]:
+        """The ACLs of a runbook, as an administrator has them printed; Spark has a login of its own."""
+        return _printed(runbook, {"bootstrap.servers": self.stack.lab.bootstrap}, *words)
+
+    def allow(self, runbook: str, *words: str) -> list[dict[str, str]]:
+        """Grant both logins exactly what is printed; returns the ACLs of the runbooks' login."""
+        acls = self.printed(runbook, *words)
+        for login in (self.application, self.runbooks):
+            self.logins.allow(login, of(acls, login.name))
+        return of(acls, self.runbooks.name)
+
+    @contextmanager
+    def audited(self) -> Iterator[dict[str, set[Asked]]]:
+        """Gives at its end what each login was asked for while the body ran."""
+        log: Path = self.stack.lab.logs / "broker.log"
+        begin = log.stat().st_size
+        found: dict[str, set[Asked]] = {self.runbooks.name: set(), self.application.name: set()}
+        yield found
+        with log.open("rb") as file:
+            file.seek(begin)
+            for line in file:
+                row = _ALLOWED.search(line.decode("utf-8", "replace"))
+                if row and row["user"] in found:
+                    word = _WORDS.get(row["operation"], row["operation"])
+                    asked = Asked(word, row["resource"], row["name"], row["decision"] == "Allowed", row["request"])
+                    found[row["user"]].add(asked)
+
+
+def of(acls: list[dict[str, str]], name: str) -> list[dict[str, str]]:
+    """The ACLs of one login."""
+    return [one for one in acls if one["principal"] == f"User:{name}"]
+
+
+def _printed(runbook: str, connection: Mapping[str, Any], *more: str) -> list[dict[str, str]]:
+    words = ["rights", runbook, "--application", "orders", "--format", "json", *more, "--principal", f"User:{RUNBOOKS}"]
+    for role, name in (("application", APPLICATION), ("spark", SPARK)):
+        words += ["--principal", f"{role}=User:{name}"]
+    given = json.dumps({"conn_type": "kafka", "extra": dict(connection)})
+    found = CliRunner().invoke(cli, words, env={"AIRFLOW_CONN_KAFKA_DEMO": given})
+    assert found.exit_code == 0, found.output
+    acls: list[dict[str, str]] = json.loads(found.stdout)["acls"]
+    return acls
+
+
+def _deployed(logins: Logins, login: Login, release: str) -> Deployed:
+    return Deployed(release=release, settings={"bootstrap.servers": logins.bootstrap, **logins.of_java(login)})
+
+
+@contextmanager
+def secured_stack(directories: pytest.TempPathFactory, parts: Parts, release: str) -> Iterator[SecuredStack]:
+    """Up while the body runs; the application is granted what `rights` prints before it runs, the runbooks nothing."""
+    listener = SecondListener(directories.mktemp("logins"), Ports(port(SECURED_STACK)))
+    runbooks, application = drawn(RUNBOOKS), drawn(APPLICATION)
+    first: list[dict[str, str]] = []
+
+    def prepared() -> None:
+        listener.connect()
+        for login in (runbooks, application):
+            listener.enroll(login)
+        first.extend(_printed("stop_and_restart", {"bootstrap.servers": f"127.0.0.1:{listener.ports.broker}"}))
+        listener.allow(application, of(first, application.name))
+
+    with pytest.MonkeyPatch.context() as patched:
+        # Inherited by the broker, whose log has what its authorizer was asked then.
+        patched.setenv("AUTHORIZER_LOG", "debug")
+        made = replace(
+            parts, deployed=_deployed(listener, application, release), broker=listener.broker(), prepared=prepared
+        )
+        with own_stack(directories, made, SECURED_STACK, connection=listener.settings(runbooks)) as stack:
+            yield SecuredStack(stack, listener, runbooks, application, first)
