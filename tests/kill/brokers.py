@@ -92,6 +92,8 @@ def _tried_on(environ: Mapping[str, str], draws: Sequence[Draw], *, older: bool)
     """Each run in turn, on one stack of three brokers."""
     with tempfile.TemporaryDirectory(prefix="brokers-") as scratch:
         lab = replace(lab_of(environ, Path(scratch)), brokers=NODES)
+        # The scheduled check of the fleet is not tried here, and takes its share of two cores.
+        (lab.config / "fleet_check.yaml").write_text("every_minutes: 0\n", encoding="utf-8")
         os.environ.update(lab.fleet_environment())
         keep = Path(environ["KEEP"]) if environ.get("KEEP") else None
         parts = Parts(_scenario(draws[0].name).deployed, broker={OLDER: OLDER_RELEASE} if older else {}, **_TRAFFIC)
