@@ -9,7 +9,8 @@ row are enough.
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-MOVED_WITHIN_S: Final = 20.0
+# A reading may be 30 s old when it is judged (max_reading_age_s): the wait for a broker must leave time for the rest.
+MOVED_WITHIN_S: Final = 15.0
 _ATTEMPTS_ALONE = 4
 _ALONE_S = 8.0
 
