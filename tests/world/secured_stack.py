@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
+from lab.afresh import afresh
 from lab.application import Deployed
 from lab.logins import Login, Logins, drawn
 from lab.second_listener import SecondListener
@@ -23,6 +24,8 @@ from lab.stack import Parts, Stack
 from world.own_stack import own_stack
 from world.ports import SECURED_STACK, port
 
+# A release between the oldest and the newest, from which one bounce is enough.
+BETWEEN = "3.9.1"
 RUNBOOKS, APPLICATION, SPARK = "runbooks", "orders-application", "spark"
 _ALLOWED = re.compile(
     r"Principal = User:(?P<user>\S+) is (?P<decision>\w+) operation = (?P<operation>\w+) from host = \S+ on resource = "
@@ -67,41 +70,60 @@ class SecuredStack:
         self.runbooks = runbooks
         self.application = application
         self._first = first
+        self._begin = 0
 
     def prefixed(self) -> list[dict[str, str]]:
         """The ACLs with a prefix in place of internal topics, as they are printed while no instance runs."""
         return self._first
-
-    def deployed(self, release: str) -> Deployed:
-        """The application with this release and its login."""
-        return _deployed(self.logins, self.application, release)
 
     def printed(self, runbook: str, *words: str) -> list[dict[str, str]]:
         """The ACLs of a runbook, as an administrator has them printed; Spark has a login of its own."""
         return _printed(runbook, {"bootstrap.servers": self.stack.lab.bootstrap}, *words)
 
     def allow(self, runbook: str, *words: str) -> list[dict[str, str]]:
-        """Grant both logins exactly what is printed; returns the ACLs of the runbooks' login."""
+        """Grant both logins exactly what is printed; returns the ACLs of the runbooks' login.
+
+        A runbook that changes no application prints nothing for it, which keeps what it has.
+        """
         acls = self.printed(runbook, *words)
         for login in (self.application, self.runbooks):
-            self.logins.allow(login, of(acls, login.name))
+            if own := of(acls, login.name):
+                self.logins.allow(login, own)
         return of(acls, self.runbooks.name)
+
+    def begin_with(self, release: str) -> None:
+        """The application from nothing with this release, and with the rights of one that has never run."""
+        self.logins.allow(self.application, of(self._first, self.application.name))
+        afresh(self.stack, _deployed(self.logins, self.application, release))
 
     @contextmanager
     def audited(self) -> Iterator[dict[str, set[Asked]]]:
         """Gives at its end what each login was asked for while the body ran."""
-        log: Path = self.stack.lab.logs / "broker.log"
-        begin = log.stat().st_size
-        found: dict[str, set[Asked]] = {self.runbooks.name: set(), self.application.name: set()}
+        found: dict[str, set[Asked]] = {}
+        begin = self._log.stat().st_size
+        self._begin = begin
         yield found
-        with log.open("rb") as file:
+        found |= self._asked_since(begin)
+
+    def asked_so_far(self) -> set[Asked]:
+        """The same for the application, in the body."""
+        return self._asked_since(self._begin)[self.application.name]
+
+    @property
+    def _log(self) -> Path:
+        return self.stack.lab.logs / "broker.log"
+
+    def _asked_since(self, begin: int) -> dict[str, set[Asked]]:
+        found: dict[str, set[Asked]] = {self.runbooks.name: set(), self.application.name: set()}
+        with self._log.open("rb") as file:
             file.seek(begin)
             for line in file:
                 row = _ALLOWED.search(line.decode("utf-8", "replace"))
                 if row and row["user"] in found:
                     word = _WORDS.get(row["operation"], row["operation"])
-                    asked = Asked(word, row["resource"], row["name"], row["decision"] == "Allowed", row["request"])
-                    found[row["user"]].add(asked)
+                    allowed = row["decision"] == "Allowed"
+                    found[row["user"]].add(Asked(word, row["resource"], row["name"], allowed, row["request"]))
+        return found
 
 
 def of(acls: list[dict[str, str]], name: str) -> list[dict[str, str]]:
