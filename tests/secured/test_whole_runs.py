@@ -74,7 +74,7 @@ def running(cluster: SecuredStack) -> Iterator[SecuredStack]:
 
 def test_the_application_needs_each_of_its_own_rights(running: SecuredStack) -> None:
     """From nothing, under traffic: its topics are created, written, read, and purged of what was read."""
-    acls = of(running.prefixed(), running.application.name)
+    acls = of(running.printed("stop_and_restart"), running.application.name)
     with running.audited() as asked:
         running.begin_with(TO_RELEASE)
         running.stack.start_traffic()

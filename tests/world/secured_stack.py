@@ -60,21 +60,14 @@ class Asked:
 
 
 class SecuredStack:
-    """The stack, its logins, and the log of its authorizer; `first` are the ACLs printed before the application ran."""
+    """The stack, its logins, and the log of its authorizer."""
 
-    def __init__(
-        self, stack: Stack, logins: Logins, runbooks: Login, application: Login, first: list[dict[str, str]]
-    ) -> None:
+    def __init__(self, stack: Stack, logins: Logins, runbooks: Login, application: Login) -> None:
         self.stack = stack
         self.logins = logins
         self.runbooks = runbooks
         self.application = application
-        self._first = first
         self._begin = 0
-
-    def prefixed(self) -> list[dict[str, str]]:
-        """The ACLs with a prefix in place of internal topics, as they are printed while no instance runs."""
-        return self._first
 
     def printed(self, runbook: str, *words: str) -> list[dict[str, str]]:
         """The ACLs of a runbook, as an administrator has them printed; Spark has a login of its own."""
@@ -92,8 +85,9 @@ class SecuredStack:
         return of(acls, self.runbooks.name)
 
     def begin_with(self, release: str) -> None:
-        """The application from nothing with this release, and with the rights of one that has never run."""
-        self.logins.allow(self.application, of(self._first, self.application.name))
+        """The application from nothing with this release, and with what is printed for its start."""
+        acls = self.printed("stop_and_restart", "--release", release)
+        self.logins.allow(self.application, of(acls, self.application.name))
         afresh(self.stack, _deployed(self.logins, self.application, release))
 
     @contextmanager
@@ -151,13 +145,12 @@ def secured_stack(directories: pytest.TempPathFactory, parts: Parts, release: st
     """Up while the body runs; the application is granted what `rights` prints before it runs, the runbooks nothing."""
     listener = SecondListener(directories.mktemp("logins"), Ports(port(SECURED_STACK)))
     runbooks, application = drawn(RUNBOOKS), drawn(APPLICATION)
-    first: list[dict[str, str]] = []
 
     def prepared() -> None:
         listener.connect()
         for login in (runbooks, application):
             listener.enroll(login)
-        first.extend(_printed("stop_and_restart", {"bootstrap.servers": f"127.0.0.1:{listener.ports.broker}"}))
+        first = _printed("stop_and_restart", {"bootstrap.servers": f"127.0.0.1:{listener.ports.broker}"})
         listener.allow(application, of(first, application.name))
 
     with pytest.MonkeyPatch.context() as patched:
@@ -167,4 +160,4 @@ def secured_stack(directories: pytest.TempPathFactory, parts: Parts, release: st
             parts, deployed=_deployed(listener, application, release), broker=listener.broker(), prepared=prepared
         )
         with own_stack(directories, made, SECURED_STACK, connection=listener.settings(runbooks)) as stack:
-            yield SecuredStack(stack, listener, runbooks, application, first)
+            yield SecuredStack(stack, listener, runbooks, application)
