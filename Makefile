@@ -1,12 +1,14 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-secured test-secured-core test-chaos test-kill test-kill-pretended soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers bench-flush
+.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-secured test-secured-core test-chaos test-kill test-kill-pretended test-brokers soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers bench-flush compose-env compose-up compose-down test-compose
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.made-from-the-locks
 LAB := PYTHONPATH=tests $(BIN)/python -m
+# Needs no environment: the machine may have nothing but Docker, make and Python.
+COMPOSE := PYTHONPATH=tests:plugins $(PYTHON) -m lab.compose
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do \
@@ -28,7 +30,7 @@ $(STAMP): requirements.lock requirements-uv.lock tests/lab/link_project.py
 	@touch $@
 
 lock: setup ## Resolve pyproject.toml again and write the hashed locks
-	$(BIN)/uv pip compile pyproject.toml --group dev --extra postgresql --universal --python-version 3.11 --generate-hashes \
+	$(BIN)/uv pip compile pyproject.toml --group dev --extra postgresql --extra celery --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url -o requirements.lock
 	echo uv | $(BIN)/uv pip compile - --generate-hashes --no-emit-index-url -o requirements-uv.lock
 
@@ -86,6 +88,9 @@ test-kill-pretended: setup ## The same for a run about two applications, topics 
 	@RUNBOOK=pretended OUT=docs/kill_pretended.md $(LAB) kill
 	@RUNBOOK=pretended_undo OUT=docs/kill_pretended_undo.md $(LAB) kill
 
+test-brokers: setup ## Kill one of three brokers in the middle of tasks, show that each run ends well; RUNBOOK, COUNT, SEED, OUT, FORMAT=json; 12 minutes
+	@$(LAB) kill.brokers
+
 soak: setup ## Drain the running application 200 times at random moments; COUNT, SEED, OUT; about 20 minutes
 	@$(LAB) soak
 
@@ -119,6 +124,18 @@ demo: setup ## A real run under traffic, with its proof; RUNBOOK=library_bump, c
 
 demo-down: ## Stop what the demo started, and nothing else
 	@if test -x $(BIN)/python; then $(LAB) lab.demo down; fi
+
+compose-env: ## Draw the passwords of docker-compose.yaml into .env; BASE, AIRFLOW_PORT, COMPOSE_PROJECT_NAME
+	@$(COMPOSE) env
+
+compose-up: ## Everything in containers, from images that are built here: docs/compose.md; ten minutes the first time
+	@$(COMPOSE) up
+
+compose-down: ## Remove its containers, networks and volumes; IMAGES=1 removes the images too
+	@$(COMPOSE) down
+
+test-compose: setup ## The library bump across containers of their own, a worker killed in its middle; 20 minutes
+	$(BIN)/python -m pytest tests/compose
 
 bench: bench-bump bench-flush bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers ## Everything that is measured beside a floor or a peer; about half an hour
 

@@ -165,7 +165,7 @@ def test_a_socket_that_is_not_allowed_and_an_engine_that_is_away(engine: OwnEngi
     finally:
         os.setgroups(groups)
     absent = made.model_copy(update={"url": "unix:///no/docker.sock"})
-    with pytest.raises(Unreachable, match=r"docker engine at .*: it has no socket there; start the engine, or correct"):
+    with pytest.raises(Unreachable, match=r"docker engine: its socket does not exist; start the engine, or correct"):
         deployer(absent).instances()
     os.kill(_pid(engine), 19)  # SIGSTOP: it accepts, and never answers
     try:
@@ -176,7 +176,9 @@ def test_a_socket_that_is_not_allowed_and_an_engine_that_is_away(engine: OwnEngi
     assert time.monotonic() - began < 20
     engine.stop()
     try:
-        with pytest.raises(Unreachable, match=r"docker engine at .*; start the engine, or correct deployer.url"):
+        with pytest.raises(
+            Unreachable, match=r"docker engine: .*; start the engine, or correct deployer.url \(unix://.*\)$"
+        ):
             deployer(made).instances()
     finally:
         engine.start()

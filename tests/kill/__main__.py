@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from difflib import get_close_matches
+from functools import partial
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,12 @@ from lab.settings import CHECKOUT, Lab
 from lab.stack import Parts, Stack, stack
 from world.two_sides import pretended_dag
 
-from kill.harness import Row, tried
-from kill.moments import moments_of
+from kill.harness import Row, Strike, tried
+from kill.moments import moments_of, strike
 from kill.runbooks import RUNBOOKS, Scenario
 from kill.table import Session, document, markdown, passed
 
-_SEEDS = 1_000_000
+SEEDS = 1_000_000
 
 
 def run(environ: Mapping[str, str]) -> int:
@@ -43,7 +44,7 @@ def run(environ: Mapping[str, str]) -> int:
         raise BadInput(f"FORMAT={form}: unknown; leave it out for a table, or set FORMAT=json")
     count, seed = number(environ, "COUNT"), number(environ, "SEED")
     with tempfile.TemporaryDirectory(prefix="kill-") as scratch:
-        lab = _lab(environ, Path(scratch))
+        lab = lab_of(environ, Path(scratch))
         os.environ.update(lab.fleet_environment())
         keep = Path(environ["KEEP"]) if environ.get("KEEP") else None
         dag_id = scenario.dag or name
@@ -53,7 +54,7 @@ def run(environ: Mapping[str, str]) -> int:
             tasks = {name: task for name, task in found.items() if name not in scenario.idle}
             chosen = selected(tuple(tasks), environ.get("TASKS") or "")
             if count is not None:
-                seed = secrets.randbelow(_SEEDS) if seed is None else seed
+                seed = secrets.randbelow(SEEDS) if seed is None else seed
                 tell(f"SEED={seed} COUNT={count}")
                 chosen = drawn(chosen, seed, count)
             named = bool(environ.get("TASKS"))
@@ -105,7 +106,7 @@ def drawn(tasks: tuple[str, ...], seed: int, count: int) -> tuple[str, ...]:
     return tuple(task for task in tasks if task in chosen)
 
 
-def _lab(environ: Mapping[str, str], scratch: Path) -> Lab:
+def lab_of(environ: Mapping[str, str], scratch: Path) -> Lab:
     """A stack in a folder of its own, with a copy of the fleet: limits are set in it."""
     config = scratch / "config"
     shutil.copytree(CHECKOUT / "config", config)
@@ -125,9 +126,16 @@ def in_order(listed: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
 
 def _row(made: Stack, dag_id: str, scenario: Scenario, task: Mapping[str, Any]) -> Row:
     name = str(task["task_id"])
-    row = tried(made, dag_id, scenario, name, scenario.moments.get(name) or moments_of(task), tell)
-    tell(f"{row.task}: {row.outcome}, {'; '.join(row.faults) or 'judge at zero'} ({row.seconds:.0f} s)")
+    moments = scenario.moments.get(name) or moments_of(task)
+    strikes = [Strike(name, partial(strike, moment=moment)) for moment in moments]
+    row = tried(made, dag_id, scenario, name, strikes, tell)
+    say_row(row)
     return row
+
+
+def say_row(row: Row) -> None:
+    """What a run came to, in one line."""
+    tell(f"{row.task}: {row.outcome}, {'; '.join(row.faults) or 'judge at zero'} ({row.seconds:.0f} s)")
 
 
 def tell(line: str) -> None:

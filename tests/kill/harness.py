@@ -1,16 +1,18 @@
-"""One row of the table: a run whose task is killed at each of its moments, cleared, finished, and judged."""
+"""One row of the table: a run that is struck in the middle of its tasks, cleared, finished, and judged."""
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from kstreams_runbooks.decide.drain.certificate import certified
 from kstreams_runbooks.errors import Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.properties import parse
 from lab import application, kafka, processes, started_over
 from lab.afresh import afresh
@@ -19,12 +21,12 @@ from lab.follow import follow
 from lab.judge import judged
 from lab.report import FAULTS
 from lab.second import INSTANCE, is_declared, second_application
-from lab.stack import Stack
+from lab.stack import TRAFFIC, Stack
 from lab.supervise import until
 from world.given import declared_as
 from world.two_sides import TOPIC, Found, found
 
-from kill.moments import Kill, Missed, Moment, Target, strike
+from kill.moments import Kill, Missed, Target
 from kill.runbooks import Before, Scenario
 
 _WARM_UP_S = 5
@@ -33,8 +35,17 @@ _TRIES = 4
 _CLEARS = 3
 _FINISHED_S = 900
 _STOPPED_S = 60
+_TASK_ENDS_S = 300
 _COMPLETED = "completed"
 _UNDO = "undo"
+
+
+@dataclass(frozen=True)
+class Strike:
+    """What is done to one task of a run: `give` waits for the middle of a try later than the one it is given."""
+
+    task: str
+    give: Callable[[Target, int], Kill]
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,10 @@ class Struck:
 
 @dataclass(frozen=True)
 class Row:
-    """What a run came to whose task was killed; `faults` is everything that should not be, empty for a good row."""
+    """What a struck run came to; `faults` is everything that should not be, empty for a good row.
+
+    `task` is the task that was killed, or the name of the row.
+    """
 
     task: str
     run_id: str
@@ -60,9 +74,9 @@ class Row:
 
 
 def tried(
-    stack: Stack, dag_id: str, scenario: Scenario, task: str, moments: tuple[Moment, ...], say: Callable[[str], None]
+    stack: Stack, dag_id: str, scenario: Scenario, name: str, strikes: Sequence[Strike], say: Callable[[str], None]
 ) -> Row:
-    """Set the application up, run the runbook under traffic, kill `task` at each moment, finish, judge."""
+    """Set the application up, run the runbook under traffic, give it each strike in turn, finish, judge."""
     began = time.monotonic()
     with declared_as(stack, limits=dict(scenario.limits), **scenario.fields(stack.lab)), ExitStack() as second:
         afresh(stack, scenario.deployed)
@@ -72,19 +86,19 @@ def tried(
             second.enter_context(second_application(stack))
         before = found(stack) if scenario.second else None
         run_id = _triggered(stack, dag_id, scenario)
-        target = Target(stack, dag_id, run_id, task, scenario.touched)
+        target = Target(stack, dag_id, run_id, strikes[0].task, scenario.touched)
         struck: list[Struck] = []
         broke: list[str] = []
         try:
-            for one in _killed(target, moments):
-                say(f"{task}: {one.kill.moment}, {one.kill.after_s} s after its start; {one.went_on}")
+            for one in _struck(target, strikes, scenario):
+                say(f"{one.kill.task}: {one.kill.moment}, {one.kill.after_s} s after its start; {one.went_on}")
                 struck.append(one)
         except RunbookError as error:
             broke.append(f"the run did not come to a good end: {error}")
             _end(stack, dag_id, run_id)
         if before:
             broke += _taken_back(target, before)
-        return _row(target, scenario, struck, broke, began)
+        return _row(target, scenario, name, struck, broke, began)
 
 
 def _taken_back(target: Target, before: Found) -> Iterator[str]:
@@ -152,8 +166,8 @@ def _trigger(stack: Stack, dag_id: str, params: Any) -> str:
 class _Followed:
     """A run that somebody follows and approves in the background, while it is waited for and killed here."""
 
-    def __init__(self, target: Target) -> None:
-        self._pool, self._target = ThreadPoolExecutor(1), target
+    def __init__(self, target: Target, quiet_from: str) -> None:
+        self._pool, self._target, self._quiet_from = ThreadPoolExecutor(1), target, quiet_from
         self._given_up = threading.Event()
         self._follow()
 
@@ -178,6 +192,19 @@ class _Followed:
     def _go_on(self) -> None:
         if self._given_up.is_set():
             raise Refused("nobody follows this run any more")
+        stack = self._target.stack
+        if self._quiet_from and stack.supervisor.pid(TRAFFIC) is not None and self._has_begun(self._quiet_from):
+            # Its last records are sent; while brokers are away it waits for them.
+            stack.stop_traffic()
+
+    def _has_begun(self, task_id: str) -> bool:
+        tasks = self._target.stack.api().tasks(self._target.dag_id, self._target.run_id)
+        return tasks[task_id]["start_date"] is not None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended, or nobody follows it any more."""
+        return self._state.done()
 
     def ended(self) -> str:
         """The state in which it ended."""
@@ -190,24 +217,40 @@ class _Followed:
             self._follow()
 
 
-def _killed(target: Target, moments: tuple[Moment, ...]) -> Iterator[Struck]:
+def _struck(target: Target, strikes: Sequence[Strike], scenario: Scenario) -> Iterator[Struck]:
     """Each kill and how the run went on after it; once the last is given, the run has ended well."""
-    after_try = 0
-    with _Followed(target) as run:
-        for moment in moments:
-            kill = _strike(run, target, moment, after_try)
-            after_try = kill.try_number
-            yield Struck(kill, _went_on(run, target, kill, last=moment is moments[-1]))
+    tries: dict[str, int] = {}
+    with _Followed(target, scenario.quiet_from) as run:
+        for one, following in zip(strikes, (*strikes[1:], None), strict=True):
+            aimed = replace(target, task=one.task)
+            kill = _strike(run, aimed, one, tries.get(one.task, 0))
+            tries[one.task] = kill.try_number
+            if following is not None and following.task != one.task and _passed(run, aimed):
+                yield Struck(kill, _by_itself(aimed, kill))
+            else:
+                yield Struck(kill, _went_on(run, aimed, kill, last=following is None))
 
 
-def _strike(run: _Followed, target: Target, moment: Moment, after_try: int) -> Kill:
+def _passed(run: _Followed, target: Target) -> bool:
+    """Whether the struck task succeeds while its run goes on: the next strike is on a later task."""
+
+    def over() -> bool:
+        return run.is_over or target.now()["state"] in {"success", "failed"}
+
+    until(over, _TASK_ENDS_S, f"{target.task} of {target.run_id} ends", poll_s=0.5)
+    return not run.is_over and target.now()["state"] == "success"
+
+
+def _strike(run: _Followed, target: Target, strike: Strike, after_try: int) -> Kill:
     for _ in range(_TRIES - 1):
         try:
-            return strike(target, moment, after_try)
+            return strike.give(target, after_try)
         except Missed:
             after_try = target.now()["try_number"]
-            run.clear(target.task)
-    return strike(target, moment, after_try)
+            # Another task may have failed before this one could begin.
+            failed = run.is_over and run.ended() != "success"
+            run.clear(_to_clear(target) if failed else target.task)
+    return strike.give(target, after_try)
 
 
 def _went_on(run: _Followed, target: Target, kill: Kill, *, last: bool) -> str:
@@ -216,14 +259,16 @@ def _went_on(run: _Followed, target: Target, kill: Kill, *, last: bool) -> str:
     while run.ended() != "success":
         if len(cleared) == _CLEARS:
             raise Refused(f"{target.run_id} fails again after {', '.join(cleared)} were cleared")
-        outcome = Ledger.open().run(f"{target.dag_id}/{target.run_id}").outcome
+        outcome = Ledger.open().run(target.run_key).outcome
         failed = _to_clear(target)
         cleared.append(f"{failed} ({outcome or 'no outcome yet'})")
         run.clear(failed)
         if not last:
             break
-    if cleared:
-        return f"failed, cleared {', '.join(cleared)}"
+    return f"failed, cleared {', '.join(cleared)}" if cleared else _by_itself(target, kill)
+
+
+def _by_itself(target: Target, kill: Kill) -> str:
     again = target.now()["try_number"] > kill.try_number
     return "tried again by itself" if again else "went on by itself"
 
@@ -244,12 +289,13 @@ def _end(stack: Stack, dag_id: str, run_id: str) -> None:
     stack.api().call("PATCH", f"/dags/{dag_id}/dagRuns/{run_id}", {"state": "failed"})
 
 
-def _row(target: Target, scenario: Scenario, struck: list[Struck], broke: list[str], began: float) -> Row:
-    record = Ledger.open().run(f"{target.dag_id}/{target.run_id}")
+def _row(target: Target, scenario: Scenario, name: str, struck: list[Struck], broke: list[str], began: float) -> Row:
+    record = Ledger.open().run(target.run_key)
     faults = [*broke]
     if record.outcome != _COMPLETED:
         faults.append(f"outcome {record.outcome} (expected {_COMPLETED}): {record.outcome_sentence}")
     faults += [f"{hold.resource} is still held by {hold.run_key}" for hold in Ledger.open().holds()]
+    faults += [fault for one in struck for fault in one.kill.faults]
     faults += _unwell(target.stack, scenario)
     judge: dict[str, int | None] = dict.fromkeys(FAULTS)
     inputs = None
@@ -263,8 +309,10 @@ def _row(target: Target, scenario: Scenario, struck: list[Struck], broke: list[s
         judge, inputs = {fault: document[fault] for fault in FAULTS}, document["inputs_seen"]
         if found.code and not (new and found.only_late_windows):
             faults.append(f"judge: {document['verdict']} ({found.faults() or 'no faults'})")
+        if scenario.quiet_from:
+            faults += written_later(target)
     return Row(
-        target.task,
+        name,
         target.run_id,
         tuple(struck),
         str(record.outcome),
@@ -273,6 +321,19 @@ def _row(target: Target, scenario: Scenario, struck: list[Struck], broke: list[s
         tuple(faults),
         round(time.monotonic() - began, 1),
     )
+
+
+def written_later(target: Target) -> Iterator[str]:
+    """Outputs with a record that brokers appended after the certificate: it was false."""
+    found = Ledger.open().evidence(target.run_key, kind="verdict", name=certified.__name__)
+    given = [one for one in found if one.payload["result"]["outcome"] == Outcome.PROCEED]
+    if not given:
+        yield "no certificate was given"
+        return
+    for topic in kafka.OUTPUTS:
+        later = sum(one.at_ms > given[-1].at_ms for one in kafka.appended(target.stack.lab.bootstrap, topic))
+        if later:
+            yield f"false certificate: {later:,} records were appended to {topic} after it"
 
 
 def _unwell(stack: Stack, scenario: Scenario) -> Iterator[str]:

@@ -30,7 +30,7 @@ _ASK_S = 0.25
 # The watch is at work: it has read the application twice.
 _READINGS = 2
 _LINE = 100
-_ENDED = frozenset({"success", "failed", "up_for_retry", "upstream_failed", "skipped"})
+ENDED = frozenset({"success", "failed", "up_for_retry", "upstream_failed", "skipped"})
 
 
 class Moment(StrEnum):
@@ -65,13 +65,19 @@ class Missed(Refused):
 
 @dataclass(frozen=True)
 class Kill:
-    """One kill: `after_s` is counted from the start of the task's try, `doing` is what it had said last, or asked."""
+    """One kill: `after_s` is counted from the start of the task's try, `doing` is what it had said last, or asked.
+
+    If something was away for some time, `away` names it and the time, and `meanwhile` is what the run's gates said.
+    """
 
     task: str
-    moment: Moment
+    moment: str
     try_number: int
     after_s: float
     doing: str
+    away: str = ""
+    meanwhile: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,11 @@ class Target:
     task: str
     instances: tuple[str, ...]
 
+    @property
+    def run_key(self) -> str:
+        """The run in the ledger."""
+        return f"{self.dag_id}/{self.run_id}"
+
     def now(self) -> dict[str, Any]:
         """The task's newest try as Airflow sees it."""
         return self.stack.api().tasks(self.dag_id, self.run_id)[self.task]
@@ -95,11 +106,11 @@ class Target:
 
     def kept(self, kind: str, after_try: int) -> int:
         """How many pieces of evidence the task has left in tries later than `after_try`."""
-        kept = Ledger.open().evidence(f"{self.dag_id}/{self.run_id}", kind=kind, task_id=self.task)
+        kept = Ledger.open().evidence(self.run_key, kind=kind, task_id=self.task)
         return sum(piece.try_number > after_try for piece in kept)
 
 
-def strike(target: Target, moment: Moment, after_try: int) -> Kill:
+def strike(target: Target, after_try: int, moment: Moment) -> Kill:
     """Wait for a moment in a try later than `after_try`, kill, and start again what is a component.
 
     Missed where the try ended before, also where its process had said so already when it was killed. What the run asks
@@ -107,16 +118,16 @@ def strike(target: Target, moment: Moment, after_try: int) -> Kill:
     """
     number, at = _STRIKES[moment](target, after_try)
     began = datetime.fromisoformat(target.tried(number)["start_date"]).timestamp()
-    return Kill(target.task, moment, number, round(at - began, 1), _doing(target, moment, number))
+    return Kill(target.task, moment, number, round(at - began, 1), doing(target, number))
 
 
-def _doing(target: Target, moment: Moment, try_number: int) -> str:
-    """The question that waited, else the last line of the try's log, without what only makes it long."""
+def doing(target: Target, try_number: int) -> str:
+    """The question that the task asked, else the last line of the try's log, without what only makes it long."""
     api = target.stack.api()
-    if moment is Moment.ASKING:
-        details = api.call("GET", f"/dags/{target.dag_id}/dagRuns/{target.run_id}/hitlDetails")["hitl_details"]
-        [subject] = [one["subject"] for one in details if one["task_instance"]["task_id"] == target.task]
-        return str(subject).partition("] ")[2]
+    details = api.call("GET", f"/dags/{target.dag_id}/dagRuns/{target.run_id}/hitlDetails")["hitl_details"]
+    asked = [str(one["subject"]) for one in details if one["task_instance"]["task_id"] == target.task]
+    if asked:
+        return asked[-1].partition("] ")[2]
     said = last_line(api.log(target.dag_id, target.run_id, target.task, try_number))
     return shorten(said.replace(f"{target.stack.lab.run_dir}/", ""), _LINE, placeholder=" …")
 
@@ -128,7 +139,7 @@ def _working(target: Target, after_try: int) -> tuple[int, float]:
 
 def _writing(target: Target, after_try: int) -> tuple[int, float]:
     def announced() -> bool:
-        cards = Ledger.open().cards(f"{target.dag_id}/{target.run_id}")
+        cards = Ledger.open().cards(target.run_key)
         return any(card.task_id == target.task for card in cards)
 
     return _kill_process(target, after_try, announced)
@@ -179,7 +190,7 @@ def _kill_process(target: Target, after_try: int, reached: Callable[[], bool]) -
             time.sleep(_LOOK_S)
         return bool(found)
 
-    task = _wait_for(target, after_try, there)
+    task = wait_for(target, after_try, there)
     with suppress(psutil.NoSuchProcess):
         while found[0].status() != psutil.STATUS_ZOMBIE:
             if reached():
@@ -198,7 +209,7 @@ def _require_broken_off(target: Target, task: dict[str, Any]) -> None:
         now = target.now()
         if now["id"] == task["id"] and now["state"] == "success":
             raise Missed(f"{target.task} had said that it succeeded before it was killed")
-        return now["id"] != task["id"] or now["state"] in _ENDED
+        return now["id"] != task["id"] or now["state"] in ENDED
 
     until(judged, _REACHED_S, f"Airflow sees that {target.task} was killed", poll_s=_ASK_S)
 
@@ -206,14 +217,14 @@ def _require_broken_off(target: Target, task: dict[str, Any]) -> None:
 def _kill_component(
     target: Target, after_try: int, reached: Callable[[dict[str, Any]], bool], name: str
 ) -> tuple[int, float]:
-    task = _wait_for(target, after_try, reached)
+    task = wait_for(target, after_try, reached)
     processes.kill_component(target.stack, name)
     at = time.time()
     processes.start_component(target.stack, name)
     return int(task["try_number"]), at
 
 
-def _wait_for(target: Target, after_try: int, reached: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+def wait_for(target: Target, after_try: int, reached: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     """The task's new try once `reached` holds for it; Missed where it ended before."""
     newest: dict[str, Any] = {}
 
@@ -222,7 +233,7 @@ def _wait_for(target: Target, after_try: int, reached: Callable[[dict[str, Any]]
         newest.update(target.now())
         if newest["try_number"] <= after_try:
             return False
-        if newest["state"] in _ENDED:
+        if newest["state"] in ENDED:
             raise Missed(f"{target.task} ended ({newest['state']}) before it was killed")
         return reached(newest)
 

@@ -37,7 +37,8 @@ class Scenario:
     runs after it, `settings` being those that a runbook set; `library` is the one inside the release, if that is not
     named after it. `fields` are of the fleet entry. `moments` are of tasks whose kind (kill.moments) does not say when
     to kill them. If the runbook has results written again, `settings` name new outputs that begin with `new_outputs`:
-    they are created, and judged in place of the old ones, without windows that may have had late records.
+    they are created, and judged in place of the old ones, without windows that may have had late records. From task
+    `quiet_from` on nothing is sent, and the run has to prove that nothing is left.
 
     With `second` another team's application is there too, and the runbook for tests about both (world/pretended.py). If
     the run that is tried is not an undo itself, an undo takes it back in the end: then everything is as it was before.
@@ -56,6 +57,7 @@ class Scenario:
     idle: frozenset[str] = frozenset()
     second: bool = False
     new_outputs: str = ""
+    quiet_from: str = ""
 
     @property
     def touched(self) -> tuple[str, ...]:
@@ -95,6 +97,12 @@ RUNBOOKS: Mapping[str, Scenario] = {
         release=TO_RELEASE,
         settings=_TWO_THREADS,
         moments=_AT_ONCE,
+    ),
+    "certify_drain": Scenario(
+        deployed=Deployed(release=TO_RELEASE),
+        params={"inputs_paused": "the generator is stopped when certify begins"},
+        release=TO_RELEASE,
+        quiet_from="certify",
     ),
     "control_topic_flush": Scenario(
         deployed=Deployed(release=WITH_REPARTITION),

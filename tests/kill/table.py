@@ -86,17 +86,23 @@ def markdown(session: Session, rows: Sequence[Row]) -> str:
 
 
 def _lines(row: Row) -> Iterator[str]:
-    counts = [row.judge[fault] for fault in FAULTS]
-    judge = "not judged" if None in counts else f"{', '.join(str(count) for count in counts)} of {row.inputs_seen:,}"
+    judge = judge_of(row)
     for one in row.kills:
         kill = one.kill
         yield (
-            f"| {kill.task} | {kill.moment} | {kill.after_s} s after its start | {_cell(kill.doing)} "
+            f"| {kill.task} | {kill.moment} | {kill.after_s} s after its start | {cell(kill.doing)} "
             f"| {one.went_on}; {row.outcome} | {judge} |"
         )
     if not row.kills:
         yield f"| {row.task} | not killed | | | {row.outcome} | {judge} |"
 
 
-def _cell(text: str) -> str:
+def judge_of(row: Row) -> str:
+    """The figures of a run, of so many inputs."""
+    counts = [row.judge[fault] for fault in FAULTS]
+    return "not judged" if None in counts else f"{', '.join(str(count) for count in counts)} of {row.inputs_seen:,}"
+
+
+def cell(text: str) -> str:
+    """A text that breaks no column."""
     return text.replace("|", "\\|") or "nothing yet"

@@ -1,7 +1,8 @@
 """A Docker Engine for the tests: of their own, in a temporary folder, gone afterwards with everything in it.
 
 It is in a network namespace of its own: an engine that shares the machine's would remove the bridge of another engine
-there. Its images are made here, of one static program.
+there. Its images are made here, of one static program. A networked one is in the machine's, for images that are built
+and ports that are published, where no other engine answers.
 """
 
 import io
@@ -64,8 +65,12 @@ def _program(name: str, package: str) -> str:
 class OwnEngine:
     """One engine; `url` is that of its socket, `api` a client for it. It listens to a socket of the test as well."""
 
-    def __init__(self, folder: Path, *arguments: str, listening: socket.socket | None = None) -> None:
-        self.folder, self._arguments, self._listening = folder, arguments, listening
+    def __init__(
+        self, folder: Path, *arguments: str, listening: socket.socket | None = None, networked: bool = False
+    ) -> None:
+        self.folder, self._listening = folder, listening
+        self._arguments = arguments if networked else (*_WITHOUT_A_NETWORK, *arguments)
+        self._apart = () if networked else ("unshare", "--net")
         self.socket = folder / "docker.sock"
         self.url = f"unix://{self.socket}"
         self._process: subprocess.Popen[bytes] | None = None
@@ -78,10 +83,10 @@ class OwnEngine:
     def start(self) -> None:
         """Start it, and wait until it answers."""
         command = (
-            *("unshare", "--net", _program("dockerd", "docker.io"), "--host", self.url),
+            *(*self._apart, _program("dockerd", "docker.io"), "--host", self.url),
             *("--data-root", str(self.folder / "data")),
             *("--exec-root", str(self.folder / "run"), "--pidfile", str(self.folder / "pid")),
-            *(*_WITHOUT_A_NETWORK, *self._arguments),
+            *self._arguments,
         )
         with (self.folder / "log").open("ab") as log:
             if self._listening is not None:
@@ -137,12 +142,12 @@ class OwnEngine:
 
 
 @contextmanager
-def own_engine(arguments: Sequence[str] = ()) -> Iterator[OwnEngine]:
+def own_engine(arguments: Sequence[str] = (), *, networked: bool = False) -> Iterator[OwnEngine]:
     """A running engine. NoDocker if this machine has none, or if it does not run as root."""
     if os.geteuid() != 0:
         raise NoDocker("docker: the tests start an engine of their own, which needs root; run them as root")
     with TemporaryDirectory(prefix="docker-") as made:
-        engine = OwnEngine(Path(made), *arguments)
+        engine = OwnEngine(Path(made), *arguments, networked=networked)
         try:
             engine.start()
             yield engine

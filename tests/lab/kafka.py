@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.properties import dump
 
+from lab import brokers
 from lab.settings import Lab
 from lab.supervise import Program, Supervisor, until
 
@@ -38,11 +39,18 @@ class Appended:
     at_ms: int
 
 
-def broker_program(lab: Lab, settings: Mapping[str, str]) -> Program:
-    """The broker under supervisord, with settings that are not those of its launcher."""
+def broker_programs(lab: Lab, settings: Mapping[str, str]) -> list[Program]:
+    """The brokers under supervisord, with settings that are not those of their launcher."""
+    if lab.brokers > 1:
+        return brokers.programs(lab, settings)
     launcher = lab.apps / "broker" / "bin" / "run-broker"
-    ports, own = lab.ports, write_broker_settings(lab, settings)
-    return Program("broker", (str(launcher), str(lab.broker_data), str(ports.broker), str(ports.controller), str(own)))
+    own, here = write_broker_settings(lab, settings), (str(lab.ports.broker), str(lab.ports.controller))
+    return [Program("broker", (str(launcher), str(lab.broker_data), *here, str(own)))]
+
+
+def broker_names(lab: Lab) -> tuple[str, ...]:
+    """The programs of the brokers."""
+    return tuple(brokers.program_name(node) for node in lab.nodes)
 
 
 def write_broker_settings(lab: Lab, settings: Mapping[str, str]) -> Path:
@@ -63,13 +71,13 @@ def restart_broker(lab: Lab, supervisor: Supervisor, settings: Mapping[str, str]
 
 
 def wait_for_broker(lab: Lab, supervisor: Supervisor) -> None:
-    """Return when the broker answers; Unreachable if it ended or takes too long."""
+    """Return when the broker answers, or all of them; Unreachable if one ended or it takes too long."""
     admin = AdminClient({"bootstrap.servers": lab.bootstrap, **_QUIET})
 
     def ready() -> bool:
-        supervisor.require_running("broker")
+        supervisor.require_running(*broker_names(lab))
         try:
-            return bool(admin.list_topics(timeout=1).brokers)
+            return len(admin.list_topics(timeout=1).brokers) == lab.brokers
         except KafkaException:
             return False
 

@@ -23,6 +23,8 @@ _MARKER = ".kstreams-runbooks-demo"
 _OURS = (
     "airflow",
     "broker",
+    "broker-2",
+    "broker-3",
     "instances",
     "logs",
     "env",

@@ -29,11 +29,11 @@ def require(ports: Mapping[str, int], *, build: bool, base: int) -> None:
         raise BadInput(*troubles)
 
 
-def ports_of(ports: Ports, *, broker: bool, instances: int, airflow: bool) -> dict[str, int]:
+def ports_of(ports: Ports, *, brokers: int, instances: int, airflow: bool) -> dict[str, int]:
     """Names and numbers of the ports that these parts of a stack listen on."""
     wanted = {"supervisord": ports.supervisor}
-    if broker:
-        wanted |= {"broker": ports.broker, "controller": ports.controller}
+    for node in range(1, brokers + 1):
+        wanted |= {f"broker {node}": ports.broker_of(node), f"controller {node}": ports.controller_of(node)}
     if airflow:
         wanted |= {"Airflow": ports.api}
     return wanted | {f"metrics of instance {one}": ports.metrics(one) for one in range(1, instances + 1)}

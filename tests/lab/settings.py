@@ -39,6 +39,14 @@ class Ports:
         """Kafka's controller listener."""
         return self.base + 1
 
+    def broker_of(self, node: int) -> int:
+        """Kafka's listener of the n-th broker of a cluster, from 1."""
+        return self.broker if node == 1 else self.base + 12 + 2 * node
+
+    def controller_of(self, node: int) -> int:
+        """Its controller listener."""
+        return self.broker_of(node) + 1
+
     @property
     def supervisor(self) -> int:
         """XML-RPC of supervisord."""
@@ -66,7 +74,7 @@ class Ports:
 
 @dataclass(frozen=True)
 class Lab:
-    """One stack: its run directory, its ports, its fleet. Two stacks share nothing.
+    """One stack: its run directory, its ports, its fleet, its number of brokers. Two stacks share nothing.
 
     `connection` are the settings with which the runbooks reach Kafka, if they are not those of the open listener;
     `ledger` and `metadata` the addresses of the ledger and of Airflow's database, if they are not SQLite files.
@@ -76,6 +84,7 @@ class Lab:
     ports: Ports
     checkout: Path = CHECKOUT
     config: Path = CHECKOUT / "config"
+    brokers: int = 1
     connection: Mapping[str, str] = field(default_factory=dict)
     ledger: str = ""
     metadata: str = ""
@@ -87,9 +96,14 @@ class Lab:
         return cls(directory, Ports.parse(environ.get("PORT_BASE") or str(DEFAULT_PORT_BASE)))
 
     @property
+    def nodes(self) -> range:
+        """The ids of the brokers."""
+        return range(1, self.brokers + 1)
+
+    @property
     def bootstrap(self) -> str:
         """Kafka's bootstrap servers."""
-        return f"127.0.0.1:{self.ports.broker}"
+        return ",".join(f"127.0.0.1:{self.ports.broker_of(node)}" for node in self.nodes)
 
     @property
     def supervisor_url(self) -> str:
@@ -122,7 +136,7 @@ class Lab:
 
     @property
     def broker_data(self) -> Path:
-        """The broker's data."""
+        """The broker's data, or those of the first of them."""
         return self.run_dir / "broker"
 
     @property

@@ -74,7 +74,7 @@ class Stack:
         if leftovers.stop(lab):
             self._say("stopped the stack that was up")
         instances = parts.deployed.instances if parts.deployed else 0
-        ports = prerequisites.ports_of(lab.ports, broker=True, instances=instances, airflow=parts.airflow)
+        ports = prerequisites.ports_of(lab.ports, brokers=lab.brokers, instances=instances, airflow=parts.airflow)
         ports |= {"Spark Connect": lab.ports.connect} if parts.spark else {}
         prerequisites.require(ports, build=not parts.built, base=lab.ports.base)
         leftovers.clear(lab)
@@ -123,7 +123,7 @@ class Stack:
 
     def _launch(self) -> None:
         lab, parts = self.lab, self.parts
-        programs: list[Program] = [kafka.broker_program(lab, parts.broker)]
+        programs: list[Program] = kafka.broker_programs(lab, parts.broker)
         if parts.deployed:
             application.write_instances(lab, parts.deployed)
             programs += [application.program(lab, name) for name in parts.deployed.names]
@@ -139,7 +139,7 @@ class Stack:
     def _wait(self) -> None:
         lab, parts = self.lab, self.parts
         with self._timed("start the broker"):
-            self.supervisor.start("broker")
+            self.supervisor.start(*kafka.broker_names(lab))
             kafka.wait_for_broker(lab, self.supervisor)
             if parts.deployed:
                 kafka.create_topics(lab.bootstrap, parts.deployed.topics)

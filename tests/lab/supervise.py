@@ -160,12 +160,12 @@ class Supervisor:
                 raise Unreachable(f"{name} ended with {info['exitstatus']}; read {self._lab.logs}/{name}.log")
 
     def shutdown(self, last: str = "broker") -> None:
-        """Stop all programs at once, then those that the others need, and end supervisord.
+        """Stop all programs at once, then those that the others need (their names begin so), and end supervisord.
 
         By itself it would stop one program after another.
         """
         names = [info["name"] for info in self._call("getAllProcessInfo")]
-        self.stop(*(name for name in names if name != last))
+        self.stop(*(name for name in names if not name.startswith(last)))
         self._call("shutdown")
 
     def _call(self, method: str, *arguments: Any) -> Any:

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Pages that a command or a test series prints: their words are in the program.
 PRINTED = {
     "change_rules.md",
+    "chaos_brokers.md",
     "drain_soak.md",
     "forms.md",
     "kill_control_topic_flush.md",

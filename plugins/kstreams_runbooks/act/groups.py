@@ -6,6 +6,7 @@ from kstreams_runbooks.act.kafka_writer import KafkaWriter
 from kstreams_runbooks.errors import Refused, WriteRefused
 from kstreams_runbooks.model.readings.readings import GroupReading, MemberReading, Missing
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
+from kstreams_runbooks.observe.kafka.moving import again_while_moving
 
 # Streams groups have no removal of members (KIP-1071); a share group is never a Streams application.
 _REMOVABLE = frozenset({"classic", "consumer"})
@@ -51,7 +52,8 @@ class GroupWriter(KafkaWriter):
         with self._client() as client:
             try:
                 # The call itself succeeds even if single members fail: each has its own error.
-                answer = client.remove_group_members(group_id, wanted)
+                # Repeated, it finds gone what the first one has removed: that member counts as removed.
+                answer = again_while_moving(client, lambda: client.remove_group_members(group_id, wanted))
             except BrokerResponseError as error:
                 raise Refused(f"group {group_id}: the broker removes no member ({type(error).__name__})") from None
         failed = {member: error.__name__ for member, error in answer.items() if error.__name__ not in _GONE}

@@ -1,18 +1,16 @@
 """What the writers of topics, offsets and groups share: a dry run by default, one client for each write, its errors."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.writes import ObjectWritten
 from kstreams_runbooks.observe.kafka.clients import connect_python, let_in, unreachable
 from kstreams_runbooks.wording import first_of
 
-_ATTEMPTS = 6
 # Sentences of one refusal.
 _MOST = 5
-_T = TypeVar("_T")
 
 
 class PartlyWritten(Refused):
@@ -65,21 +63,6 @@ class KafkaWriter:
             ) from None
         finally:
             client.close()
-
-
-def again_while_moving(client: Any, call: Callable[[], _T]) -> _T:
-    """Answer of a call that may be repeated; again while the cluster moves a coordinator or a leader."""
-    from kafka.errors import KafkaError
-    from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
-
-    retrying = Retrying(
-        retry=retry_if_exception(lambda error: isinstance(error, KafkaError) and error.retriable),
-        stop=stop_after_attempt(_ATTEMPTS),
-        wait=wait_exponential_jitter(multiplier=0.2, max=2.0),
-        before_sleep=lambda _: client.forget_coordinators(),
-        reraise=True,
-    )
-    return retrying(call)
 
 
 def broker_error(what: str, error: type[Exception] | int, grant: str, message: str | None = "") -> str:

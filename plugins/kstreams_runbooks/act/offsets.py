@@ -5,7 +5,6 @@ from typing import Any
 
 from kstreams_runbooks.act.kafka_writer import (
     KafkaWriter,
-    again_while_moving,
     broker_error,
     demand_written,
     refuse_if,
@@ -17,6 +16,7 @@ from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.model.writes import CommittedOffset, ObjectWritten, SavedOffsets
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.groups import unknown_group
+from kstreams_runbooks.observe.kafka.moving import again_while_moving
 from kstreams_runbooks.observe.kafka.offsets import Committed, Place, read_committed, read_ends
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved, require_all_topics
 from kstreams_runbooks.observe.kafka.touched import read_group_operations, read_topic_states

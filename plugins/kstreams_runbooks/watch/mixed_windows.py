@@ -134,7 +134,8 @@ def _changes(ledger: Ledger, run: RunRecord, entry: Application) -> tuple[Window
     stored = ledger.plan(run.run_key)
     if stored is None or "facts" not in stored:
         return ()
-    plan: Plan = decode(Plan, stored)
+    whole: Plan = decode(Plan, stored)
+    plan = whole.of_side("")
     after = _declared(entry, plan.bounces[-1].release) if plan.bounces else None
     for release in sorted({one.release for one in plan.facts.at_start}):
         before = _declared(entry, release)

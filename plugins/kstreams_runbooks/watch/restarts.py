@@ -12,6 +12,7 @@ from kstreams_runbooks.model.runs.plan import Plan
 _GATE, _RESTART, _STOP, _PASSED = "gate", "restart", "stop", "proceed"
 # Notes of the steps: a step begins, a gate with its bake has passed, a restart is measured, a person is asked.
 _BEGUN, _BAKED, _MEASURED = "begun", "gate and bake passed", "restart measured"
+_BY_PERSON = "restarted by a person"
 _ASKED = frozenset({"earlier approval void", "a person was asked", "a person was asked about a stage"})
 _FAILURE = "failure"
 
@@ -21,9 +22,11 @@ def restarts(ledger: Ledger, record: RunRecord, plan: Plan | None) -> list[dict[
     forecast = {cost.instance: cost.gap_s for part in (plan.parts if plan else ()) for cost in part.costs}
     measured = {one.payload["write"]: one.payload for one in ledger.evidence(record.run_key, "note", _MEASURED)}
     stops = ledger.evidence(record.run_key, "write", _STOP)
+    made = ledger.evidence(record.run_key, "write", _RESTART)
+    by_person = ledger.evidence(record.run_key, "note", _BY_PERSON)
     found = [
         _restart(write, measured.get(write.id), stops, forecast)
-        for write in ledger.evidence(record.run_key, "write", _RESTART)
+        for write in sorted((*made, *by_person), key=lambda one: one.id)
         if "times" in write.payload
     ]
     passed = [

@@ -68,6 +68,8 @@ def test_everything_that_is_missing_is_said_at_once(monkeypatch: pytest.MonkeyPa
 
 def test_ports_are_those_of_the_parts_that_are_started() -> None:
     """A broker alone needs no port of Airflow's."""
-    assert set(ports_of(Ports(), broker=True, instances=0, airflow=False).values()) == {19_000, 19_001, 19_002}
-    whole = ports_of(Ports(30_000), broker=True, instances=2, airflow=True)
+    assert set(ports_of(Ports(), brokers=1, instances=0, airflow=False).values()) == {19_000, 19_001, 19_002}
+    whole = ports_of(Ports(30_000), brokers=1, instances=2, airflow=True)
     assert sorted(whole.values()) == [30_000, 30_001, 30_002, 30_003, 30_011, 30_012]
+    cluster = ports_of(Ports(30_000), brokers=3, instances=2, airflow=True)
+    assert sorted(cluster.values()) == [*sorted(whole.values()), *range(30_016, 30_020)]

@@ -24,7 +24,9 @@ def restart_effect(restart: Restart, forecast_s: tuple[int, int] | None) -> Rest
     process was gone for longer, and certainly in time if its client was seen within it.
     """
     of = "" if forecast_s is None else f" (expected {forecast_s[0]}–{forecast_s[1]} s)"
-    began = f"{restart.instance}, bounce {restart.bounce}: {restart.gap_s:.1f} s from its stop until RUNNING{of}"
+    most = f"at most {restart.gap_s:.1f} s" if restart.by_person else f"{restart.gap_s:.1f} s"
+    looks = f", by a person, looked at every {restart.seen_every_ms / 1000:g} s" if restart.by_person else ""
+    began = f"{restart.instance}, bounce {restart.bounce}: {most} from its stop until RUNNING{of}{looks}"
     if restart.at_once:
         return RestartEffect(True, True, f"{began}; all instances were down together, and its tasks assigned again")
     if not restart.static:

@@ -59,10 +59,11 @@ def _cost(
 
 def _is_comparable(plan: Plan, part: SidePart, instance: str, one: EarlierRestart) -> bool:
     restart = one.restart
-    clears = any(bounce.clears is not None for bounce in plan.bounces if bounce.takes(instance))
+    own = plan.of_side(part.role)
+    clears = any(bounce.clears is not None for bounce in own.bounces if bounce.takes(instance))
     return (restart.application, restart.at_once, restart.cleared, restart.static) == (
         part.application,
-        plan.start is not None,
+        own.start is not None,
         clears,
         part.facts.static_membership,
     )
@@ -79,7 +80,7 @@ def _timeouts(own: GroupTimes) -> str:
 
 def _findings(plan: Plan, part: SidePart, times: Iterable[GroupTimes]) -> Iterator[Finding]:
     """One finding for each timeout that the gap of some instances may exceed; none if all are down together."""
-    if plan.start is not None:
+    if plan.of_side(part.role).start is not None:
         return
     gaps = {cost.instance: cost.gap_s[1] for cost in part.costs}
     own = [one for one in times if one.application == part.application and one.instance in gaps]

@@ -9,8 +9,10 @@ _SOURCE = "docs/deployers.md, settings of a description"
 
 
 def changed_settings(plan: Plan) -> set[str]:
-    """Names of the settings with which an instance ends on another value than it has at the start."""
-    after = set(plan.bounces[-1].settings)
+    """Names of the settings with which an instance of the first side ends on another value than it has at the start."""
+    if not (bounces := plan.of_side("").bounces):
+        return set()
+    after = set(bounces[-1].settings)
     return {name for one in plan.facts.at_start for name, _ in after ^ set(one.settings)}
 
 
@@ -22,7 +24,7 @@ def undescribed_settings(
     `topology_settings`: the deployer describes a release with its settings. `same_text`: the description with them is
     the present one.
     """
-    targets = [one.target for one in plan.bounces] + [one.target for one in plan.facts.at_start]
+    targets = [one.target for one in plan.of_side("").bounces] + [one.target for one in plan.facts.at_start]
     every = {name for target in targets for name, _ in target.settings}
     if topology_settings:
         names = may_change_the_topology(changed_settings(plan), catalogue) if same_text else ()

@@ -266,8 +266,8 @@ class DockerDeployer:
         found = read() if self._dry_run else read_again(read, log.warning)
         if found.containers.base is None:
             raise BadInput(
-                f"{instance}: docker engine at {self._engine.address} has no container {one.container}; create it as "
-                "your team does, or correct `container`"
+                f"{instance}: docker engine has no container {one.container}; create it as your team does, or correct "
+                f"`container` ({self._engine.address})"
             )
         if found.containers.astray and not self._dry_run:
             raise WriteRefused(

@@ -135,7 +135,7 @@ class Engine:
 
     def _write(self, verb: str, name: str, call: Callable[[Any], Any], *, fine: int = 0) -> None:
         if not self._writable:
-            raise WriteRefused(f"docker engine at {self.address}: {verb} {name} is refused: this client only reads")
+            raise WriteRefused(f"{verb} {name} is refused: this client of docker only reads ({self.address})")
         try:
             self._call(f"{verb} {name}: ", _WRITE_S, call)
         except _Answered as error:
@@ -149,11 +149,11 @@ class Engine:
             return call(api)
         except docker.errors.APIError as error:
             why = outside(error.explanation or error, 300)
-            raise _Answered(f"docker engine at {self.address}: {about}{why}", error.status_code or 0) from None
+            raise _Answered(f"docker engine: {about}{why} ({self.address})", error.status_code or 0) from None
         except docker.errors.TLSParameterError as error:
-            raise BadInput(f"docker engine at {self.address}: {outside(error, 300)}; correct deployer.tls") from None
+            raise BadInput(f"docker engine: {outside(error, 300)}; correct deployer.tls ({self.address})") from None
         except (docker.errors.DockerException, requests.exceptions.RequestException, OSError) as error:
-            raise Unreachable(f"docker engine at {self.address}: {about}{self._why(error, limit_s)}") from None
+            raise Unreachable(f"docker engine: {about}{self._why(error, limit_s)} ({self.address})") from None
         except (ValueError, KeyError) as error:
             raise self._strange(outside(error, 100)) from None
 
@@ -183,9 +183,9 @@ class Engine:
                     f"socket ({_owner(at)}); add the user to that group, and start the process again"
                 )
             if isinstance(cause, FileNotFoundError):
-                return "it has no socket there; start the engine, or correct deployer.url"
+                return "its socket does not exist; start the engine, or correct deployer.url"
             if isinstance(cause, ConnectionRefusedError):
-                return "it does not listen there; start the engine, or correct deployer.url"
+                return "it does not listen at its address; start the engine, or correct deployer.url"
             if isinstance(cause, ssl.SSLError):
                 why = outside(cause.reason or cause, 200)
                 return f"its certificate or ours is not accepted ({why}); correct deployer.tls"
@@ -195,7 +195,7 @@ class Engine:
 
     def _strange(self, why: str) -> Unreachable:
         return Unreachable(
-            f"docker engine at {self.address}: the answer is not a docker engine's: {why}; correct deployer.url"
+            f"docker engine: the answer is not a docker engine's: {why}; correct deployer.url ({self.address})"
         )
 
 

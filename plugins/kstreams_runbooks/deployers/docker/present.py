@@ -106,7 +106,7 @@ class Present:
         base, declared = self.containers.base, self.containers.declared
         if base is None or declared is None:
             why = Missing(
-                f"docker engine at {address} has no container {self.instance.container}; create it as your team does"
+                f"docker engine has no container {self.instance.container}; create it as your team does ({address})"
             )
             return Deployment(taken, self.instance.name, "unknown", None, None, why, (), why, (why.missing,))
         settings = self.settings_of(declared)

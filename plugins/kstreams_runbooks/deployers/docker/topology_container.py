@@ -42,7 +42,7 @@ def describe(engine: Engine, settings: DockerSettings, first: Present, target: T
     if first.images.config(settings.images[target.release]) is None:
         raise Refused(
             f"image {outside(settings.images[target.release], 200)} of release {target.release} is not on the docker "
-            f"engine at {engine.address}; pull it there"
+            f"engine; pull it there ({engine.address})"
         )
     container = first.containers.declared
     image = None if container is None else first.images.config(container.image_id)

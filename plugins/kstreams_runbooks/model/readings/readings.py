@@ -94,12 +94,16 @@ class GroupReading:
 
 @dataclass(frozen=True, slots=True)
 class TopicReading:
-    """One topic: `topic_id` changes when it is deleted and created again."""
+    """One topic: `topic_id` changes when it is deleted and created again.
+
+    `uncertain` are the partitions whose end is not certain, with the reason: too few replicas are in sync.
+    """
 
     name: str
     topic_id: str
     partitions: int
     configs: tuple[tuple[str, str], ...] = ()
+    uncertain: tuple[tuple[int, str], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,10 @@ class Restart:
     `back_ms` is when the new Streams client was first seen past its creation, `running_ms` when it was first seen
     RUNNING: each at most one look late. With `at_once` all instances were down together, with `cleared` local state was
     deleted in between. `session_ms` is the session timeout of the member that left (None: unknown, and why).
+
+    A run sees a restart by a person only in its looks, one each `seen_every_ms` (0: the run restarted it itself). Then
+    `stop_requested_ms` is the last look that the old start answered, `stopped_ms` the first without it, and
+    `started_ms` the last one before the new start: the gap is an upper bound, the time without a process a lower one.
     """
 
     application: str
@@ -40,6 +44,12 @@ class Restart:
     running_ms: int
     session_ms: int | None
     session_source: str
+    seen_every_ms: int = 0
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a person restarted it."""
+        return self.seen_every_ms > 0
 
     @property
     def gap_s(self) -> float:

@@ -200,6 +200,10 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
         answer = self.create_partitions(counts, validate_only=True, raise_errors=False)
         return [one.to_dict() for one in answer.results]
 
+    def known_brokers(self) -> int:
+        """How many brokers the newest metadata name."""
+        return len(self._manager.cluster.brokers())
+
     def forget_coordinators(self) -> None:
         """Forget every group's coordinator: the client caches it, and it moves when a broker stops."""
         self._manager.cluster._coordinators.clear()  # noqa: SLF001 # there is no public way

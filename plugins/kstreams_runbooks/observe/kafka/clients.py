@@ -53,6 +53,7 @@ PYTHON_READS = frozenset(
         "describe_transactions",
         "forget_coordinators",
         "get_broker_version_data",
+        "known_brokers",
         "list_group_offsets",
         "list_groups",
         "list_partition_offsets",

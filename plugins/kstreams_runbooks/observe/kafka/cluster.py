@@ -21,7 +21,6 @@ from kstreams_runbooks.model.readings.readings import (
     TopicReading,
 )
 from kstreams_runbooks.observe.kafka.clients import (
-    REQUEST_TIMEOUT_MS,
     bootstrap,
     connect_librdkafka,
     connect_python,
@@ -42,7 +41,9 @@ from kstreams_runbooks.observe.kafka.groups import (
     streams_group,
     unknown_group,
 )
+from kstreams_runbooks.observe.kafka.in_sync import uncertain_ends
 from kstreams_runbooks.observe.kafka.log_dirs import read_every_topic
+from kstreams_runbooks.observe.kafka.moving import again_while_moving
 from kstreams_runbooks.observe.kafka.offsets import (
     GroupOffsets,
     HeldPartition,
@@ -57,8 +58,6 @@ from kstreams_runbooks.observe.kafka.transactions import NOT_ENDED, read_ids, re
 
 KafkaAddress = Mapping[str, Any]
 
-# A coordinator or a leader that has just moved answers within one of these; a cluster in trouble does not.
-_ATTEMPTS = 4
 _UNKNOWN_TOPIC = 3
 _AUTO_CREATE = "auto.create.topics.enable"
 
@@ -132,12 +131,13 @@ class ClusterReader:
     def broker(self) -> BrokerReading | Missing:
         """Brokers: the lowest release among them, finalized features, whether any of them creates topics by itself."""
         taken = self.taken()
-        nodes = self.ask("describe cluster", lambda: self.admin.describe_cluster()["brokers"])
-        if isinstance(nodes, Missing):
-            return nodes
+        # Together: a broker that dies in between is in the next list as one that is down.
+        listed = self.ask("broker versions", self._releases)
+        if isinstance(listed, Missing):
+            return listed
+        nodes, releases = listed
         ids = [int(node["broker_id"]) for node in nodes]
         down = broker_down(nodes)
-        releases = Missing(f"broker versions: {down}") if down else self._releases(ids)
         features = self.ask("features", self.admin.describe_features)
         return BrokerReading(
             taken=taken,
@@ -147,10 +147,13 @@ class ClusterReader:
             brokers=len(ids),
         )
 
-    def _releases(self, ids: list[int]) -> list[tuple[int, ...]] | Missing:
-        return self.ask(
-            "broker versions", lambda: [self.admin.get_broker_version_data(node).broker_version for node in ids]
-        )
+    def _releases(self) -> tuple[list[dict[str, Any]], list[tuple[int, ...]] | Missing]:
+        """The brokers, and the release of each; Missing if one is down."""
+        nodes = self.admin.describe_cluster()["brokers"]
+        if down := broker_down(nodes):
+            return nodes, Missing(f"broker versions: {down}")
+        ids = [int(node["broker_id"]) for node in nodes]
+        return nodes, [self.admin.get_broker_version_data(node).broker_version for node in ids]
 
     def _auto_create(self, ids: list[int]) -> bool | Missing:
         values = self.ask("broker configs", lambda: read_broker_config(self.admin, ids, _AUTO_CREATE))
@@ -262,12 +265,9 @@ class ClusterReader:
             if topic["error_code"] == 0:
                 found.append(topic)
         settings = self._topic_configs([topic["name"] for topic in found]) if configs else {}
-        return tuple(
-            TopicReading(
-                topic["name"], str(topic["topic_id"]), len(topic["partitions"]), settings.get(topic["name"], ())
-            )
-            for topic in sorted(found, key=lambda topic: str(topic["name"]))
-        )
+        uncertain = self.answered("replicas in sync", lambda: uncertain_ends(self.admin, found))
+        of = ((str(topic["name"]), str(topic["topic_id"]), len(topic["partitions"])) for topic in found)
+        return tuple(TopicReading(*one, settings.get(one[0], ()), uncertain.get(one[0], ())) for one in sorted(of))
 
     def names(self) -> TopicNames:
         """Names of topics: those that this login may see, and on demand whether there are others."""
@@ -373,17 +373,9 @@ class ClusterReader:
     def ask(self, what: str, call: Callable[[], _T]) -> _T | Missing:
         """Answer of `call` of a client, Missing if a broker refuses; again while it moves a coordinator or a leader."""
         from kafka.errors import BrokerResponseError, KafkaError
-        from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_after_delay, wait_exponential_jitter
 
-        retrying = Retrying(
-            retry=retry_if_exception(lambda error: isinstance(error, KafkaError) and error.retriable),
-            stop=stop_after_attempt(_ATTEMPTS) | stop_after_delay(REQUEST_TIMEOUT_MS / 1000),
-            wait=wait_exponential_jitter(multiplier=0.1, max=1.0),
-            before_sleep=lambda _: self.admin.forget_coordinators(),
-            reraise=True,
-        )
         try:
-            return retrying(call)
+            return again_while_moving(self.admin, call)
         except BrokerResponseError as error:
             return Missing(f"{what}: the broker answered {type(error).__name__} ({error.description})")
         except (KafkaError, OSError) as error:

@@ -8,6 +8,7 @@ the ends through librdkafka, which answers per partition (kafka-python's call fa
 and in half the time.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ NO_RECORD: Final = -1
 # Partitions in one call: librdkafka takes four times as long for ten thousand at once as in five calls side by side.
 _AT_ONCE = 2_000
 _ATTEMPTS = 4
+# A leader that is silent is asked again, if others answer, for as long as a dead broker keeps its partitions.
+_SILENT_ATTEMPTS = 2
 # librdkafka calls errors retriable for transactions only, so these are named: a leader is just being chosen or moved.
 _MOVING = frozenset(
     {
@@ -180,12 +183,15 @@ def _ends(
 
     found: dict[Place, int | Missing] = {}
     silent: dict[Place, str] = {}
+    attempts: Counter[Place] = Counter()
 
     def ask() -> bool:
         from confluent_kafka import KafkaException, TopicPartition
 
-        # A partition whose leader did not answer is not asked again.
-        left = [place for place in specs if not isinstance(found.get(place), int) and place not in silent]
+        left = [
+            place for place in specs if not isinstance(found.get(place), int) and attempts[place] < _SILENT_ATTEMPTS
+        ]
+        silent.clear()
         if not left:
             return False
         futures: dict[Any, Any] = {}
@@ -204,9 +210,11 @@ def _ends(
                 failure = error.args[0]
                 if failure.name() in _TRANSPORT:
                     silent[place] = f"no leader answers for {place[0]}-{place[1]} ({failure.str()})"
+                    attempts[place] += 1
                 found[place] = Missing(silent.get(place, failure.str()))
                 again = again or failure.name() in _MOVING
-        return again
+        # Each attempt at a silent leader costs the whole timeout. If no leader answers, nothing moves.
+        return again or 0 < len(silent) < len(specs)
 
     retrying = Retrying(
         retry=retry_if_result(bool),
@@ -216,6 +224,6 @@ def _ends(
     # What could not be read stays Missing, with the broker's own words.
     with suppress(RetryError):
         retrying(ask)
-    if silent and len(silent) == len(specs):
+    if len(silent) == len(specs) > 0:
         raise Unreachable(f"Kafka: {next(iter(silent.values()))}, nor for any of the {len(specs)} partitions asked for")
     return found

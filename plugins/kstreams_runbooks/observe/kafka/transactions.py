@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from kstreams_runbooks.model.readings.drain import OpenTransaction
-from kstreams_runbooks.observe.kafka.configs import read_broker_config
+from kstreams_runbooks.observe.kafka.configs import broker_down, read_broker_config
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 
@@ -81,10 +81,13 @@ def _described(admin: ReadOnly, producer_ids: Collection[int]) -> dict[int, tupl
 
 
 def longest_timeout_ms(admin: ReadOnly) -> int | None:
-    """The longest timeout that any broker allows a producer; None if one of them does not report its own."""
+    """The longest timeout that any broker allows a producer; None if one of them is down or does not report its own."""
     from kafka.errors import BrokerResponseError
 
-    nodes = [int(node["broker_id"]) for node in admin.describe_cluster()["brokers"]]
+    listed = admin.describe_cluster()["brokers"]
+    if broker_down(listed):
+        return None
+    nodes = [int(node["broker_id"]) for node in listed]
     try:
         values = read_broker_config(admin, nodes, _LONGEST)
     except BrokerResponseError:

@@ -65,7 +65,8 @@ def partition_rows(
 ) -> Iterator[PartitionLag]:
     """One row for each partition of the topics in `roles`, or one for a topic that is not visible.
 
-    `problems` are what is not known of the group: with one no row of it is known.
+    `problems` are what is not known of the group: with one no row of it is known. Nor is that of a partition with too
+    few replicas in sync.
     """
     offsets = look.offsets(group_id)
     for name in sorted(roles):
@@ -73,8 +74,10 @@ def partition_rows(
         if topic is None:
             yield _absent(name, role, look.hidden.get(name))
             continue
+        uncertain = dict(topic.uncertain)
         for place in places_of([topic]):
-            yield partition_row(place, role, topic.topic_id, offsets.get(place), look.ends[place], problems)
+            why = (*problems, uncertain[place[1]]) if place[1] in uncertain else problems
+            yield partition_row(place, role, topic.topic_id, offsets.get(place), look.ends[place], why)
 
 
 def _absent(topic: str, role: LagRole, hidden: str | None) -> PartitionLag:

@@ -76,8 +76,8 @@ def client_credentials(config: Mapping[str, Any]) -> ClientCredentials:
         )
     if replace(at, user="").sends_login_openly:
         raise BadInput(
-            f"Kafka configuration: sasl.oauthbearer.token.endpoint.url {url} would send the client's secret in clear "
-            "text; give an https address"
+            "Kafka configuration: sasl.oauthbearer.token.endpoint.url would send the client's secret in clear text; "
+            f"give an https address ({url})"
         )
     return ClientCredentials(
         at,
@@ -155,8 +155,8 @@ def request_token(client: ClientCredentials) -> tuple[str, float]:
         answer = post(at, at.path or "/", body, "application/x-www-form-urlencoded", _LIMITS, ca_file=client.ca_file)
     except NoAnswer as error:
         raise Unreachable(
-            f"token endpoint {client.url}: {error}; start it, or correct sasl.oauthbearer.token.endpoint.url (its CA: "
-            "https.ca.location)"
+            f"token endpoint: {error}; start it, or correct sasl.oauthbearer.token.endpoint.url or its CA, "
+            f"https.ca.location ({client.url})"
         ) from None
     try:
         found = json_document(answer.body.decode("utf-8", "replace"))
@@ -166,14 +166,15 @@ def request_token(client: ClientCredentials) -> tuple[str, float]:
     if answer.status in _REFUSED:
         why = outside(document.get("error") or f"HTTP {answer.status}", 80)
         raise Unreachable(
-            f"token endpoint {client.url}: does not accept client {outside(client.client_id, 80)} ({why}); correct "
-            "sasl.oauthbearer.client.id, sasl.oauthbearer.client.secret or sasl.oauthbearer.scope"
+            f"token endpoint: does not accept client {outside(client.client_id, 80)} ({why}); correct "
+            "sasl.oauthbearer.client.id, sasl.oauthbearer.client.secret or sasl.oauthbearer.scope "
+            f"({client.url})"
         )
     token, lifetime_s = document.get("access_token"), document.get("expires_in", _LIFETIME_S)
     if answer.status != _OK or not isinstance(token, str) or not _TOKEN.fullmatch(token):
         raise Unreachable(
-            f"token endpoint {client.url}: HTTP {answer.status} without an access_token (expected 200 with one); is it "
-            "a token endpoint?"
+            f"token endpoint: HTTP {answer.status} without an access_token (expected 200 with one); is it a token "
+            f"endpoint? ({client.url})"
         )
     is_time = isinstance(lifetime_s, int | float) and not isinstance(lifetime_s, bool) and lifetime_s > 0
     return token, float(lifetime_s) if is_time else _LIFETIME_S

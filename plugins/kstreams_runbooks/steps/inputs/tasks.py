@@ -4,6 +4,8 @@
 start. Which they are depends on the switch (decide/plans/switches.py); each keeps its end, and a rerun goes on.
 """
 
+from collections.abc import Iterable
+
 from kstreams_runbooks.decide.plans.switches import COPIER, MANUAL, SWAP
 from kstreams_runbooks.errors import Refused, WriteRefused
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
@@ -33,8 +35,7 @@ def pause_inputs(run: Run) -> None:
         return
     if not run.dry_run:
         require_compared(run)
-    for stage in plan.pausing:
-        _take(run, plan, stage)
+    _take_each(run, plan, plan.pausing)
     if run.dry_run:
         return
     certify = certificate(plan)
@@ -54,8 +55,7 @@ def resume_inputs(run: Run) -> None:
         require_earlier(run, plan.resuming[0])
         require_held(run)
         let_flow(run)
-    for stage in plan.resuming:
-        _take(run, plan, stage)
+    _take_each(run, plan, plan.resuming)
 
 
 def require_held(run: Run) -> None:
@@ -91,8 +91,15 @@ def certificate(plan: Plan) -> Certify:
     return stage
 
 
-def _take(run: Run, plan: Plan, stage: Stage) -> None:
-    """One stage, on its side."""
+def _take_each(run: Run, plan: Plan, stages: Iterable[Stage]) -> None:
+    """Every stage in order, each on its side; those that change objects one after another are guarded once."""
+    guarded = False
+    for stage in stages:
+        guarded = _take(run, plan, stage, guarded=guarded)
+
+
+def _take(run: Run, plan: Plan, stage: Stage, *, guarded: bool) -> bool:
+    """One stage; returns whether the next one is guarded by what has guarded this one."""
     side = run.side(stage.side)
     if isinstance(stage, Bounce):
         raise Refused(
@@ -101,7 +108,8 @@ def _take(run: Run, plan: Plan, stage: Stage) -> None:
         )
     if not run.dry_run and is_complete(run, stage):
         run.say(f"stage {stage.number} is complete already: {stage.sentence}")
-    elif isinstance(stage, StopAll):
+        return False
+    if isinstance(stage, StopAll):
         _stop(side, plan, stage)
     elif isinstance(stage, StartAll):
         if run.dry_run:
@@ -113,7 +121,9 @@ def _take(run: Run, plan: Plan, stage: Stage) -> None:
             start_stage(side, stage)
             keep_complete(run, stage)
     else:
-        make(side, stage)
+        make(side, stage, guarded=guarded)
+        return True
+    return False
 
 
 def _stop(run: Run, plan: Plan, stage: StopAll) -> None:

@@ -8,6 +8,7 @@ from kstreams_runbooks.decide.instances.deployed import deployed, old_start_gone
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.runs.gate import Awaited
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.steps.instances.by_person import Watching
 from kstreams_runbooks.steps.instances.gate_trigger import gates_passed
 from kstreams_runbooks.steps.instances.watch_trigger import WatchTrigger, reading_of
 from kstreams_runbooks.steps.run.run import Run
@@ -33,9 +34,11 @@ class DeployTrigger(WatchTrigger):
         """Read, judge, wait."""
         awaited = decode(Awaited, self.arguments["awaited"])
         until, said = await self.aside(self._until, run, awaited), ""
+        watching = await self.aside(Watching, run, awaited, self.arguments["interval_s"])
         while True:
             began = asyncio.get_running_loop().time()
             reading = await self.aside(reading_of, run)
+            await self.aside(watching.look, run, reading)
             verdict = deployed(reading, awaited)
             over = until.is_over()
             if verdict.sentence != said or over:
@@ -45,6 +48,7 @@ class DeployTrigger(WatchTrigger):
             elif time.monotonic() - self.said_at >= _LINE_EVERY_S:
                 await self.aside(self.count, run, f"{awaited.instance}: {said}", until.waited)
             if verdict.outcome is Outcome.PROCEED:
+                await self.aside(watching.keep, run)
                 return verdict
             if awaited.members and old_start_gone(reading, awaited):
                 return Verdict(Outcome.WAIT, (f"{awaited.instance}: its old start is gone, its members are left",))

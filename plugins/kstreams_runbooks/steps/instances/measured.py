@@ -11,7 +11,7 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Missin
 from kstreams_runbooks.model.runs.ledger import Evidence
 from kstreams_runbooks.model.runs.restarts import Restart
 from kstreams_runbooks.steps.plan.cards import last_card
-from kstreams_runbooks.steps.plan.restarts import MEASURED
+from kstreams_runbooks.steps.plan.restarts import BY_PERSON, MEASURED
 from kstreams_runbooks.steps.run.run import Run
 
 # The entry for an instance that was seen back, and not RUNNING yet.
@@ -64,7 +64,9 @@ def _open(run: Run) -> Iterator[_Open]:
     known = {one.payload["write"] for one in run.ledger.evidence(run.key, kind="note", name=MEASURED)}
     names = set(run.plan().facts.instances)
     newest: dict[str, Evidence] = {}
-    for write in run.ledger.evidence(run.key, kind="write", name="restart"):
+    made = run.ledger.evidence(run.key, kind="write", name="restart")
+    by_person = run.ledger.evidence(run.key, kind="note", name=BY_PERSON)
+    for write in sorted((*made, *by_person), key=lambda one: one.id):
         if "times" in write.payload and write.payload["instance"] in names:
             newest[write.payload["instance"]] = write
     for name, write in newest.items():
@@ -93,6 +95,7 @@ def _keep(run: Run, write: Evidence, back_ms: int, running_ms: int) -> None:
         running_ms=running_ms,
         session_ms=None if cost is None else cost.session_ms,
         session_source="" if cost is None else cost.session_source,
+        seen_every_ms=write.payload.get("seen_every_ms", 0),
     )
     effect = restart_effect(restart, None if cost is None else cost.gap_s)
     about = {"write": write.id, "restart": encode(restart), "rebalanced": effect.rebalanced}

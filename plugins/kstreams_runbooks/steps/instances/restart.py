@@ -105,7 +105,8 @@ def stop_stage(run: Run, stage: StopAll | None, bounce: Bounce) -> None:
     proofs = tuple(_proofs(run.plan(), stage))
     authorize(run, _APPROVAL, proofs, stage=stage.number if stage else None, going_on=going_on)
     if stage:
-        guard_stage(run, stage)
+        # Its own is guarded with the reading by which it stops: inputs may be held meanwhile.
+        guard_stage(run, stage, others=True)
     stop_all(run, bounce)
     if stage:
         if is_after_certificate(run, stage):

@@ -72,7 +72,9 @@ def _group_times(run: Run, made: Plan, one: DeployedInstance, read: Mapping[str,
         else:
             base[_DECLARED] = (declared.config if declared is not None else None) or {}
     stages.append((one.version, base))
-    taken = [bounce for bounce in made.bounces if bounce.takes(one.instance)]
+    # A copier of the same run starts `as-deployed`, which does not name a release.
+    own = made.of_application(run.record.application)
+    taken = [bounce for bounce in own.bounces if bounce.takes(one.instance)]
     stages += [(bounce.version, {_PLANNED: dict(bounce.settings), **base}) for bounce in taken[:-1]]
     if wrong:
         return GroupTimes(run.record.application, one.instance, None, wrong, None, wrong)

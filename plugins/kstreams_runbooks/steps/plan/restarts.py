@@ -6,6 +6,8 @@ from kstreams_runbooks.steps.run.run import Run
 
 # The ledger's entry for a measured restart, with the sentence about it.
 MEASURED = "restart measured"
+# That of a restart by a person, from the wait for it (steps/instances/by_person.py).
+BY_PERSON = "restarted by a person"
 # The newest restarts of an application from which a plan forecasts.
 _NEWEST = 20
 
@@ -18,7 +20,17 @@ def say_restarts(run: Run) -> None:
 
 
 def earlier_restarts(run: Run) -> list[EarlierRestart]:
-    """The newest restarts of the application that other runs of it measured, oldest first."""
+    """The newest restarts of the application that other runs of it measured, oldest first.
+
+    Restarts by a person count where a person restarts the instances, and those by a run where the run does.
+    """
     kept = run.ledger.evidence_of(*run.about, kind="note", name=MEASURED, newest=_NEWEST)
     found = [EarlierRestart(one.run_key, decode(Restart, one.payload["restart"])) for one in kept]
-    return [one for one in found if one.restart.application == run.record.application and one.run_key != run.key]
+    acts = run.deployer.abilities.act
+    return [
+        one
+        for one in found
+        if one.restart.application == run.record.application
+        and one.run_key != run.key
+        and one.restart.by_person is not acts
+    ]

@@ -29,21 +29,21 @@ def keep_complete(run: Run, stage: Stage) -> None:
 
 def is_complete(run: Run, stage: Stage) -> bool:
     """Whether this run has made the change of a stage."""
-    kept = run.ledger.evidence(run.key, kind="note", name=_COMPLETE)
-    return _end_of(run.whole_plan(), stage) in [note.payload for note in kept]
+    return stage.number in _complete(run, run.whole_plan())
 
 
 def holds_inputs(run: Run, stage: Stage) -> bool:
     """Whether this run has begun a stage up to this one that holds inputs, or instances down."""
     begun = {card.stage for card in run.ledger.cards(run.key)}
     plan = run.whole_plan()
+    ended = _complete(run, plan)
     for one in plan.stages:
         if one.number > stage.number:
             return False
         if isinstance(one, PauseInputs) and one.number in begun:
             return True
         # The cards of instances name the start that ends the stop.
-        if isinstance(one, StopAll) and (is_complete(run, one) or plan.start_after(one).number in begun):
+        if isinstance(one, StopAll) and (one.number in ended or plan.start_after(one).number in begun):
             return True
     return False
 
@@ -60,13 +60,22 @@ def flows(run: Run) -> bool:
 
 def require_earlier(run: Run, stage: Stage) -> None:
     """WriteRefused unless each stage before this one is complete; bounces and drains have verdicts instead."""
-    for earlier in run.whole_plan().stages:
+    plan = run.whole_plan()
+    ended = _complete(run, plan)
+    for earlier in plan.stages:
         proven = isinstance(earlier, Bounce | Drain)
-        if earlier.number < stage.number and not proven and not is_complete(run, earlier):
+        if earlier.number < stage.number and not proven and earlier.number not in ended:
             raise WriteRefused(
                 f"{run.task_id}: stage {earlier.number} ({earlier.sentence}) is not complete (marked successful "
                 f"manually does not count); clear {task_of(earlier.kind, earlier.side)} and what follows it"
             )
+
+
+def _complete(run: Run, plan: Plan) -> set[int]:
+    """The numbers of the stages of this plan whose end the ledger has, in one reading of it."""
+    kept = run.ledger.evidence(run.key, kind="note", name=_COMPLETE)
+    ends = [note.payload for note in kept]
+    return {stage.number for stage in plan.stages if _end_of(plan, stage) in ends}
 
 
 def _end_of(plan: Plan, stage: Stage) -> dict[str, Any]:

@@ -92,9 +92,14 @@ def _change_offsets(run: Run, stage: OffsetStage, undone: Mapping[int, Card]) ->
         delete_groups(run, stage)
 
 
-def guard_stage(run: Run, stage: OtherStage) -> None:
-    """Drifted or Inconclusive if an application of the run is not as planned; the run's own changes are expected."""
+def guard_stage(run: Run, stage: OtherStage, *, others: bool = False) -> None:
+    """Drifted or Inconclusive if an application of the run is not as planned; the run's own changes are expected.
+
+    With `others` all but that of `run`.
+    """
     for side in run.sides:
+        if others and side.about == run.about:
+            continue
         of = {"plan": side.plan(), "name": "", "number": stage.number, "own": own_changes(side)}
         guarded = side.decide(nothing_drifted, reading=side.read(describes=False), **of)
         begun = f"stage {stage.number} is not begun"

@@ -89,8 +89,11 @@ def _task(kind: str, side: str, approval: str) -> Any:
     return write(f"{kind.replace('_', ' ')}{' of ' * bool(side)}{side}")(act)()
 
 
-def make(run: Run, stage: OtherStage, approval: str = _APPROVAL) -> None:
-    """Make the change of one stage of the run's side, unless the ledger has its end."""
+def make(run: Run, stage: OtherStage, approval: str = _APPROVAL, *, guarded: bool = False) -> None:
+    """Make the change of one stage of the run's side, unless the ledger has its end.
+
+    `guarded` if this task has guarded the stage right before it: it is not guarded again while inputs are held.
+    """
     if run.dry_run:
         perform(run, stage, {})
     elif is_complete(run, stage):
@@ -98,6 +101,7 @@ def make(run: Run, stage: OtherStage, approval: str = _APPROVAL) -> None:
     else:
         require_earlier(run, stage)
         authorize(run, approval, (), going_on=holds_inputs(run, stage))
-        guard_stage(run, stage)
+        if not guarded:
+            guard_stage(run, stage)
         perform(run, stage, {})
         keep_complete(run, stage)

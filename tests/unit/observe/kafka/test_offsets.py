@@ -64,16 +64,23 @@ def test_a_last_stable_offset_that_stays_below_is_one() -> None:
 
 @pytest.mark.parametrize("code", [KafkaError._TIMED_OUT, KafkaError._TRANSPORT])
 def test_a_leader_that_is_away_hides_its_own_partitions_only(code: int) -> None:
-    """It is asked once: each call would wait for its timeout again."""
+    """It is asked twice in the first call, as a dead broker keeps its partitions for some time, and then left out."""
     log: Any = _Log(lambda place, _isolation, _number: error(code) if place == ("in", 1) else 7)
     found = read_ends(log, [("in", 0), ("in", 1), ("other", 0)])
     assert found["in", 0] == found["other", 0] == Ends(7, 7, 7)
     silent = found["in", 1]
     assert all(isinstance(value, Missing) and "no leader answers for in-1" in value.missing for value in silent)
-    assert log.asked == [3, 2, 2]
+    assert log.asked == [3, 1, 2, 2]
     since = read_first_since(log, {("in", 0): 1, ("in", 1): 1})
     assert since["in", 0] == 7
     assert isinstance(since["in", 1], Missing)
+
+
+def test_a_leader_that_dies_is_found_again_where_it_has_moved() -> None:
+    """The second attempt comes after its timeout: the partition has another leader by then."""
+    log: Any = _Log(lambda place, _, number: error(KafkaError._TIMED_OUT) if (place[1], number) == (1, 1) else 7)
+    assert {*read_ends(log, [("in", 0), ("in", 1)]).values()} == {Ends(7, 7, 7)}
+    assert log.asked == [2, 1, 2, 2]
 
 
 def test_no_leader_at_all_is_unreachable() -> None:

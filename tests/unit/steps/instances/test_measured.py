@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.model.readings.readings import Missing, Start, StreamsReading, Taken
+from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.steps.instances.measured import Measuring
 from kstreams_runbooks.steps.plan.cards import write_card
@@ -27,12 +28,19 @@ def client(state: str, at_ms: int, start: Start = NEW_START) -> StreamsReading:
 
 def restarted(run: Run, plan: Plan, times: Mapping[str, Any] = TIMES) -> None:
     """The run has restarted orders-1."""
-    deployer = SimpleNamespace(manual_commands=lambda *_, **__: [])
+    deployer = SimpleNamespace(manual_commands=lambda *_, **__: [], abilities=SimpleNamespace(act=True))
     vars(run).update(application=SimpleNamespace(copies=False), declared=declared(), deployer=deployer)
     now = reading()
     one = now.instances[0]
     write_card(run, now, one, plan.bounces[0], (), one.streams.start)
     run.keep("write", "restart", {"instance": "orders-1", "bounce": 1, "times": times})
+
+
+def _as(run: Run, record: RunRecord) -> Run:
+    """Another run with the same deployer."""
+    other = replace(run, record=record)
+    vars(other)["deployer"] = run.deployer
+    return other
 
 
 def kept(run: Run) -> list[Any]:
@@ -97,9 +105,9 @@ def test_a_later_run_of_the_same_application_forecasts_from_it(run: Run, plan: P
     Measuring(run).look(run, "orders-1", client("RUNNING", 15_000))
     assert earlier_restarts(run) == []
     later = run.ledger.start_run(replace(run.record, run_key="library_bump/s", run_id="s", started_at_ms=now_ms()))
-    [found] = earlier_restarts(replace(run, record=later))
+    [found] = earlier_restarts(_as(run, later))
     assert (found.run_key, found.restart.gap_s) == ("library_bump/r", 5.0)
-    assert earlier_restarts(replace(run, record=replace(later, application="other"))) == []
+    assert earlier_restarts(_as(run, replace(later, application="other"))) == []
 
 
 def test_a_copier_reports_no_client(run: Run, plan: Plan) -> None:

@@ -7,8 +7,10 @@ from types import SimpleNamespace
 import pytest
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.copying import AS_DEPLOYED
 from kstreams_runbooks.model.readings.readings import Missing, Taken
-from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.plan import Plan, SidePart
+from kstreams_runbooks.model.runs.stages import StartAll, StopAll
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.steps.plan.expected_gaps import with_gaps
@@ -22,7 +24,8 @@ _DECLARES = "kstreams_runbooks.steps.plan.expected_gaps.release_declaration"
 @pytest.fixture
 def planned(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """The run with a reading, no facts and no declaration."""
-    vars(run).update(application=SimpleNamespace(copies=False), running_facts=lambda _: {})
+    deployer = SimpleNamespace(abilities=SimpleNamespace(act=True))
+    vars(run).update(application=SimpleNamespace(copies=False), deployer=deployer, running_facts=lambda _: {})
     vars(run)["observed"] = lambda _: reading()
     monkeypatch.setattr(_DECLARES, lambda *_: None)
     return run
@@ -67,6 +70,14 @@ def test_of_several_bounces_the_shortest_timeout_counts(planned: Run, plan: Plan
     assert found.costs[0].session_ms == 7_000
     assert found.findings[-1].id == "restart-outlasts-session"
     assert "(set by this plan)" in found.findings[-1].message
+
+
+def test_a_copier_of_the_same_run_counts_for_itself(planned: Run) -> None:
+    """It starts `as-deployed`, which is no release, and stops at once while the application rolls."""
+    plan = made()
+    copier = SidePart("copier", "passing", plan.cluster, plan.facts, ())
+    stages = (StopAll(8, side="copier"), StartAll(9, AS_DEPLOYED, (), side="copier"), *plan.stages)
+    assert why(planned, replace(plan, stages=stages, sides=(copier,))) == why(planned, plan)
 
 
 def test_a_setting_of_the_last_bounce_ends_no_session_of_this_run(planned: Run) -> None:

@@ -1,0 +1,143 @@
+"""docker-compose.yaml keeps its promises, and a machine without Docker gets one sentence."""
+
+import re
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from kstreams_runbooks.errors import BadInput, Refused, Unreachable
+from lab import compose
+from lab.compose import DRAWN, FILE, GIVEN, Compose, Engine, draw
+
+CONFIG: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+SERVICES: dict[str, dict[str, Any]] = CONFIG["services"]
+ONCE = {"migrate", "topics", "image-of-4.3.1"}
+# Keys of services that docker-compose 1.29 and docker compose 2 read alike without a `version`.
+KNOWN = {
+    *(
+        "build",
+        "cap_drop",
+        "command",
+        "container_name",
+        "depends_on",
+        "environment",
+        "group_add",
+        "healthcheck",
+        "image",
+    ),
+    *("logging", "mem_limit", "pids_limit", "ports", "profiles", "restart", "security_opt", "shm_size"),
+    *("stop_grace_period", "stop_signal", "volumes"),
+}
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_each_service_is_limited_and_checked(name: str) -> None:
+    """Memory, processes, logs, capabilities; a health check unless it runs once; nothing that one Compose lacks."""
+    one = SERVICES[name]
+    assert one.keys() <= KNOWN
+    assert one["mem_limit"]
+    assert one["pids_limit"]
+    assert one["cap_drop"] == ["ALL"]
+    assert one["security_opt"] == ["no-new-privileges:true"]
+    assert one["logging"]["options"]["max-size"]
+    assert "healthcheck" in one or name in ONCE
+    assert one["restart"] in {"unless-stopped", "no"}, "an engine must not start an instance that a runbook stopped"
+
+
+def test_only_the_loopback_is_published() -> None:
+    """One port, on 127.0.0.1."""
+    published = [port for one in SERVICES.values() for port in one.get("ports", ())]
+    assert published == ["127.0.0.1:${AIRFLOW_PORT:-8080}:8080"]
+    assert "version" not in CONFIG
+
+
+def test_no_password_is_in_the_file() -> None:
+    """Each secret is a variable that has to be set, with the command that draws it."""
+    text = FILE.read_text(encoding="utf-8")
+    for name in (*DRAWN, "FERNET_KEY"):
+        assert f"${{{name}:?run make compose-env}}" in text
+        assert not re.search(rf"\$\{{{name}(?::-|\}})", text), "no default, and no use without the check"
+    used = set(re.findall(r"\$\{(\w+)", text))
+    assert used == {*GIVEN, *DRAWN, "FERNET_KEY", "DOCKER_GROUP", "DOCKER_SOCKET"}
+
+
+def test_only_the_services_near_the_instances_have_the_socket() -> None:
+    """Who has it is root on the machine."""
+    have = {
+        name for name, one in SERVICES.items() if any("docker.sock" in str(place) for place in one.get("volumes", ()))
+    }
+    assert have == {"worker", "triggerer"}
+    assert {name for name, one in SERVICES.items() if "group_add" in one} == have
+
+
+def test_every_volume_is_named() -> None:
+    """Nothing of a container is on the host but the socket."""
+    places = [str(place) for one in SERVICES.values() for place in one.get("volumes", ())]
+    sources = {place.split(":")[0] for place in places if "docker.sock" not in place}
+    assert sources == set(CONFIG["volumes"])
+
+
+def test_the_env_file_is_drawn_once(tmp_path: Path) -> None:
+    """Only the owner may read it; what is there is never overwritten."""
+    (socket := tmp_path / "docker.sock").touch()
+    env = tmp_path / ".env"
+    assert draw(Engine(socket), {"BASE": "base:mine"}, env)
+    assert stat.S_IMODE(env.stat().st_mode) == 0o600
+    drawn = dict(line.split("=", 1) for line in env.read_text().splitlines() if not line.startswith("#"))
+    assert drawn["BASE"] == "base:mine"
+    assert drawn["DOCKER_GROUP"] == str(socket.stat().st_gid)
+    assert len({drawn[name] for name in DRAWN}) == len(DRAWN)
+    assert all(len(drawn[name]) >= 48 for name in DRAWN)
+    had = env.read_text()
+    assert not draw(Engine(socket), {}, env)
+    assert env.read_text() == had
+
+
+def test_an_engine_that_is_away_is_named(tmp_path: Path) -> None:
+    """One sentence with what to install."""
+    with pytest.raises(Unreachable, match=r"engine at .*none\.sock does not answer .*apt-get install docker\.io") as no:
+        Engine.of({"DOCKER_HOST": f"unix://{tmp_path}/none.sock"})
+    assert "\n" not in str(no.value)
+
+
+def test_an_engine_over_the_network_is_refused() -> None:
+    """The worker needs its socket."""
+    with pytest.raises(BadInput, match=r"DOCKER_HOST=tcp://elsewhere:2376: the runbooks reach the engine by"):
+        Engine.of({"DOCKER_HOST": "tcp://elsewhere:2376"})
+
+
+def test_a_machine_without_compose_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither command is there."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(BadInput, match=r"neither `docker compose` nor `docker-compose` is on this machine"):
+        Compose.of()
+
+
+def test_without_an_env_file_its_command_is_named(tmp_path: Path) -> None:
+    """Nothing is started without passwords."""
+    with pytest.raises(BadInput, match="make it with `make compose-env`"):
+        _ = Compose(Engine(tmp_path), ("docker-compose",), tmp_path / ".env").project
+
+
+def test_a_container_that_ended_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Waiting ends at once, with the command that shows why."""
+    (tmp_path / ".env").write_text("COMPOSE_PROJECT_NAME=p\n", encoding="utf-8")
+    found = [
+        {"Names": ["/p-migrate-1"], "State": "exited", "Status": "Exited (0) 2 minutes ago"},
+        {"Names": ["/p-api-1"], "State": "running", "Status": "Up 2 minutes (health: starting)"},
+        {"Names": ["/p-spark-1"], "State": "exited", "Status": "Exited (1) 3 seconds ago"},
+    ]
+    monkeypatch.setattr(compose.Engine, "containers", lambda *_: found)
+    waiting = Compose(Engine(tmp_path), ("docker-compose",), tmp_path / ".env")
+    with pytest.raises(Refused, match=r"container p-spark-1 ended: Exited \(1\) 3 seconds ago; read `docker log"):
+        waiting.wait_healthy(lambda _: None, limit_s=1)
+    found[2] |= {"State": "restarting", "Status": "Restarting (1) 24 seconds ago"}
+    with pytest.raises(Refused, match=r"container p-spark-1 ended: Restarting \(1\)"):
+        waiting.wait_healthy(lambda _: None, limit_s=1)
+    del found[2]
+    with pytest.raises(Refused, match="not healthy within 0 s: p-api-1; read"):
+        waiting.wait_healthy(lambda _: None, limit_s=0)
+    found[1]["Status"] = "Up 2 minutes (healthy)"
+    waiting.wait_healthy(lambda _: None, limit_s=0)

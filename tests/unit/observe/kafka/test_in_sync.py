@@ -1,0 +1,61 @@
+"""A partition with too few replicas in sync: its visible end proves nothing."""
+
+from typing import Any
+
+import pytest
+from kstreams_runbooks.model.readings.lag import LagRole
+from kstreams_runbooks.model.readings.readings import TopicReading
+from kstreams_runbooks.observe.kafka.in_sync import uncertain_ends
+from kstreams_runbooks.observe.kafka.offsets import Ends
+from kstreams_runbooks.observe.lag.partition_rows import ClusterLook, partition_rows
+
+
+class _Admin:
+    """Reports one value of min.insync.replicas for every topic, or none; counts its calls."""
+
+    def __init__(self, minimum: str | None) -> None:
+        self.minimum, self.asked = minimum, 0
+
+    def describe_configs(self, resources: Any, **_: Any) -> Any:
+        self.asked += 1
+        value = {"min.insync.replicas": {"value": self.minimum}} if self.minimum else {}
+        return {"topic": {resource.name: value for resource in resources}}
+
+
+def topic(*in_sync: int) -> dict[str, Any]:
+    """A topic of three replicas, with so many in sync in each partition."""
+    partitions = [
+        {"partition_index": number, "isr_nodes": [*range(count)], "replica_nodes": [1, 2, 3]}
+        for number, count in enumerate(in_sync)
+    ]
+    return {"name": "in", "partitions": partitions}
+
+
+@pytest.mark.parametrize(("in_sync", "uncertain"), [((3, 3), ()), ((2, 3), ()), ((1, 2), (0,)), ((0, 1), (0, 1))])
+def test_fewer_in_sync_than_the_minimum_is_uncertain(in_sync: tuple[int, ...], uncertain: tuple[int, ...]) -> None:
+    """As many as the minimum are enough: whoever is in sync has everything that was acknowledged."""
+    admin: Any = _Admin("2")
+    found = uncertain_ends(admin, [topic(*in_sync)]).get("in", ())
+    assert tuple(number for number, _ in found) == uncertain
+    assert admin.asked == (0 if in_sync == (3, 3) else 1)
+
+
+def test_the_sentence_names_what_was_seen_and_the_limit() -> None:
+    """And a right that is missing."""
+    admins: list[Any] = [_Admin("2"), _Admin(None)]
+    found = [uncertain_ends(admin, [topic(1)])["in"][0][1] for admin in admins]
+    assert found == [
+        "in-0: 1 of 3 replicas in sync (min.insync.replicas 2): its end is not certain; start its brokers",
+        "in-0: 1 of 3 replicas in sync, and min.insync.replicas is not visible; grant this login DescribeConfigs on "
+        "Topic in",
+    ]
+
+
+def test_its_lag_is_not_known() -> None:
+    """Whatever the ends are; the other partition keeps its own."""
+    roles: dict[str, LagRole] = {"in": "source"}
+    found = {"in": TopicReading("in", "id", 2, uncertain=((1, "in-1: 1 of 3 replicas in sync"),))}
+    look = ClusterLook({}, found, {("in", number): Ends(0, 0, 0) for number in range(2)})
+    first, second = partition_rows("app", roles, look)
+    assert (first.state, first.records) == ("never_committed", 0)
+    assert (second.state, second.records, second.why) == ("unknown", None, "in-1: 1 of 3 replicas in sync")
