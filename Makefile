@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-chaos test-kill test-kill-pretended test-brokers soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers bench-flush compose-env compose-up compose-down test-compose
+.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-secured test-secured-core test-chaos test-kill test-kill-pretended test-brokers soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers bench-flush compose-env compose-up compose-down test-compose
 
 PYTHON ?= python3
 VENV := .venv
@@ -68,6 +68,15 @@ test-unit: setup ## The tests that need nothing but Python
 test-long: setup packages ## Undo after every step, the other runbooks and deployers, more of the same; about an hour
 	@tests/lab/packages long
 	$(BIN)/python -m pytest -m long tests/long tests/facts tests/integration tests/airflow tests/hostile tests/spark
+
+# Logins, rights and secrets on brokers that deny by default; most of the second list is in `make test` too.
+SECURED := $(addprefix tests/hostile/test_,least_rights.py no_secret_shown.py rights.py write_rights.py secured_broker.py refused_logins.py tokens.py hidden_topics.py)
+
+test-secured: setup packages ## Runbooks with exactly their rights and without each of them, logins and secrets, on brokers that deny by default; 12 minutes
+	$(BIN)/python -m pytest -m "long or not long" tests/secured $(SECURED)
+
+test-secured-core: setup ## Of these: every runbook without each of its rights in turn; 5 minutes
+	$(BIN)/python -m pytest tests/secured/test_each_right.py
 
 test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bounce; about 10 minutes
 	$(BIN)/python -m pytest tests/chaos

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
+from lab.afresh import afresh
 from lab.application import Deployed
 from lab.logins import Login, Logins, drawn
 from lab.second_listener import SecondListener
@@ -23,6 +24,8 @@ from lab.stack import Parts, Stack
 from world.own_stack import own_stack
 from world.ports import SECURED_STACK, port
 
+# A release between the oldest and the newest, from which one bounce is enough.
+BETWEEN = "3.9.1"
 RUNBOOKS, APPLICATION, SPARK = "runbooks", "orders-application", "spark"
 _ALLOWED = re.compile(
     r"Principal = User:(?P<user>\S+) is (?P<decision>\w+) operation = (?P<operation>\w+) from host = \S+ on resource = "
@@ -57,51 +60,64 @@ class Asked:
 
 
 class SecuredStack:
-    """The stack, its logins, and the log of its authorizer; `first` are the ACLs printed before the application ran."""
+    """The stack, its logins, and the log of its authorizer."""
 
-    def __init__(
-        self, stack: Stack, logins: Logins, runbooks: Login, application: Login, first: list[dict[str, str]]
-    ) -> None:
+    def __init__(self, stack: Stack, logins: Logins, runbooks: Login, application: Login) -> None:
         self.stack = stack
         self.logins = logins
         self.runbooks = runbooks
         self.application = application
-        self._first = first
-
-    def prefixed(self) -> list[dict[str, str]]:
-        """The ACLs with a prefix in place of internal topics, as they are printed while no instance runs."""
-        return self._first
-
-    def deployed(self, release: str) -> Deployed:
-        """The application with this release and its login."""
-        return _deployed(self.logins, self.application, release)
+        self._begin = 0
 
     def printed(self, runbook: str, *words: str) -> list[dict[str, str]]:
         """The ACLs of a runbook, as an administrator has them printed; Spark has a login of its own."""
         return _printed(runbook, {"bootstrap.servers": self.stack.lab.bootstrap}, *words)
 
     def allow(self, runbook: str, *words: str) -> list[dict[str, str]]:
-        """Grant both logins exactly what is printed; returns the ACLs of the runbooks' login."""
+        """Grant both logins exactly what is printed; returns the ACLs of the runbooks' login.
+
+        A runbook that changes no application prints nothing for it, which keeps what it has.
+        """
         acls = self.printed(runbook, *words)
         for login in (self.application, self.runbooks):
-            self.logins.allow(login, of(acls, login.name))
+            if own := of(acls, login.name):
+                self.logins.allow(login, own)
         return of(acls, self.runbooks.name)
+
+    def begin_with(self, release: str) -> None:
+        """The application from nothing with this release, and with what is printed for its start."""
+        acls = self.printed("stop_and_restart", "--release", release)
+        self.logins.allow(self.application, of(acls, self.application.name))
+        afresh(self.stack, _deployed(self.logins, self.application, release))
 
     @contextmanager
     def audited(self) -> Iterator[dict[str, set[Asked]]]:
         """Gives at its end what each login was asked for while the body ran."""
-        log: Path = self.stack.lab.logs / "broker.log"
-        begin = log.stat().st_size
-        found: dict[str, set[Asked]] = {self.runbooks.name: set(), self.application.name: set()}
+        found: dict[str, set[Asked]] = {}
+        begin = self._log.stat().st_size
+        self._begin = begin
         yield found
-        with log.open("rb") as file:
+        found |= self._asked_since(begin)
+
+    def asked_so_far(self) -> set[Asked]:
+        """The same for the application, in the body."""
+        return self._asked_since(self._begin)[self.application.name]
+
+    @property
+    def _log(self) -> Path:
+        return self.stack.lab.logs / "broker.log"
+
+    def _asked_since(self, begin: int) -> dict[str, set[Asked]]:
+        found: dict[str, set[Asked]] = {self.runbooks.name: set(), self.application.name: set()}
+        with self._log.open("rb") as file:
             file.seek(begin)
             for line in file:
                 row = _ALLOWED.search(line.decode("utf-8", "replace"))
                 if row and row["user"] in found:
                     word = _WORDS.get(row["operation"], row["operation"])
-                    asked = Asked(word, row["resource"], row["name"], row["decision"] == "Allowed", row["request"])
-                    found[row["user"]].add(asked)
+                    allowed = row["decision"] == "Allowed"
+                    found[row["user"]].add(Asked(word, row["resource"], row["name"], allowed, row["request"]))
+        return found
 
 
 def of(acls: list[dict[str, str]], name: str) -> list[dict[str, str]]:
@@ -129,13 +145,12 @@ def secured_stack(directories: pytest.TempPathFactory, parts: Parts, release: st
     """Up while the body runs; the application is granted what `rights` prints before it runs, the runbooks nothing."""
     listener = SecondListener(directories.mktemp("logins"), Ports(port(SECURED_STACK)))
     runbooks, application = drawn(RUNBOOKS), drawn(APPLICATION)
-    first: list[dict[str, str]] = []
 
     def prepared() -> None:
         listener.connect()
         for login in (runbooks, application):
             listener.enroll(login)
-        first.extend(_printed("stop_and_restart", {"bootstrap.servers": f"127.0.0.1:{listener.ports.broker}"}))
+        first = _printed("stop_and_restart", {"bootstrap.servers": f"127.0.0.1:{listener.ports.broker}"})
         listener.allow(application, of(first, application.name))
 
     with pytest.MonkeyPatch.context() as patched:
@@ -145,4 +160,4 @@ def secured_stack(directories: pytest.TempPathFactory, parts: Parts, release: st
             parts, deployed=_deployed(listener, application, release), broker=listener.broker(), prepared=prepared
         )
         with own_stack(directories, made, SECURED_STACK, connection=listener.settings(runbooks)) as stack:
-            yield SecuredStack(stack, listener, runbooks, application, first)
+            yield SecuredStack(stack, listener, runbooks, application)

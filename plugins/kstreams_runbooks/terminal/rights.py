@@ -148,10 +148,13 @@ def _principals(config: Mapping[str, Any], given: Mapping["LoginRole", str]) -> 
 
 
 def _settings(given: tuple[str, ...]) -> dict[str, str]:
-    pairs = {name: (equals, value) for name, equals, value in (one.partition("=") for one in given)}
-    if bad := next((name for name, (equals, _) in pairs.items() if not name or not equals), None):
-        raise BadInput(f"--setting {outside(bad, 80)}: is not NAME=VALUE; correct it")
-    return {name: value for name, (_, value) in pairs.items()}
+    found = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not name or not equals:
+            raise BadInput(f"--setting {outside(one, 80)}: is not NAME=VALUE; correct it")
+        found[name] = value
+    return found
 
 
 def _own(

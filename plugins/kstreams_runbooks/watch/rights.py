@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 from kstreams_runbooks.decide.fleet_graph import fleet_graph, writers_of
 from kstreams_runbooks.decide.instances.running import running_topology
@@ -89,9 +89,10 @@ def _named(own: OwnResources, topology: Topology, names: TopicNames) -> OwnResou
 
 
 def with_release(own: OwnResources, brought: Topology, reader: ClusterReader) -> OwnResources:
-    """The same with the topics of a version that a run brings: its internal topics may not be on the cluster yet."""
-    if isinstance(own.repartition, Missing) or isinstance(own.changelogs, Missing):
-        return own
+    """The same with the topics of a version that a run brings: its internal topics may not be on the cluster yet.
+
+    Internal topics without known names stay one prefix, which has those of the version in it.
+    """
     names = reader.names()
     topics, _ = readable_topics(brought, own.application_id, names)
     sources = _sources(topics, names.visible)
@@ -105,8 +106,16 @@ def with_release(own: OwnResources, brought: Topology, reader: ClusterReader) ->
     )
 
 
-def _joined(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted({*one, *other}))
+@overload
+def _joined(one: tuple[str, ...], other: Iterable[str]) -> tuple[str, ...]: ...
+
+
+@overload
+def _joined(one: tuple[str, ...] | Missing, other: Iterable[str]) -> tuple[str, ...] | Missing: ...
+
+
+def _joined(one: tuple[str, ...] | Missing, other: Iterable[str]) -> tuple[str, ...] | Missing:
+    return one if isinstance(one, Missing) else tuple(sorted({*one, *other}))
 
 
 def _sources(topics: TopologyTopics, visible: Collection[str]) -> frozenset[str]:

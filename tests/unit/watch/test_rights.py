@@ -91,4 +91,4 @@ def test_a_version_that_a_run_brings_adds_its_internal_topics(fleet: Fleet) -> N
     assert both.changelogs == ("app-new-changelog", "app-s-changelog")
     assert (both.inputs, both.outputs, both.sinks) == (("in",), ("out",), ("more", "most"))
     prefix = replace(own, repartition=Missing("not known"))
-    assert with_release(prefix, brought, cluster) == prefix
+    assert with_release(prefix, brought, cluster) == replace(prefix, sinks=("more", "most"), changelogs=both.changelogs)

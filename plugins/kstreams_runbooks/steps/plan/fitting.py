@@ -27,6 +27,7 @@ from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.plan.releases import deployable, running
+from kstreams_runbooks.steps.plan.rights import require_rights_of_versions
 from kstreams_runbooks.steps.run.run import Run
 
 _Wanted = tuple[Described | Missing, ...]
@@ -41,6 +42,8 @@ def require_topics(
     """
     bounces = tuple(bounces)
     wanted = wanted_versions(run, reading, bounces)
+    brought = [one.topology for one in parsed_or_missing(wanted) if not isinstance(one, Missing)]
+    require_rights_of_versions(run, reading, brought)
     verdict = judged_topics(run, reading, wanted, going, [dict(one.settings) for one in bounces])
     run.demand(verdict)
     return verdict.findings

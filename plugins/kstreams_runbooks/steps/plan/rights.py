@@ -1,14 +1,19 @@
 """The rights that a run needs, demanded before anything is planned: a run that stops half-way leaves work behind."""
 
+from collections.abc import Callable, Iterable
+
+from kstreams_runbooks.decide.instances.running import running_topology
 from kstreams_runbooks.decide.rights.granted import has_rights
 from kstreams_runbooks.decide.rights.needed import EVERY_RUNBOOK, needed_acls, rows_of
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.model.readings.readings import ApplicationReading
+from kstreams_runbooks.model.rights import Right
+from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.observe.kafka.clients import bootstrap
 from kstreams_runbooks.observe.kafka.granted import read_granted
 from kstreams_runbooks.rules import rights
 from kstreams_runbooks.steps.run.run import Run
-from kstreams_runbooks.watch.rights import connection_principals, own_resources
+from kstreams_runbooks.watch.rights import connection_principals, own_resources, with_release
 
 
 def require_rights(run: Run, reading: ApplicationReading) -> None:
@@ -18,16 +23,27 @@ def require_rights(run: Run, reading: ApplicationReading) -> None:
     demanded with the plan (steps/plan/before.py). A DAG that rules/rights.yaml does not name demands nothing.
     """
     roles = ("observer",) if run.dry_run else ("observer", "operator")
-    rows = [
-        row
-        for row in rows_of(rights(), run.record.dag_id)
-        if row.by == "observer" or (row.by in roles and EVERY_RUNBOOK in row.used_by)
-    ]
+    _require(run, reading, (), lambda row: row.by == "observer" or (row.by in roles and EVERY_RUNBOOK in row.used_by))
+
+
+def require_rights_of_versions(run: Run, reading: ApplicationReading, brought: Iterable[Topology]) -> None:
+    """The same for what a run reads of the versions that it brings: their internal topics may not be there yet."""
+    new = tuple(one for one in brought if one != running_topology(reading))
+    if new:
+        _require(run, reading, new, lambda row: row.by == "observer")
+
+
+def _require(
+    run: Run, reading: ApplicationReading, brought: Iterable[Topology], wanted: Callable[[Right], bool]
+) -> None:
+    rows = [row for row in rows_of(rights(), run.record.dag_id) if wanted(row)]
     if not rows:
         return
     principals = connection_principals(run.kafka)
     with run.reader() as reader:
         own = own_resources(load_fleet(), run.application, reading, reader, seen=True)
+        for topology in brought:
+            own = with_release(own, topology, reader)
         needed = needed_acls(rows, run.record.dag_id, run.record.application, own, principals)
         granted = read_granted(reader, principals["observer"], needed.acls)
     run.demand(run.decide(has_rights, needed=needed, reading=granted, bootstrap=bootstrap(run.kafka)))

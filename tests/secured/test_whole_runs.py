@@ -1,0 +1,118 @@
+"""Whole runs in Airflow with exactly the rights that are printed, and the broker's own record of what was needed.
+
+The authorizer's log has each operation that a login was asked for: none is denied, and each right that was granted is
+used. Application, deployer and agents are real; Spark has no part in these runs.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+import yaml
+from lab.application import TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION
+from lab.supervise import until
+from world.endings import COMPLETED, begun_other, held_by
+from world.flushing import SHORT, SWAP
+from world.given import declared_as
+from world.resetting import declared, write
+from world.runs import approve, evidence, finished
+from world.secured_stack import BETWEEN, Asked, SecuredStack, of
+
+pytestmark = pytest.mark.long
+
+_WARM_S, _USED_S = 5, 120
+# Calls that a run makes only where something is there, with the test that takes their right away.
+SELDOM = {
+    "producers": "a transaction is open at the end of a partition: tests/hostile/test_rights.py",
+    "remove-members": "a member without group.instance.id stays behind: tests/hostile/test_write_rights.py",
+    "delete-offsets": "a group has offsets on a topic that goes: tests/hostile/test_write_rights.py",
+}
+
+
+def performed(
+    cluster: SecuredStack,
+    dag_id: str,
+    form: Mapping[str, Any],
+    printed_for: tuple[str, ...] = (),
+    question: str | None = "approve_plan",
+) -> str:
+    """A run that completes with what is printed for it, no more and no less; its id."""
+    acls = cluster.allow(dag_id, *printed_for)
+    with cluster.audited() as asked:
+        trial = begun_other(cluster.stack, dag_id, **form)
+        if question:
+            approve(cluster.stack, trial.run_id, question)
+        state = finished(cluster.stack, trial.run_id)
+    document = evidence(cluster.stack, trial.run_id)
+    assert (state, document["run"]["outcome"]) == ("success", COMPLETED), document["run"]["outcome_sentence"]
+    assert held_by(cluster.stack) == ()
+    denied = {one for login in asked.values() for one in login if not one.allowed}
+    assert not denied, denied
+    assert not (needless := unused(acls, asked[cluster.runbooks.name])), "\n".join(needless)
+    return trial.run_id
+
+
+def unused(acls: list[dict[str, str]], asked: set[Asked]) -> list[str]:
+    """Rights that no request of the run needed, but for those of seldom calls."""
+    return [
+        f"{one['operation']} on {one['resource']} {one['name']} ({', '.join(one['calls'])})"
+        for one in acls
+        if not any(each.needs(one) for each in asked) and not SELDOM.keys() & set(one["calls"])
+    ]
+
+
+@pytest.fixture(scope="module")
+def running(cluster: SecuredStack) -> Iterator[SecuredStack]:
+    """Gates that open soon, and a setting that adds a topic."""
+    entry = yaml.safe_load((cluster.stack.lab.config / "applications" / "orders.yaml").read_text(encoding="utf-8"))
+    deployer = entry["deployer"] | {"settable": [*entry["deployer"]["settable"], "audit"]}
+    cluster.begin_with(TO_RELEASE)
+    with declared_as(cluster.stack, limits={**SHORT, "bake_s": 1}, deployer=deployer):
+        yield cluster
+
+
+def test_the_application_needs_each_of_its_own_rights(running: SecuredStack) -> None:
+    """From nothing, under traffic: its topics are created, written, read, and purged of what was read."""
+    acls = of(running.printed("stop_and_restart"), running.application.name)
+    with running.audited() as asked:
+        running.begin_with(TO_RELEASE)
+        running.stack.start_traffic()
+        until(lambda: not unused(acls, running.asked_so_far()), _USED_S, "every right was used", poll_s=5)
+    running.stack.stop_traffic()
+    assert not {one for one in asked[running.application.name] if not one.allowed}
+
+
+def test_a_certificate(running: SecuredStack) -> None:
+    performed(running, "certify_drain", {"inputs_paused": "the generator is stopped"}, question=None)
+
+
+def test_a_rolling_bounce_and_its_undo(running: SecuredStack) -> None:
+    run_id = performed(running, "rolling_bounce", {"settings": {"num.stream.threads": 2}})
+    performed(running, "undo", {"run": run_id}, question="approve_undo")
+
+
+def test_a_restart_that_brings_a_topic(running: SecuredStack) -> None:
+    performed(running, "stop_and_restart", {"settings": {"audit": "true"}}, ("--setting", "audit=true"))
+
+
+def test_a_reset(running: SecuredStack) -> None:
+    running.begin_with(TO_RELEASE)
+    with declared(running.stack):
+        write(running.stack)
+        performed(running, "reset_and_cleanup", {})
+        running.stack.stop_traffic()
+
+
+def test_a_flush(running: SecuredStack) -> None:
+    running.begin_with(WITH_REPARTITION)
+    running.stack.start_traffic()
+    time.sleep(_WARM_S)
+    form = {"release": WITHOUT_REPARTITION, **SWAP}
+    performed(running, "control_topic_flush", form, ("--release", WITHOUT_REPARTITION))
+    running.stack.stop_traffic()
+
+
+def test_a_bump(running: SecuredStack) -> None:
+    running.begin_with(BETWEEN)
+    performed(running, "library_bump", {"target": TO_RELEASE})
