@@ -52,7 +52,7 @@ class GroupWriter(KafkaWriter):
         with self._client() as client:
             try:
                 # The call itself succeeds even if single members fail: each has its own error.
-                # Repeated, it finds gone what the first one has removed: that member counts as removed.
+                # A member that the first attempt removed is among _GONE in the second.
                 answer = again_while_moving(client, lambda: client.remove_group_members(group_id, wanted))
             except BrokerResponseError as error:
                 raise Refused(f"group {group_id}: the broker removes no member ({type(error).__name__})") from None
