@@ -18,7 +18,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 from kstreams_runbooks.decide.runbooks import runbook
 from kstreams_runbooks.fleet.limits import Limits
 from kstreams_runbooks.steps.approval.asking import AskingOperator
-from kstreams_runbooks.steps.run.form import OWNER
+from kstreams_runbooks.steps.run.form import OWNER, RARE
 
 # The same task id means the same thing in every DAG (docs/runbooks.md, "Steps of a run").
 KNOWN_STEPS = {
@@ -180,6 +180,15 @@ def test_the_form_starts_with_dry_run_and_no_application(bag: DagBag) -> None:
         for name, param in ((name, dag.params.get_param(name)) for name in dag.params):
             assert param.description, name
             assert param.schema.get("title"), name
+
+
+def test_what_a_run_is_about_and_dry_run_are_not_folded_away(bag: DagBag) -> None:
+    """Five fields at most fit above the fold with Dry run; what a plan or a refusal asks for is behind them, folded."""
+    for dag in runbooks(bag):
+        sections = [dag.params.get_param(name).schema.get("section") for name in dag.params]
+        assert sections == sorted(sections, key=lambda one: (one is not None, one != RARE)), dag.dag_id
+        assert dag.params.get_param("dry_run").schema.get("section") is None
+        assert all(dag.params.get_param(name).schema.get("section") is None for name in NEEDED & set(dag.params))
 
 
 # The fields that a person has to fill.

@@ -18,7 +18,6 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from difflib import get_close_matches
-from functools import partial
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from lab.stack import Parts, Stack, stack
 from world.two_sides import pretended_dag
 
 from kill.harness import Row, Strike, tried
-from kill.moments import moments_of, strike
+from kill.moments import Kill, Moment, Target, moments_of, strike
 from kill.runbooks import RUNBOOKS, Scenario
 from kill.table import Session, document, markdown, passed
 
@@ -127,10 +126,14 @@ def in_order(listed: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
 def _row(made: Stack, dag_id: str, scenario: Scenario, task: Mapping[str, Any]) -> Row:
     name = str(task["task_id"])
     moments = scenario.moments.get(name) or moments_of(task)
-    strikes = [Strike(name, partial(strike, moment=moment)) for moment in moments]
+    strikes = [Strike(name, _killing(moment)) for moment in moments]
     row = tried(made, dag_id, scenario, name, strikes, tell)
     say_row(row)
     return row
+
+
+def _killing(moment: Moment) -> Callable[[Target, int], Kill]:
+    return lambda target, after_try: strike(target, moment, after_try)
 
 
 def say_row(row: Row) -> None:

@@ -1,5 +1,6 @@
 """One row of the table: a run that is struck in the middle of its tasks, cleared, finished, and judged."""
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -274,7 +275,10 @@ def _by_itself(target: Target, kill: Kill) -> str:
 
 
 def _to_clear(target: Target) -> str:
-    """What a person clears: the killed task where it failed, else the first that did."""
+    """What a person clears: what the outcome names, else the killed task if it failed, else the first that did."""
+    named = re.search(r"clear `(\w+)`", Ledger.open().run(target.run_key).outcome_sentence or "")
+    if named:
+        return named[1]
     tasks = target.stack.api().tasks(target.dag_id, target.run_id)
     failed = [name for name, task in tasks.items() if task["state"] == "failed"]
     if target.task in failed:

@@ -110,7 +110,7 @@ class Target:
         return sum(piece.try_number > after_try for piece in kept)
 
 
-def strike(target: Target, after_try: int, moment: Moment) -> Kill:
+def strike(target: Target, moment: Moment, after_try: int) -> Kill:
     """Wait for a moment in a try later than `after_try`, kill, and start again what is a component.
 
     Missed where the try ended before, also where its process had said so already when it was killed. What the run asks

@@ -12,6 +12,7 @@ import time
 import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -118,12 +119,18 @@ def _listens(port: int) -> bool:
         return False
 
 
+@cache
+def _admin(bootstrap: str) -> AdminClient:
+    """One client for every strike on a cluster."""
+    return AdminClient({"bootstrap.servers": bootstrap, "socket.timeout.ms": 4000, **_QUIET})
+
+
 class Brokers:
     """The nodes of a cluster that is up: who leads, who is away; a kill, a start, an election."""
 
     def __init__(self, lab: Lab, supervisor: Supervisor) -> None:
         self._lab, self._supervisor = lab, supervisor
-        self._admin = AdminClient({"bootstrap.servers": lab.bootstrap, "socket.timeout.ms": 4000, **_QUIET})
+        self._admin = _admin(lab.bootstrap)
 
     @property
     def nodes(self) -> range:

@@ -17,9 +17,8 @@ from lab.report import FAULTS
 
 TASKS = ("observe", "check", "plan", "approve_plan", "stop_application", "start_application", "verify", "conclude")
 KILL = Kill("plan", Outage.COORDINATOR, 1, 0.8, "derives", away="broker 2, 14 s", meanwhile=("gate: wait | lag",))
-ROW = Row(
-    *("undo", "kill-1", (Struck(KILL, "went on by itself"),), "completed", 12_345, dict.fromkeys(FAULTS, 0), (), 90.0)
-)
+NONE: dict[str, int | None] = dict.fromkeys(FAULTS, 0)
+ROW = Row("undo", "kill-1", (Struck(KILL, "went on by itself"),), "completed", 12_345, NONE, (), 90.0)
 
 
 def blow(strike: Any) -> Blow:
@@ -64,7 +63,7 @@ def test_runs_are_of_one_runbook_or_of_all() -> None:
 @pytest.mark.parametrize(
     ("environ", "sentence"),
     [
-        ({"RUNBOOK": "udno"}, "RUNBOOK=udno: unknown; set RUNBOOK to one of library_bump, stop_and_restart, undo"),
+        ({"RUNBOOK": "udno"}, "RUNBOOK=udno: unknown; set RUNBOOK to one of library_bump, two_brokers_down, undo"),
         ({"COUNT": "0"}, "COUNT=0: no run; set COUNT from 1 or leave it out"),
         ({"SEED": "x"}, "SEED=x: not a whole number from 0"),
         ({"FORMAT": "xml"}, "FORMAT=xml: unknown"),

@@ -12,7 +12,7 @@ from kstreams_runbooks.rules import rights
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "rights.md"
 # They end, forget or count, and ask no broker.
-NO_CALLS = {"close", "forget_coordinators", "requests", "poll"}
+NO_CALLS = {"close", "known_brokers", "look_again", "requests", "poll"}
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -16,7 +16,7 @@ NEXT = "next action"
 # A sentence that asks for it: the present run cannot go on.
 _NEW_RUN = ("trigger a new run", "trigger again")
 # A sentence may name an earlier task to begin from. Other words follow "clear" too: this step, the state.
-_CLEARED = re.compile(r"\bclear ([a-z][a-z0-9]*_[a-z0-9_]+|plan|undo|check|observe)\b")
+_CLEARED = re.compile(r"\bclear `?([a-z][a-z0-9]*_[a-z0-9_]+|plan|undo|check|observe)\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,10 +156,16 @@ def _with_commands(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _block(commands: Sequence[str]) -> str:
-    """Commands as a block of code: Airflow's page covers the underscores of code inside a text."""
-    longest = max((len(run) for one in commands for run in re.findall("`+", one)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return "\n".join(("\n", fence, *(sentence(one, LONGEST_COMMAND) for one in commands), fence))
+    """Each command as a block of code: Airflow's page covers the underscores of code inside a text.
+
+    The page also shows a block in one line, in which two commands are one: never two in a block.
+    """
+    return "".join(f"\n\n{_fenced(sentence(one, LONGEST_COMMAND))}" for one in commands)
+
+
+def _fenced(command: str) -> str:
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", command)), default=0))
+    return f"{fence}\n{command}\n{fence}"
 
 
 def _bold(line: str) -> tuple[str, str]:

@@ -204,6 +204,13 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
         """How many brokers the newest metadata name."""
         return len(self._manager.cluster.brokers())
 
-    def forget_coordinators(self) -> None:
-        """Forget every group's coordinator: the client caches it, and it moves when a broker stops."""
+    def look_again(self) -> None:
+        """Forget what a broker that stops changes: coordinators, the list of brokers, and failed connections.
+
+        The client itself reads that list again only after a failed connection, and it waits longer before each: it
+        would call a broker that is no longer there for many seconds, and not call one that is back.
+        """
         self._manager.cluster._coordinators.clear()  # noqa: SLF001 # there is no public way
+        self._manager.cluster.request_update()
+        for broker in self._manager.cluster.brokers():
+            self._manager.reset_backoff(broker.node_id)

@@ -9,6 +9,7 @@ from typing import Any
 
 from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.model.address import kafka_servers
+from kstreams_runbooks.observe.kafka.moving import MOVED_WITHIN_S
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 from kstreams_runbooks.observe.login import tokens
 from kstreams_runbooks.observe.login.kafka_python import import_kafka_python
@@ -51,7 +52,6 @@ PYTHON_READS = frozenset(
         "describe_topics",
         "describe_topics_of_each",
         "describe_transactions",
-        "forget_coordinators",
         "get_broker_version_data",
         "known_brokers",
         "list_group_offsets",
@@ -61,6 +61,7 @@ PYTHON_READS = frozenset(
         "list_stable_offsets",
         "list_topics",
         "list_transactions",
+        "look_again",
         "requests",
     }
 )
@@ -225,4 +226,12 @@ def unreachable(config: Mapping[str, Any], error: object) -> Unreachable:
     return Unreachable(
         f"Kafka at {bootstrap(config)}: no answer ({type(error).__name__}, tried for up to "
         f"{CONNECT_TIMEOUT_MS // 1000} s); is the broker up and reachable from here?"
+    )
+
+
+def one_unreachable(config: Mapping[str, Any], error: object, what: str) -> Unreachable:
+    """The same for one broker of several, which has `what` was asked for."""
+    return Unreachable(
+        f"Kafka at {bootstrap(config)}: {what}: one of the brokers does not answer ({type(error).__name__}, tried for "
+        f"{MOVED_WITHIN_S:.0f} s), and no other one has taken over from it; is each broker up and reachable from here?"
     )

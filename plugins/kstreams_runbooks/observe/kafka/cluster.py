@@ -25,6 +25,7 @@ from kstreams_runbooks.observe.kafka.clients import (
     connect_librdkafka,
     connect_python,
     let_in,
+    one_unreachable,
     unreachable,
 )
 from kstreams_runbooks.observe.kafka.configs import (
@@ -379,6 +380,8 @@ class ClusterReader:
         except BrokerResponseError as error:
             return Missing(f"{what}: the broker answered {type(error).__name__} ({error.description})")
         except (KafkaError, OSError) as error:
+            if self.admin.known_brokers() > 1:
+                raise one_unreachable(self._config, error, what) from None
             raise unreachable(self._config, error) from None
 
 

@@ -1,13 +1,15 @@
 """How long a call waits while a cluster moves a leader or a coordinator.
 
 A broker that dies keeps its partitions and groups until the controller fences it, after broker.session.timeout.ms
-(default 9 s). Until then every answer about them names a broker that does not answer. A cluster that has other brokers
-gets that time. With a single broker nothing can move: a few attempts in a row are enough.
+(default 9 s), and longer if that broker was the controller. Until then every answer about them names a broker that does
+not answer. A cluster that has other brokers gets that time. With a single broker nothing can move: a few attempts in a
+row are enough.
 """
 
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
+# A reading may be 30 s old when it is judged (max_reading_age_s): the wait for a broker must leave time for the rest.
 MOVED_WITHIN_S: Final = 15.0
 _ATTEMPTS_ALONE = 4
 _ALONE_S = 8.0
@@ -32,7 +34,7 @@ def again_while_moving(client: Any, call: Callable[[], _T]) -> _T:
         retry=retry_if_exception(may_move),
         stop=is_over,
         wait=wait_exponential_jitter(multiplier=0.1, max=1.0),
-        before_sleep=lambda _: client.forget_coordinators(),
+        before_sleep=lambda _: client.look_again(),
         reraise=True,
     )
     return retrying(call)

@@ -205,7 +205,7 @@ def _ends(
         for partition, future in futures.items():
             place = (partition.topic, partition.partition)
             try:
-                found[place] = of(future.result())
+                answer = future.result()
             except KafkaException as error:
                 failure = error.args[0]
                 if failure.name() in _TRANSPORT:
@@ -213,6 +213,14 @@ def _ends(
                     attempts[place] += 1
                 found[place] = Missing(silent.get(place, failure.str()))
                 again = again or failure.name() in _MOVING
+                continue
+            # A leader went away during the call: librdkafka answers -1001 without an error. It is not an end.
+            if answer.offset < NO_RECORD:
+                silent[place] = f"no leader answers for {place[0]}-{place[1]} (an answer without an offset)"
+                attempts[place] += 1
+                found[place] = Missing(silent[place])
+            else:
+                found[place] = of(answer)
         # Each attempt at a silent leader costs the whole timeout. If no leader answers, nothing moves.
         return again or 0 < len(silent) < len(specs)
 

@@ -23,8 +23,13 @@ _LIMITS = {
     "bake_s": ("Bake time", "seconds", "how long the first instance has to stay good", 300_000_000),
     "drain_ceiling_s": ("Drain ceiling", "seconds", "the wait for a drain gives up after it", 300_000_000),
 }
-# Fields for a run that a plan or a refusal asks for; they come behind those of every run.
-_RARE = ("unchanged", "acknowledge_recreated")
+# Fields that only a plan or a refusal asks for: folded away behind those of every run, or Dry run and the button that
+# triggers the run are below the fold.
+_RARE = (
+    *("unchanged", "acknowledge_recreated", "without_key_check", "most_lost"),
+    *("leave_unknown", "without_flush"),
+)
+RARE = "Only if a plan or a refusal asks for it"
 # In the list of DAGs; the team of an application is in its fleet entry.
 OWNER = "kafka-streams-runbooks"
 ROLLING = ("max_lag", "gate_good_readings", "gate_interval_s", "gate_ceiling_s", "bake_s")
@@ -41,6 +46,8 @@ def runbook(
     """
     rare = {name: param for name, param in params.items() if name in _RARE}
     about = {name: param for name, param in params.items() if name not in rare}
+    for param in rare.values():
+        param.schema["section"] = RARE
     how, more = ({name: param for name, param in found.items() if name not in params} for found in _how(limits))
     return DAG(
         dag_id=dag_id,

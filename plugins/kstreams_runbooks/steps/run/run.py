@@ -365,8 +365,8 @@ def described(reading: ApplicationReading) -> tuple[str, ...]:
         if isinstance(group, Missing)
         else f"group {group.group_id}: {group.type}, {group.state}, {len(group.members)} members"
     )
-    broker = reading.broker
-    lines.append(f"broker: {broker.missing}" if isinstance(broker, Missing) else f"broker {broker.version}")
+    release = reading.broker if isinstance(reading.broker, Missing) else reading.broker.version
+    lines.append(f"broker: {release.missing}" if isinstance(release, Missing) else f"broker {release}")
     return one_cause_each(lines)
 
 

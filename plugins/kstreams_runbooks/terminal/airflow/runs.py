@@ -1,6 +1,7 @@
 """`runs`: the runs in progress or waiting for a person; check them before you deploy a new version of this project."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ _NEWEST = 20
 _OPEN = ("queued", "running")
 _IDLE = {None, "none", "success", "failed", "skipped", "upstream_failed", "removed"}
 _MINUTE_S = 60
+_LINK = re.compile(r"\[([^\]]+)\]\(https?://[^)\s]+\)")
 
 
 @click.command()
@@ -106,8 +108,14 @@ def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None, *, 
     for one in run["waits_for"]:
         waited = _span((now - datetime.fromisoformat(one["since"])).total_seconds())
         lines.append(f"  for {waited}: {Question(**one).sentence}")
-        lines += [f"{INDENT}{line}" for line in one["text"] if whole]
+        if whole:
+            lines += map(_as_prose, one["text"])
     return "\n".join(shown(line, width) for line in (*lines, f"  {run['link']}"))
+
+
+def _as_prose(line: str) -> str:
+    """A line of a question without the addresses of its links, which are below; indented as no command is."""
+    return "   " + _LINK.sub(r"\1", line)
 
 
 def _state(run: Mapping[str, Any]) -> str:

@@ -28,6 +28,14 @@ STOPPED = Ending(
 AGAIN = "kstreams-runbooks trigger library_bump --application orders --param target=4.3.1"
 
 
+def test_a_reading_that_is_too_old_is_taken_again() -> None:
+    """The task that refuses it would refuse it again."""
+    failure = "reading of orders: 36 s old (limit 30 s); clear `observe` and what follows it"
+    refused = replace(STOPPED, outcome=RunOutcome.NOTHING_CHANGED, reached="check", failure=failure, cards=())
+    found = next_action(refused)
+    assert found.command == "kstreams-runbooks clear r observe"
+
+
 def test_a_stopped_run_goes_on_then_back_then_by_hand() -> None:
     """Each with its command; the first is the one of the message."""
     found = next_action(STOPPED)

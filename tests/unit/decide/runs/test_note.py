@@ -1,5 +1,7 @@
 """The note of a run: the next action first, commands whole, and what a person wrote in it stays."""
 
+from dataclasses import replace
+
 import pytest
 from kstreams_runbooks.decide.runs.approval import Asking
 from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunOutcome
@@ -71,6 +73,13 @@ def test_the_way_on_is_before_the_way_back_and_the_hand_is_last() -> None:
         block(BY_HAND),
         END,
     ]
+
+
+def test_each_command_has_a_block_of_its_own() -> None:
+    """The page joins the lines of a block: `supervisorctl stop orders-2 rm -rf …` must not be there to be pasted."""
+    commands = ("supervisorctl stop orders-2", f"rm -rf `{BY_HAND}`", "supervisorctl start orders-2")
+    note = ended(action=replace(ACTION, manually=(*ACTION.manually[:2], *(f"    {one}" for one in commands))))
+    assert "\n\n".join(map(block, commands)) in note
 
 
 @pytest.mark.parametrize("length", [100, 500, 900, 1_500, 5_000])

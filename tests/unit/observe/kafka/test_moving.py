@@ -14,16 +14,16 @@ from kstreams_runbooks.observe.kafka.moving import MOVED_WITHIN_S, again_while_m
 
 
 class _Cluster:
-    """An admin client of a cluster with so many brokers; counts how often it forgets its coordinators."""
+    """An admin client of a cluster with so many brokers; counts how often it looks again."""
 
     def __init__(self, brokers: int) -> None:
-        self.brokers, self.forgotten, self.calls = brokers, 0, 0
+        self.brokers, self.looked, self.calls = brokers, 0, 0
 
     def known_brokers(self) -> int:
         return self.brokers
 
-    def forget_coordinators(self) -> None:
-        self.forgotten += 1
+    def look_again(self) -> None:
+        self.looked += 1
 
     def call(self, errors: Iterator[BaseException]) -> str:
         self.calls += 1
@@ -46,7 +46,7 @@ def test_another_broker_takes_over_what_a_dead_one_had(error: Any) -> None:
     cluster = _Cluster(3)
     assert may_move(error)
     assert again_while_moving(cluster, lambda: cluster.call(iter_of(error, 10, cluster))) == "answered"
-    assert (cluster.calls, cluster.forgotten) == (11, 10)
+    assert (cluster.calls, cluster.looked) == (11, 10)
 
 
 def test_a_single_broker_is_given_a_few_attempts() -> None:

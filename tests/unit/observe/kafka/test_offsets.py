@@ -83,6 +83,16 @@ def test_a_leader_that_dies_is_found_again_where_it_has_moved() -> None:
     assert log.asked == [2, 1, 2, 2]
 
 
+def test_an_answer_without_an_offset_is_not_an_end() -> None:
+    """-1001 without an error: taken for an end, a group that has never committed would have nothing to read."""
+    log: Any = _Log(lambda place, _, __: -1001 if place[1] else 7)
+    found = read_ends(log, [("in", 0), ("in", 1)])
+    assert found["in", 0] == Ends(7, 7, 7)
+    assert all(isinstance(value, Missing) and "no leader answers for in-1" in value.missing for value in found["in", 1])
+    once: Any = _Log(lambda place, _, number: -1001 if (place[1], number) == (1, 1) else 7)
+    assert {*read_ends(once, [("in", 0), ("in", 1)]).values()} == {Ends(7, 7, 7)}
+
+
 def test_no_leader_at_all_is_unreachable() -> None:
     """Nothing can be said of any of them."""
     log: Any = _Log(lambda _place, _isolation, _number: error(KafkaError._TIMED_OUT))

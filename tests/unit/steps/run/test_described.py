@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from kstreams_runbooks.model.readings.readings import Deployment, Missing
+from kstreams_runbooks.model.readings.readings import BrokerReading, Deployment, Missing
 from kstreams_runbooks.steps.run.run import described
 from world.samples import OLD, down, instance, reading
 
@@ -26,3 +26,11 @@ def test_instances_alike_share_a_line_and_a_process_that_ended_says_so() -> None
         f"orders-3 is DOWN (its process is stopped), declared {OLD}",
         f"orders-4 is DEAD (its process has failed), declared {OLD}",
     )
+
+
+def test_a_broker_that_is_down_is_named_in_words() -> None:
+    """The others answered: the reading is there, and its release is not."""
+    now = reading()
+    assert isinstance(now.broker, BrokerReading)
+    down_too = replace(now, broker=replace(now.broker, version=Missing("broker versions: broker 2 is down")))
+    assert described(down_too)[-1] == "broker: broker versions: broker 2 is down"

@@ -104,8 +104,10 @@ def test_a_step_keeps_when_its_run_ends(run: Run, monkeypatch: pytest.MonkeyPatc
 def test_the_time_waited_is_shown_with_its_limit(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """`12 of 300 s`; another try under the same hold counts on."""
     hold(run)
+    at_ms = now_ms()
+    monkeypatch.setattr(until, "now_ms", lambda: at_ms)
     assert Until(run, "ceiling/w", 300).waited == "0 of 300 s"
-    monkeypatch.setattr(until, "now_ms", lambda: now_ms() + 12_000)
+    monkeypatch.setattr(until, "now_ms", lambda: at_ms + 12_000)
     assert Until(cleared(run), "ceiling/w", 300).waited == "12 of 300 s"
-    monkeypatch.setattr(until, "now_ms", lambda: now_ms() + 400_000)
+    monkeypatch.setattr(until, "now_ms", lambda: at_ms + 400_000)
     assert Until(cleared(run), "ceiling/w", 300).waited == "300 of 300 s"
