@@ -91,7 +91,7 @@ def _named(own: OwnResources, topology: Topology, names: TopicNames) -> OwnResou
 def with_release(own: OwnResources, brought: Topology, reader: ClusterReader) -> OwnResources:
     """The same with the topics of a version that a run brings: its internal topics may not be on the cluster yet.
 
-    Internal topics without known names stay one prefix, which has those of the version in it.
+    Internal topics whose names are not known stay one prefix, which covers those of the version.
     """
     names = reader.names()
     topics, _ = readable_topics(brought, own.application_id, names)
