@@ -427,8 +427,8 @@ def test_open_runs_are_listed_with_what_they_wait_for() -> None:
     assert text[1].startswith("  DRY RUN library_bump of orders, asked by oncall, since 20")
     assert re.match(r"  for \d+ s: waits for approve_plan: approve it; may answer: approver, admin", text[2])
     assert text[3:] == [
-        "    Expires: 2026-11-21 22:13 UTC",
-        "    Asked by: oncall; may approve: approver, admin",
+        "   Expires: 2026-11-21 22:13 UTC",
+        "   Asked by: oncall; may approve: approver, admin",
         f"  {URL}/dags/library_bump/runs/orders.library_bump.r",
     ]
     in_airflow(ends("success"))
