@@ -68,7 +68,9 @@ class Composed:
     def command(self, *arguments: str) -> dict[str, Any]:
         """JSON that a command prints in the worker's container."""
         words = ("exec", "-T", "worker", "kstreams-runbooks", *arguments, "--format", "json")
-        found: dict[str, Any] = json.loads(self.compose.run(*words, capture=True, check=False))
+        printed = self.compose.run(*words, capture=True, check=False)
+        assert printed.startswith("{"), f"{' '.join(words)}: {printed or 'nothing on stdout'}"
+        found: dict[str, Any] = json.loads(printed)
         return found
 
     def outcome(self, run_id: str) -> tuple[str, str]:
