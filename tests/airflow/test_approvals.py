@@ -32,7 +32,7 @@ def test_reject_ends_the_run_with_nothing_changed(fresh: Stack) -> None:
     until(lambda: note_of(fresh, trial.run_id).startswith(first), 60, "the note says that the answer did not count")
     question(fresh, trial.run_id)
     code, listed = command(fresh, "runs", "--open")
-    assert (code, f"{REQUESTER}'s answer did not count: " in listed, "    Will do: " in listed) == (0, True, True)
+    assert (code, f"{REQUESTER}'s answer did not count: " in listed, "   Will do: " in listed) == (0, True, True)
     fresh.api(APPROVER).answer(DAG, trial.run_id, "approve_plan", "Reject")
     document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
     assert f"approve_plan: rejected by {APPROVER}" in document["run"]["outcome_sentence"]
