@@ -75,7 +75,7 @@ def completed(stack: Stack, run_id: str) -> None:
 
 @pytest.mark.parametrize("killed", _BOTH)
 def test_a_scheduler_dies_while_a_gate_waits(two: Stack, begun: str, killed: str) -> None:
-    """Nothing of the run is in it then: the other one goes on, and nobody clears anything."""
+    """The scheduler has no task of the run then: the other scheduler goes on, and no task has to be cleared."""
     until(lambda: state_of(two, begun, "bounce_1_first") == "deferred", _FOUND_S, "bounce_1_first waits at its gate")
     kill_component(two, killed)
     try:

@@ -1,4 +1,4 @@
-"""`make test-brokers`: three brokers, of which one is killed in the middle of a task and comes back.
+"""`make test-brokers`: one of three brokers is killed in the middle of a task and comes back.
 
     python -m kill.brokers
 

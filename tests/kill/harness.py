@@ -204,7 +204,7 @@ class _Followed:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended, or nobody follows it any more."""
+        """Whether the run has ended, or has lost the thread that follows it."""
         return self._state.done()
 
     def ended(self) -> str:

@@ -54,7 +54,7 @@ _REPLICATED = {
     "transaction.state.log.min.isr": "2",
     "share.coordinator.state.topic.replication.factor": "3",
     "share.coordinator.state.topic.min.isr": "2",
-    # A busy machine is no reason to elect another controller (defaults 2 s and 1 s).
+    # On a busy machine the defaults (2 s and 1 s) would elect another controller without need.
     "controller.quorum.fetch.timeout.ms": "5000",
     "controller.quorum.election.timeout.ms": "3000",
     "num.network.threads": "1",

@@ -108,7 +108,7 @@ def test_what_gates_said_is_one_sentence_of_each_kind() -> None:
 
 
 def test_a_gate_that_passes_while_two_brokers_are_away_is_a_fault() -> None:
-    """Whatever waits, and whatever is not known, is none."""
+    """A gate that waits gives no certificate, and neither does one without an answer."""
     verdict = {"result": {"outcome": "proceed", "reasons": ["drained"]}}
     passing = Evidence(1, "r", "certify", 1, "verdict", "certified", 9_000, verdict)
     kept = [_saw("wait: 3 records"), _saw("inconclusive: no leader answers"), passing]

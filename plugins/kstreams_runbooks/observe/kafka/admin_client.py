@@ -207,8 +207,8 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
     def look_again(self) -> None:
         """Forget what a broker that stops changes: coordinators, the list of brokers, and failed connections.
 
-        The client itself reads that list again only after a failed connection, and it waits longer before each: it
-        would call a broker that is no longer there for many seconds, and not call one that is back.
+        The client itself reads that list again only after a failed connection, and waits longer before each. For many
+        seconds it calls a broker that has gone, and leaves out one that is back.
         """
         self._manager.cluster._coordinators.clear()  # noqa: SLF001 # there is no public way
         self._manager.cluster.request_update()

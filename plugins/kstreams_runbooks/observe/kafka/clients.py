@@ -230,7 +230,7 @@ def unreachable(config: Mapping[str, Any], error: object) -> Unreachable:
 
 
 def one_unreachable(config: Mapping[str, Any], error: object, what: str) -> Unreachable:
-    """The same for one broker of several, which has `what` was asked for."""
+    """The same for one broker of several; `what` names the call that it did not answer."""
     return Unreachable(
         f"Kafka at {bootstrap(config)}: {what}: one of the brokers does not answer ({type(error).__name__}, tried for "
         f"{MOVED_WITHIN_S:.0f} s), and no other one has taken over from it; is each broker up and reachable from here?"

@@ -44,5 +44,5 @@ def may_move(error: BaseException) -> bool:
     """Whether kafka-python's error may pass once leaders and coordinators have moved."""
     from kafka.errors import KafkaError, UnknownBrokerIdError
 
-    # A coordinator that the brokers still name, and that is no longer in their metadata: not retriable in kafka-python.
+    # The brokers still name a coordinator that has left their metadata; kafka-python does not call that retriable.
     return isinstance(error, UnknownBrokerIdError) or (isinstance(error, KafkaError) and bool(error.retriable))

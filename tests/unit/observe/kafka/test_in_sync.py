@@ -33,7 +33,7 @@ def topic(*in_sync: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("in_sync", "uncertain"), [((3, 3), ()), ((2, 3), ()), ((1, 2), (0,)), ((0, 1), (0, 1))])
 def test_fewer_in_sync_than_the_minimum_is_uncertain(in_sync: tuple[int, ...], uncertain: tuple[int, ...]) -> None:
-    """As many as the minimum are enough: whoever is in sync has everything that was acknowledged."""
+    """As many as the minimum are enough: each replica in sync has every record that was acknowledged."""
     admin: Any = _Admin("2")
     found = uncertain_ends(admin, [topic(*in_sync)]).get("in", ())
     assert tuple(number for number, _ in found) == uncertain
