@@ -47,10 +47,8 @@ from kstreams_runbooks.observe.kafka.log_dirs import read_every_topic
 from kstreams_runbooks.observe.kafka.moving import again_while_moving
 from kstreams_runbooks.observe.kafka.offsets import (
     GroupOffsets,
-    HeldPartition,
     Place,
     read_committed,
-    read_held,
 )
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 from kstreams_runbooks.observe.kafka.request_count import Statistics
@@ -347,10 +345,6 @@ class ClusterReader:
         for (name, _), size in largest.items():
             sizes[name] = sizes.get(name, 0) + size
         return sizes
-
-    def held(self, topics: Mapping[str, int]) -> tuple[HeldPartition, ...] | Missing:
-        """What every partition of `topics` (partition count by name) still holds, and from when."""
-        return self.ask("offsets of inputs", lambda: read_held(self.librdkafka, topics))
 
     def of_group(self, group_id: str, call: Callable[[], _T]) -> _T | Missing:
         """Answer of `call` on one group; Missing with the right that is needed if this login may not see it."""
