@@ -4,8 +4,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cached_property
@@ -233,13 +232,16 @@ class Run:
 
     def patiently(self, read: Callable[[], _T], missing: Callable[[_T], Sequence[str]] = lambda _: ()) -> _T:
         """The value of `read`; a step takes it again for a while if it fails, or if something of it is `missing`."""
-        return read_again(read, self.say, missing) if self.patient else read()
+        return read() if self._again is None else read_again(read, self._again, missing)
 
-    @contextmanager
-    def reader(self) -> Iterator[ClusterReader]:
-        """The open reader of the run's cluster; a step connects again for a while if no broker answers."""
-        with ExitStack() as stack:
-            yield self.patiently(lambda: stack.enter_context(ClusterReader(self.kafka)))
+    def reader(self) -> ClusterReader:
+        """The reader of the run's cluster, to be entered; a step's connects and asks again for a while."""
+        return ClusterReader(self.kafka, again=self._again)
+
+    @property
+    def _again(self) -> Callable[[str], None] | None:
+        """Reports that a missed reading is taken again; None if it is not."""
+        return self.say if self.patient else None
 
     def _newly_missed(self, reading: ApplicationReading) -> tuple[str, ...]:
         """The missed parts of a reading that the first one of this run had: an instance may hang from the beginning."""
