@@ -44,7 +44,7 @@ from kstreams_runbooks.observe.kafka.groups import (
 )
 from kstreams_runbooks.observe.kafka.in_sync import uncertain_ends
 from kstreams_runbooks.observe.kafka.log_dirs import read_every_topic
-from kstreams_runbooks.observe.kafka.moving import again_while_moving
+from kstreams_runbooks.observe.kafka.moving import Outage, again_while_moving
 from kstreams_runbooks.observe.kafka.offsets import (
     GroupOffsets,
     Place,
@@ -94,6 +94,7 @@ class ClusterReader:
         self._closing = ExitStack()
         self._admin: ReadOnly | None = None
         self._offsets: ReadOnly | None = None
+        self._outage = Outage()
 
     def __enter__(self) -> Self:
         self.patiently(self._connect)
@@ -385,7 +386,7 @@ class ClusterReader:
         from kafka.errors import BrokerResponseError, KafkaError
 
         try:
-            return again_while_moving(self.admin, call)
+            return again_while_moving(self.admin, call, self._outage)
         except BrokerResponseError as error:
             return Missing(f"{what}: the broker answered {type(error).__name__} ({error.description})")
         except (KafkaError, OSError) as error:
