@@ -217,7 +217,7 @@ class Run:
 
         A guard or a gate does not need the partitions while no instance runs: it `describes` nothing, because a
         description is a start of a JVM, in the middle of the time without processing. A step reads again for a while if
-        a part is missed, unless the run missed it from its beginning.
+        a part is missed, unless the run has begun without it.
         """
         stored = self.ledger.plan(self.key)
         planned = self.plan().topics if stored and "facts" in stored else ()
@@ -244,15 +244,18 @@ class Run:
         return self.say if self.patient else None
 
     def _newly_missed(self, reading: ApplicationReading) -> tuple[str, ...]:
-        """The missed parts of a reading that the first one of this run had: an instance may hang from the beginning."""
+        """The missed parts of a reading that the run did not begin without: an instance may hang from the beginning.
+
+        It began with the newest reading of its first step, which a person may have cleared; that step itself has none.
+        """
         if not (found := missed(reading)):
             return ()
-        known: tuple[str, ...] = ()
-        for kept in self.ledger.pieces(self.key, "reading"):
-            if kept.name == "application":
-                before: ApplicationReading = decode(ApplicationReading, kept.payload)
-                known = missed(before) if before.application == reading.application else ()
-                break
+        first = next((one for one in self.ledger.pieces(self.key, "reading") if one.name == "application"), None)
+        if first is None or first.task_id == self.task_id:
+            return found
+        [newest] = self.ledger.evidence(self.key, "reading", "application", first.task_id, newest=1)
+        before: ApplicationReading = decode(ApplicationReading, newest.payload)
+        known = missed(before) if before.application == reading.application else ()
         return tuple(one for one in found if one not in known)
 
     def running_facts(self, reading: ApplicationReading) -> dict[str, FactsReading | Missing]:
