@@ -369,8 +369,8 @@ def test_a_start_that_shows_the_old_process_is_refused_at_once() -> None:
 def test_a_start_after_an_earlier_stop_is_compared_with_the_process_of_then() -> None:
     """All instances are stopped by one task, and started by another one."""
     deployer = Liar(up=False)
+    deployer.started_at_ms = 5_000
     with pytest.raises(StillUp, match=r"\(pid 7 since 1970-01-01 00:00:05 UTC; expected a new one\)"):
-        deployer.started_at_ms = 5_000
         restart(deployer, "o1", NEW, remove_members=None, log=lambda _: None, was=(5_000, 7))
     assert restart(Liar(up=False), "o1", NEW, remove_members=None, log=lambda _: None, was=(5_000, 8)).already_stopped
 

@@ -1,4 +1,4 @@
-"""The end of a run whose declaration was broken meanwhile: its outcome, its next action and its message are not lost."""
+"""The end of a run whose declaration broke meanwhile: its outcome, its next action and its message are not lost."""
 
 import logging
 import shutil

@@ -99,7 +99,7 @@ def test_the_page_reads_as_a_document() -> None:
 
 @pytest.mark.parametrize("form", ["markdown", "text", "html"])
 def test_every_answer_is_there_with_its_reason(ledger: Ledger, form: str) -> None:
-    """In each form: why an approval was given, and that an earlier answer did not count; a reason stays with its own."""
+    """In each form: why an approval was given, and that an earlier answer did not count."""
     at = BEGAN + 7_000
 
     def answered(by: str, reason: str) -> None:
@@ -136,10 +136,8 @@ def test_long_names_and_brackets_fit_every_terminal(
         sentence = f"gate of {name}: state is REBALANCING [/expected] RUNNING; lag 12,345 [link=x] of {name}"
         failure = {"sentence": f"{sentence} (try {number})", "exit_code": 1}
         ledger.record(KEY, "bounce_1_rest", number + 1, "failure", "Refused", failure, BEGAN + number)
-    ledger.write_card(
-        Card(KEY, 2, "bounce_1_rest", "bounce 1", name, f"{name} to 4.3.1", f"{name} back to 3.4.1", "one restart",
-             False, False, {}, BEGAN + 10_000)  # fmt: skip
-    )
+    ways = (f"{name} to 4.3.1", f"{name} back to 3.4.1", "one restart")
+    ledger.write_card(Card(KEY, 2, "bounce_1_rest", "bounce 1", name, *ways, False, False, {}, BEGAN + 10_000))
     monkeypatch.setenv("COLUMNS", str(columns))
     for words in ((), ("--timeline",)):
         lines = show(*words).stdout.splitlines()

@@ -27,12 +27,14 @@ class Broker:
         self.errors, self.calls = list(errors), 0
 
     def list_topics(self) -> list[str]:
+        """One topic, or the next error."""
         self.calls += 1
         if self.errors:
             raise self.errors.pop(0)
         return ["orders"]
 
     def known_brokers(self) -> int:
+        """This one alone."""
         return 1
 
     def look_again(self) -> None:
@@ -93,7 +95,7 @@ def test_a_refusal_is_not_asked_again(connects: Callable[..., None]) -> None:
     """A right that is absent is absent a moment later too."""
     broker = Broker(TopicAuthorizationFailedError())
     connects(broker)
-    with ClusterReader(CONFIG, again=lambda line: pytest.fail(line)) as reader, pytest.raises(Inconclusive):
+    with ClusterReader(CONFIG, again=pytest.fail) as reader, pytest.raises(Inconclusive):
         reader.topic_names()
     assert broker.calls == 1
 
@@ -113,9 +115,7 @@ def test_a_leader_that_is_silent_for_a_moment_is_read_again(
     assert said == [f"reads again (0 of 3 s): {silent.missing}"]
 
 
-def test_what_a_writer_checks_is_read_again(
-    connects: Callable[..., None], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_a_writer_checks_is_read_again(connects: Callable[..., None], caplog: pytest.LogCaptureFixture) -> None:
     """Before its write, which it sends once: a broker that goes for a moment costs no run."""
     connects(Broker(*[AWAY] * ONE_CALL))
     with KafkaWriter(CONFIG, dry_run=False)._reader() as reader:

@@ -11,8 +11,8 @@ import pytest
 from airflow.providers.standard.operators.hitl import HITLOperator
 from kstreams_runbooks.errors import Drifted, Refused
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.steps.approval.approve import ApprovePlan, approve
 from kstreams_runbooks.model.runs.question import WITH_REASON
+from kstreams_runbooks.steps.approval.approve import ApprovePlan, approve
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.notify import page_of
 from kstreams_runbooks.steps.run.run import Run, now_ms

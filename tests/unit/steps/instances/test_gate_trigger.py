@@ -25,9 +25,7 @@ def at(second: int, lag: int) -> ApplicationReading:
     """The restarted instance a second later, with less lag: it has committed up to it."""
     now = instance("orders-1", release=NEW, settings=BOUNCE_1.settings)
     committed = second * 10_000
-    return reading(
-        now, instance("orders-2"), at_ms=second * 1_000, partitions=(partition(committed, committed + lag),)
-    )
+    return reading(now, instance("orders-2"), at_ms=second * 1_000, partitions=(partition(committed, committed + lag),))
 
 
 @pytest.fixture
