@@ -117,7 +117,7 @@ def test_every_answer_is_there_with_its_reason(ledger: Ledger, form: str) -> Non
     approved("ada")
     page = unmarked(html.unescape(show("--format", form).stdout))
     own = [line for line in re.split(r"\n|<li>", page) if re.search(r"approve_bounce_2: approved by \w+ at", line)]
-    assert [("oncall" in line, "late" in line, "superseded by a later approval" in line) for line in own] == [
+    assert [("oncall" in line, "it is late" in line, "superseded by a later approval" in line) for line in own] == [
         (True, False, True),
         (False, False, False),
     ]

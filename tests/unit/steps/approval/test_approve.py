@@ -164,6 +164,15 @@ def test_an_answer_that_does_not_count_is_told_again_with_that_first(
     assert again == ["oncall's answer did not count: oncall may not approve for orders"] * 2
 
 
+def test_airflow_gets_who_may_answer_if_every_approver_has_an_id(asks: ApprovePlan, run: Run) -> None:
+    """It then refuses anyone else at the click; without one of the ids it lets anyone answer, and the step judges."""
+    asks.ask(run, {})
+    assert asks.assigned_users is None
+    vars(run)["declared"] = declared(approver_ids=(("approver", "7"), ("admin", "1")))
+    asks.ask(run, {})
+    assert asks.assigned_users == [{"id": "7", "name": "approver"}, {"id": "1", "name": "admin"}]
+
+
 def test_the_field_of_an_emergency_is_there_only_if_it_can_help(asks: ApprovePlan, run: Run) -> None:
     """Oncall asked and may not approve: no reason of theirs would count."""
     asks.ask(run, {})
