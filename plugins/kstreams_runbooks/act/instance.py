@@ -99,6 +99,7 @@ def restart(
             if remove_members is not None:
                 remove_members()
             deployer.start(instance, once)
+            started = _now_ms()
             _require_new(deployer, instance, was)
         except BaseException as error:
             if not must_clear:
@@ -106,7 +107,6 @@ def restart(
             elif isinstance(error, RunbookError):
                 raise between.left_down(error) from error
             raise
-        started = _now_ms()
         log(f"{instance}: started {started - requested} ms after it was asked to stop")
         if told:
             raise Interrupted(f"{instance}: {told[0]} arrived during its restart; it is started again, clear this step")
