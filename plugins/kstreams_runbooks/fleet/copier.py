@@ -28,6 +28,7 @@ class Copier(Application):
     deployer: CopierDeployerSettings = Field(description="how its instances are stopped and started")
     control: _NoTopics = ()
     rule_topics: _NoTopics = ()
+    clean_up: Annotated[dict[Words, Words], NOT_OF_A_COPIER] = Field(default_factory=dict)
     libraries: Annotated[dict[ReleaseName, Words], NOT_OF_A_COPIER] = Field(default_factory=dict)
     table_aggregations: _NoAnswer = "no"
     foreign_key_joins: _NoAnswer = "no"
