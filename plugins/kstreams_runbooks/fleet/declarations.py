@@ -9,6 +9,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.approvers import Approver, Approvers, login_of
 from kstreams_runbooks.fleet.deployers.kinds import DeployerSettings
 from kstreams_runbooks.fleet.limits import Limits
+from kstreams_runbooks.fleet.settable import SettableKey
 from kstreams_runbooks.fleet.values import (
     FleetModel,
     KafkaName,
@@ -63,7 +64,7 @@ class Application(FleetModel):
         default_factory=dict,
         description="its own settings that name its inputs, each with the input: control_topic_flush swaps them",
     )
-    clean_up: dict[Words, Words] = Field(
+    clean_up: dict[SettableKey, Words] = Field(
         default_factory=dict,
         description="its own settings with which the program calls KafkaStreams#cleanUp before its start: "
         "reset_and_cleanup sets them for one start",
@@ -132,16 +133,6 @@ class Application(FleetModel):
                     "swapped, leave both out"
                 )
             seen[topic] = setting
-        return value
-
-    @field_validator("clean_up")
-    @classmethod
-    def _for_one_start(cls, value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-        settable = info.data["deployer"].settable if "deployer" in info.data else tuple(value)
-        if strange := sorted(set(value) - set(settable)):
-            raise ValueError(
-                f"names {strange[0]}, which is not one of the deployer's settable settings; correct it or add it there"
-            )
         return value
 
     @field_validator("automatic_approval")
