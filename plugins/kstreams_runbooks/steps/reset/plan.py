@@ -54,7 +54,7 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
         return retire(run, reading, findings)
     mode = _mode(params)
     outputs = _outputs(params)
-    clean_up = _clean_up(run)
+    clean_up = clean_up_of(run)
     targets = _targets(run)
     restart = at_once_plan(run, reading, findings)
     [bounce] = restart.bounces
@@ -101,7 +101,7 @@ def _mode(params: Mapping[str, Any]) -> Mode:
     return _MODES[word]
 
 
-def _clean_up(run: Run) -> RunbookSettings:
+def clean_up_of(run: Run) -> RunbookSettings:
     """The settings with which the application deletes its local state at its start, none if its deployer does."""
     params = run.record.params
     word, mode = str(params.get(_CLEARED_BY) or _DEPLOYER), str(params.get("mode"))
@@ -230,7 +230,7 @@ def _check_clearing(run: Run, made: Plan) -> None:
     """Refuse here, while all instances run, what would keep their state from being deleted once they are down."""
     for stage in made.stages:
         if isinstance(stage, ClearState) and stage.at_start:
-            require_may_clean_up(run)
+            require_mayclean_up_of(run)
         elif isinstance(stage, ClearState):
             for name in made.facts.instances:
                 run.deployer.check_clear_state(name, stage.deletes.names)
