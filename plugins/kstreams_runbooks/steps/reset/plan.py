@@ -230,7 +230,7 @@ def _check_clearing(run: Run, made: Plan) -> None:
     """Refuse here, while all instances run, what would keep their state from being deleted once they are down."""
     for stage in made.stages:
         if isinstance(stage, ClearState) and stage.at_start:
-            require_mayclean_up_of(run)
+            require_may_clean_up(run)
         elif isinstance(stage, ClearState):
             for name in made.facts.instances:
                 run.deployer.check_clear_state(name, stage.deletes.names)
