@@ -11,16 +11,21 @@ import yaml
 from kstreams_runbooks.deployers.state_sizes import directory_times
 from kstreams_runbooks.model.local_state import FileTimes
 from kstreams_runbooks.model.readings.readings import Missing
-from lab import application, kafka, started_over
+from lab import kafka, started_over
 from lab.afresh import afresh
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
 from lab.judge import judged
 from lab.stack import Stack
+from lab.supervise import until
 from world.endings import begun_other, held_by
-from world.resetting import DAG, declared, done, records_in, write
+from world.resetting import DAG, declared, done, write
 from world.runs import approve, evidence, finished, log_of
 
 MISSPELLED = "clean.upp"
+# What the program and Kafka Streams log: before that start, and with each.
+DELETED, STARTED = "local state is deleted: clean.up=true", "from CREATED to REBALANCING"
+# By the lab, by the run, and by the test.
+STARTS = 3
 
 
 def times(stack: Stack, name: str) -> dict[str, FileTimes]:
@@ -28,6 +33,11 @@ def times(stack: Stack, name: str) -> dict[str, FileTimes]:
     found = directory_times(stack.lab.instances / name / "state" / "orders")
     assert not isinstance(found, Missing)
     return dict(found)
+
+
+def application_log(stack: Stack) -> str:
+    """What the first instance has logged."""
+    return (stack.lab.logs / "orders-1.log").read_text("utf-8")
 
 
 def asked(folder: Path) -> str:
@@ -67,30 +77,10 @@ def test_the_application_deletes_its_state_at_one_start(stack: Stack, release: s
             assert MISSPELLED[:-1] not in asked(stack.lab.instances / name)
         judgement = judged(stack, topics=started_over.judged_outputs("own-"))
         assert judgement.only_late_windows, judgement.faults()
-        stack.stop_traffic()
-        import subprocess
-
-        d = stack.lab.instances / "orders-1" / "state"
-
-        def ls():
-            return subprocess.run(
-                f"cd {d}; find . -printf '%p %T@\n' | grep -E 'IDENTITY|LOCK|_[0-9] |rocksdb ' | sort",
-                shell=True,
-                capture_output=True,
-                text=True,
-            ).stdout
-
-        print("BEFORE", ls())
         stack.supervisor.stop("orders-1")
-        print("STOPPED", ls())
         stack.supervisor.start("orders-1")
-        import time
-
-        time.sleep(20)
-        application.wait_running(stack.lab, stack.supervisor, Deployed().names)
-        print("AFTER", ls())
-        log = (stack.lab.logs / "orders-1.log").read_text("utf-8")
-        assert log.count("local state is deleted: clean.up=true") == 1
+        until(lambda: application_log(stack).count(STARTED) == STARTS, 60, "orders-1 has started once more")
+        assert application_log(stack).count(DELETED) == 1
 
 
 @pytest.mark.long
@@ -111,7 +101,6 @@ def test_an_instance_that_kept_its_state_is_stopped_and_another_run_recovers(sta
         assert "every instance is stopped; correct `clean_up` of the fleet entry" in said
         assert [stack.supervisor.pid(name) for name in names] == [None, None]
         assert "orders-2: started" not in log_of(stack, trial.run_id, "start_application")
-        print("records written from kept state:", records_in(stack, "kept-running"))
         stack.api().clear(DAG, trial.run_id, "start_application")
         assert finished(stack, trial.run_id) == "failed"
         assert "this run starts none again" in evidence(stack, trial.run_id)["run"]["outcome_sentence"]
