@@ -2,7 +2,7 @@
 
 Nothing shows that before the start: the program deletes it then. So what was there is noted while every instance is
 down, before the first topic is deleted. What is there after a start has to be newer: kept state has a file from before
-in every task directory, since RocksDB writes some (IDENTITY) once. All times are of one file system.
+in every task directory, since RocksDB writes some (IDENTITY, LOCK) once. All times are of one file system.
 Source: `KafkaStreams#cleanUp` (Javadoc); tests/airflow/test_reset_clean_up.py.
 """
 

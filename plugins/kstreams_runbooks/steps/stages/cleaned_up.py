@@ -3,8 +3,8 @@
 1. While every instance is down, and before the first topic is deleted, the age of its local state is noted.
 2. Instances start one after another, each with the setting for that start alone.
 3. Right after a start, before any gate: all local state of the instance has to be newer than what was noted. It may be
-   older only until its Streams client has begun. The group was EMPTY: brokers and the client need longer for the first
-   rebalance than this look.
+   older only until its Streams client has begun. Usually it has no task by then: brokers delay the first rebalance of
+   an EMPTY group (group.initial.rebalance.delay.ms, 3 s by default). Nothing proves that.
 4. If it kept state, or that cannot be read, it is stopped at once, then every other instance, and no start of this run
    follows: the new internal topics may have records of that state. Another run deletes them again.
 """
