@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from kstreams_runbooks.act.groups import GroupWriter
-from kstreams_runbooks.act.instance import RestartTimes, clear, restart
+from kstreams_runbooks.act.instance import ProcessStart, RestartTimes, clear, process_start, restart
 from kstreams_runbooks.decide.instances.members import group_is_empty
 from kstreams_runbooks.decide.instances.rolling import in_place
 from kstreams_runbooks.decide.plans.undo import deployed_as
@@ -83,7 +83,8 @@ def stop_all(run: Run, bounce: Bounce) -> None:
     began = now_ms()
     if run.deployer.abilities.act:
         _stop_each(run, going)
-    run.keep("write", "stop", {"instances": names, "requested_ms": began, "down_ms": now_ms()})
+    starts = {one.instance: process_start(one.deployment) for one in going if isinstance(one.deployment, Deployment)}
+    run.keep("write", "stop", {"instances": names, "requested_ms": began, "down_ms": now_ms(), "starts": starts})
     run.say(f"{', '.join(names)}: down after {now_ms() - began} ms")
     _empty(run, tuple(members.values()))
 
@@ -131,6 +132,8 @@ def start_all(run: Run, bounce: Bounce) -> None:
 def _start_each(run: Run, bounce: Bounce, names: list[str], clears: TaskDirectories | None) -> None:
     """Start them all at once; one after another if each deletes its state itself, and has to be seen."""
 
+    was = _before_the_stop(run)
+
     def start(deployer: Deployer, name: str) -> RestartTimes:
         return restart(
             deployer,
@@ -142,6 +145,7 @@ def _start_each(run: Run, bounce: Bounce, names: list[str], clears: TaskDirector
             once=bounce.once,
             log=run.say,
             had=had_before(run, name),
+            was=was.get(name),
         )
 
     at_start = stage_at_start(run) is not None
@@ -169,6 +173,16 @@ def _stop_each(run: Run, going: list[InstanceReading]) -> None:
     if failed := [by_name[name] for name, future in ended.items() if future.exception() is not None]:
         keep_untouched(run, failed)
     _raise_first(ended)
+
+
+def _before_the_stop(run: Run) -> dict[str, ProcessStart]:
+    """The processes that this run stopped together, by instance: a start must not report one of them."""
+    found: dict[str, ProcessStart] = {}
+    for one in run.ledger.evidence(run.key, kind="write", name="stop"):
+        # A rerun of the stop finds them down, and an older release kept no starts.
+        starts = one.payload.get("starts") or {}
+        found |= {name: (start[0], start[1]) for name, start in starts.items() if start}
+    return found
 
 
 def _require_empty(run: Run, reading: ApplicationReading) -> None:
