@@ -44,6 +44,6 @@ def _require(
         own = own_resources(load_fleet(), run.application, reading, reader, seen=True)
         for topology in brought:
             own = with_release(own, topology, reader)
-        needed = needed_acls(rows, run.record.dag_id, run.record.application, own, principals)
+        needed = needed_acls(rows, run.record.dag_id, run.record.application, own, principals, run.record.params)
         granted = read_granted(reader, principals["observer"], needed.acls)
     run.demand(run.decide(has_rights, needed=needed, reading=granted, bootstrap=bootstrap(run.kafka)))
