@@ -82,7 +82,7 @@ def stops_without_each(cluster: SecuredStack, case: Case, folder: Path, *words: 
         cluster.logins.allow(cluster.runbooks, [one for one in acls if one is not lost])
         file = folder / f"without-{number}.db"
         # Describe goes with a right that allows it, and is demanded first.
-        names = [words(lost, one) for one in (lost["operation"], "Describe")]
+        names = [right_of(lost, one) for one in (lost["operation"], "Describe")]
         try:
             planned_with(case, file)
         except (Refused, Inconclusive) as stopped:
@@ -98,7 +98,7 @@ def stops_without_each(cluster: SecuredStack, case: Case, folder: Path, *words: 
     assert not wrong, "\n".join(wrong)
 
 
-def words(acl: dict[str, str], operation: str) -> str:
+def right_of(acl: dict[str, str], operation: str) -> str:
     """A right as a refusal has it."""
     beginning = "names that begin with " if acl["pattern"] == "prefixed" else ""
     return f"{operation} on {acl['resource']} {beginning}{acl['name']}"

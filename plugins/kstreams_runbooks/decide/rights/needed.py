@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kstreams_runbooks.decide.plans.flush import FLUSH
 from kstreams_runbooks.decide.plans.swap import empty_topic_name
 from kstreams_runbooks.decide.runbooks import RUNBOOKS
 from kstreams_runbooks.model.readings.acls import Acl, NeededAcls, OwnResources, Pattern
@@ -166,8 +167,10 @@ def _named(word: On, own: OwnResources, form: _Form) -> _Named:
 
 
 def _dropped(own: OwnResources) -> tuple[str, ...] | Missing:
-    """All repartition topics as long as the version that a run brings is not known."""
-    if own.brought is None or isinstance(own.repartition, Missing):
+    """None as long as the version that a run brings is not known."""
+    if own.brought is None:
+        return ()
+    if isinstance(own.repartition, Missing):
         return own.repartition
     return tuple(name for name in own.repartition if name not in own.brought)
 
@@ -196,6 +199,11 @@ def _notes(
         yield (
             "transactional ids are those of the application and of the writers in the fleet; other producers that "
             "write its inputs in transactions are not known here: grant Describe on their ids"
+        )
+    if runbook == FLUSH and own.brought is None:
+        yield (
+            "repartition topics that the new version no longer reads are not named, and their records are deleted: name "
+            "the version (--release, --setting)"
         )
     if own.exactly_once is None and "application" in principals:
         yield "processing_guarantee is not declared: Write on TransactionalId is for exactly-once alone"
