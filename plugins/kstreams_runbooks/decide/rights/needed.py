@@ -202,7 +202,7 @@ def _notes(
         )
     if runbook == FLUSH and own.brought is None:
         yield (
-            "repartition topics that the new version no longer reads are not named, and their records are deleted: name "
+            "repartition topics that the new version no longer reads are not named, but their records go: name "
             "the version (--release, --setting)"
         )
     if own.exactly_once is None and "application" in principals:
