@@ -130,6 +130,7 @@ def test_a_bump_plans_with_its_acls_alone_and_stops_without_any_of_them(
     assert {(one["operation"], one["resource"], one["name"]) for one in acls} == {
         ("Read", "Topic", IN),
         ("Read", "Topic", TOPICS[2]),
+        *(("DescribeConfigs", "Topic", name) for name in TOPICS[:3]),
         ("Describe", "Topic", OUT),
         ("Describe", "Topic", TOPICS[3]),
         ("Read", "Group", APPLICATION),

@@ -217,6 +217,8 @@ def told(printed: str) -> frozenset[str]:
 ONLY_TOGETHER: dict[Use, str] = {
     ("drain", ("DescribeConfigs", "Cluster")): "asked only for a transaction whose id is not visible either",
     ("certify_drain", ("DescribeConfigs", "Cluster")): "as drain",
+    ("drain", ("DescribeConfigs", "Topic")): "asked only while a replica is out of sync",
+    ("certify_drain", ("DescribeConfigs", "Topic")): "as drain",
     ("fleet_check", ("DescribeConfigs", "Cluster")): "asked only of an application whose run waits",
     ("fleet_check", ("DescribeConfigs", "Topic")): "the application is stopped here, which is reported first",
     ("fleet_check", ("Read", "Topic")): "the application is stopped here, which is reported first",

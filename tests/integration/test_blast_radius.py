@@ -18,6 +18,7 @@ from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.model.readings.reset import RunningUse
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.snapshot import snapshot
+from kstreams_runbooks.observe.kafka.ends import held_of
 from kstreams_runbooks.observe.kafka.local_starts import read_local_starts
 from kstreams_runbooks.watch.reset_neighbours import read_running_uses
 from lab.afresh import afresh
@@ -54,7 +55,7 @@ def commit(stack: Stack, group: str, topic: str) -> None:
 
 def _ends(stack: Stack, topic: str) -> int:
     with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
-        held = reader.held({topic: reader.topics([topic])[0].partitions})
+        held = held_of(reader, reader.topics([topic]))
     assert isinstance(held, tuple)
     return sum(one.end for one in held if isinstance(one.end, int))
 

@@ -22,6 +22,7 @@ from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.object_stages import DeleteRecords
 from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.ends import held_of
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.topics import delete_records
 from lab.kafka import topic_of_ten
@@ -83,7 +84,7 @@ def forget(run: Run, group: str) -> None:
 def start(run: Run, topic: str) -> list[int]:
     """Where the log of each partition starts."""
     with ClusterReader(run.kafka) as reader:
-        held = reader.held({topic: 2})
+        held = held_of(reader, reader.topics([topic]))
     assert isinstance(held, tuple)
     return [one.start for one in held if isinstance(one.start, int)]
 

@@ -31,6 +31,7 @@ from kstreams_runbooks.model.runs.plan import Plan, PlanFacts
 from kstreams_runbooks.model.runs.stages import OtherStage, Stage, StartAll, StopAll
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets, TopicShape
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.ends import held_of
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -188,7 +189,7 @@ def test_growth_and_deleted_records_have_no_way_back(run: Run, name: str) -> Non
     for stage in (DeleteRecords(1, (name,)), GrowTopics(2, ((name, 4),)), GrowTopics(2, ((name, 4),))):
         perform(run, stage, {})
     with ClusterReader(run.kafka) as reader:
-        held = reader.held({name: 4})
+        held = held_of(reader, reader.topics([name]))
     assert isinstance(held, tuple)
     assert {(one.partition, one.start, one.end) for one in held if one.partition == 0} == {(0, 10, 11)}
     assert drift(run, name) == []

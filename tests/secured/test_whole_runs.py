@@ -25,6 +25,7 @@ pytestmark = pytest.mark.long
 _WARM_S, _USED_S = 5, 120
 # Calls that a run makes only where something is there, with the test that takes their right away.
 SELDOM = {
+    "in-sync": "a replica is out of sync: tests/unit/observe/kafka/test_in_sync.py",
     "producers": "a transaction is open at the end of a partition: tests/hostile/test_rights.py",
     "remove-members": "a member without group.instance.id stays behind: tests/hostile/test_write_rights.py",
     "delete-offsets": "a group has offsets on a topic that goes: tests/hostile/test_write_rights.py",

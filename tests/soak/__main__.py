@@ -61,7 +61,7 @@ def run(environ: Mapping[str, str]) -> int:
             faults = judged(made).faults()
     tell(f"the judge of the outputs: {faults or 'at zero'}")
     print(markdown(seed, rounds), end="")
-    return 1 if faults or any(one.faults for one in rounds) or not any(one.forged for one in rounds) else 0
+    return 1 if faults or any(one.faults or one.late for one in rounds) or not any(one.forged for one in rounds) else 0
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ class Round:
     """One round: what was drawn, readings taken, seconds from the last movement to the certificate, and the truth.
 
     `forged` is whether a certificate from the last reading that still had a record left would have been detected
-    (None: there was no such reading); `faults` are empty where the certificate was given, in time, and true.
+    (None: there was no such reading); `faults` are empty if the certificate was given and true.
     """
 
     drawn: Drawn
@@ -69,6 +69,11 @@ class Round:
     found_s: float
     forged: bool | None
     faults: tuple[str, ...]
+
+    @property
+    def late(self) -> bool:
+        """Whether the certificate took longer than its limit; counts in the soak, which has the machine to itself."""
+        return self.found_s > FOUND_S
 
 
 @dataclass
@@ -190,8 +195,6 @@ def _judged(drawn: Drawn, answer: DrainAnswer, found_s: float, now: dict[str, ob
         faults.append(f"no certificate: {answer.verdict.sentence}")
     elif not _still(answer.readings[-1], now):
         faults.append("FALSE: an output came after the certificate")
-    elif found_s > FOUND_S:
-        faults.append(f"found after {found_s:.1f} s (limit {FOUND_S:.1f} s)")
     early = [reading for reading in answer.readings if reading.unread]
     forged = not _still(early[-1], now) if early else None
     return Round(drawn, answer.taken, found_s, forged, tuple(faults))

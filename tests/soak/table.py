@@ -24,7 +24,7 @@ def _lines(seed: int, rounds: Sequence[Round]) -> Iterator[str]:
     yield "traffic first. The judge cannot detect a forged certificate if its unread records change no output.\n"
     yield "| rounds | false certificates | not found in time | forged ones detected | found after the last move |"
     yield "|---|---|---|---|---|"
-    late = sum(bool(one.faults) for one in rounds) - false
+    late = sum(one.late or "no certificate" in "".join(one.faults) for one in rounds)
     yield (
         f"| {len(rounds)} | {false} | {late} (limit {FOUND_S:.1f} s) | {sum(forged)} of {len(forged)} | "
         f"median {found[len(found) // 2]:.1f} s, longest {found[-1]:.1f} s |\n"
@@ -34,8 +34,9 @@ def _lines(seed: int, rounds: Sequence[Round]) -> Iterator[str]:
     for number, one in enumerate(rounds, start=1):
         drawn = one.drawn
         first = f"{drawn.watch_first_s:.1f} s before the pause" if drawn.watch_first_s else "from the pause on"
+        faults = "; ".join((*one.faults, "late") if one.late else one.faults)
         seen = {None: "", True: "detected", False: "not detected"}[one.forged]
         yield (
             f"| {number} | {drawn.seed} | {drawn.kind} | {drawn.traffic_s:.1f} s | {first} | {one.readings} | "
-            f"{one.found_s:.1f} s | {seen} | {'; '.join(one.faults)} |"
+            f"{one.found_s:.1f} s | {seen} | {faults} |"
         )

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kstreams_runbooks.observe import ClusterReader
-from lab import kafka, started_over
+from kstreams_runbooks.observe.kafka.ends import held_of
+from lab import started_over
 from lab.stack import Stack
 from lab.supervise import until
 
@@ -31,6 +32,6 @@ def write(stack: Stack) -> None:
 def records_in(stack: Stack, topic: str) -> int:
     """The sum of the end offsets of a topic."""
     with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
-        held = reader.held({topic: kafka.PARTITIONS})
+        held = held_of(reader, reader.topics([topic]))
     assert isinstance(held, tuple)
     return sum(one.end for one in held if isinstance(one.end, int))

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
+from kstreams_runbooks.rules import rights
 from lab.afresh import afresh
 from lab.application import Deployed
 from lab.logins import Login, Logins, drawn
@@ -113,11 +114,13 @@ class SecuredStack:
 
     @staticmethod
     def unused(acls: list[dict[str, str]], asked: set[Asked], seldom: Collection[str] = ()) -> list[str]:
-        """Rights that no request needed, but for those of seldom calls."""
+        """Rights that no request needed, but for those of calls that are seldom alone."""
+        operations = {row.id: row.operation for row in rights()}
         return [
             f"{one['operation']} on {one['resource']} {one['name']} ({', '.join(one['calls'])})"
             for one in acls
-            if not any(each.needs(one) for each in asked) and not {*seldom} & {*one["calls"]}
+            if not any(each.needs(one) for each in asked)
+            and not {call for call in one["calls"] if operations[call] == one["operation"]} <= {*seldom}
         ]
 
     @property

@@ -15,9 +15,10 @@ from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.model.writes import CommittedOffset, ObjectWritten, SavedOffsets
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
+from kstreams_runbooks.observe.kafka.ends import ends_at
 from kstreams_runbooks.observe.kafka.groups import unknown_group
 from kstreams_runbooks.observe.kafka.moving import again_while_moving
-from kstreams_runbooks.observe.kafka.offsets import Committed, Place, read_committed, read_ends
+from kstreams_runbooks.observe.kafka.offsets import Committed, Place, read_committed
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved, require_all_topics
 from kstreams_runbooks.observe.kafka.touched import read_group_operations, read_topic_states
 
@@ -64,7 +65,7 @@ class OffsetWriter(KafkaWriter):
             refuse_if(reasons)
             now = read_saved(reader, group_id, stable=not self._dry_run).by_place()
             places = sorted(place for place in wanted if place[1] < states[place[0]].partitions)
-            ends = certain(read_ends(reader.librdkafka, places))
+            ends = certain(ends_at(reader, places))
         saved = before.by_place()
         refuse_if(
             [outside_the_log(one, states[one.topic], ends) for one in offsets]

@@ -22,7 +22,8 @@ from kstreams_runbooks.model.readings.touched import TopicState
 from kstreams_runbooks.model.writes import Growth, ObjectWritten, TopicShape, WriteResult
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.creatable import create_requests
-from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
+from kstreams_runbooks.observe.kafka.ends import ends_at
+from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 
 # The controller has answered by then; a broker's own view of the topics follows within milliseconds.
@@ -60,7 +61,7 @@ class TopicWriter(KafkaWriter):
             absent = [one for one in topics if not states[one.name].exists]
             settings = {one.name: dict(one.configs) for one in reader.topics([one.name for one in there], configs=True)}
             unsure = [states[one.name] for one in there if one.name not in made]
-            ends = certain(read_ends(reader.librdkafka, _partitions(unsure)))
+            ends = certain(ends_at(reader, _partitions(unsure)))
             reasons = [
                 not_its_own(one, states[one.name], made, begun, ends)
                 or misshapen(one, states[one.name], settings.get(one.name, {}))
@@ -183,7 +184,7 @@ class TopicWriter(KafkaWriter):
             ]
             reasons += [no_partition(place, states[place[0]]) for place in _beyond(before, states)]
             refuse_if(reasons)
-            ends = certain(read_ends(reader.librdkafka, sorted(before)))
+            ends = certain(ends_at(reader, before.keys()))
         refuse_if([past_the_end(place, before[place], end) for place, (_, end) in ends.items()])
         left = [place for place, (start, _) in ends.items() if start < before[place]]
         done = [ObjectWritten(place_text(place), "already") for place in ends if place not in left]

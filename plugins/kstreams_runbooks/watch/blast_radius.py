@@ -35,12 +35,12 @@ from kstreams_runbooks.model.readings.reset import (
 from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import reading_instances, topics_of
-from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
+from kstreams_runbooks.observe.kafka.ends import ends_of
+from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames, not_visible
 from kstreams_runbooks.observe.kafka.topic_users import read_topic_users
 from kstreams_runbooks.observe.lag.input_partitions import TIERED, read_input_partitions
 from kstreams_runbooks.observe.lag.last_offsets import read_missing_keys
-from kstreams_runbooks.observe.lag.partition_rows import places_of
 from kstreams_runbooks.watch.drain.unread import isolation_of
 from kstreams_runbooks.watch.reset_counts import counted_moves, oldest_left
 from kstreams_runbooks.watch.reset_neighbours import read_running_uses
@@ -235,7 +235,7 @@ def _restoring(reader: ClusterReader, topics: Collection[str]) -> tuple[Restorin
     there = reader.topics(topics)
     settings = reader.settings([one.name for one in there], (_POLICY,))
     starts: dict[str, list[int | Missing]] = {}
-    for (topic, _), each in read_ends(reader.librdkafka, places_of(there)).items() if there else ():
+    for (topic, _), each in ends_of(reader, there).items():
         starts.setdefault(topic, []).append(each.start)
     return tuple(
         RestoringLog(topic, settings.get(topic, {}).get(_POLICY, ""), all_gone(its)) for topic, its in starts.items()

@@ -12,7 +12,8 @@ from kstreams_runbooks.model.readings.emptying import CertifiedTopics, EmptyingS
 from kstreams_runbooks.model.readings.readings import GroupReading, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.model.readings.states import is_empty
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import Ends, GroupOffsets, Place, read_ends
+from kstreams_runbooks.observe.kafka.ends import ends_at
+from kstreams_runbooks.observe.kafka.offsets import Ends, GroupOffsets, Place
 from kstreams_runbooks.watch.drain.unread import count_and_first
 
 _STOP = "stop it, or keep the topic"
@@ -38,7 +39,7 @@ def read_emptying(
         every = reader.lists_every_group()
         committed = reader.committed(sorted({*kinds, group_id}))
         groups = {group: reader.group_of(group, kind) for group, kind in kinds.items()}
-        ends = read_ends(reader.librdkafka, places)
+        ends = ends_at(reader, places)
     unknown = [f"group {group}: {one.missing}" for group, one in committed.items() if isinstance(one, Missing)]
     unknown += [one.missing for one in groups.values() if isinstance(one, Missing)]
     unknown += list(_unread_ends(ends))

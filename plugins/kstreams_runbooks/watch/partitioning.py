@@ -23,7 +23,7 @@ from kstreams_runbooks.model.readings.partitioning import (
 from kstreams_runbooks.model.readings.readings import Missing, TopicReading
 from kstreams_runbooks.model.topology.declaration import StoreKind
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import read_ends
+from kstreams_runbooks.observe.kafka.ends import ends_of
 from kstreams_runbooks.watch.drain.java_client import java_settings
 from kstreams_runbooks.watch.spark_job import answered_by_job, submit_here
 from kstreams_runbooks.wording import outside
@@ -145,7 +145,7 @@ class _Ends(NamedTuple):
 
 def _ends(reader: ClusterReader, topic: TopicReading) -> list[_Ends]:
     """The ends of all partitions; Inconclusive if one is not known."""
-    found = read_ends(reader.librdkafka, [(topic.name, number) for number in range(topic.partitions)])
+    found = ends_of(reader, [topic])
     known = []
     for number in range(topic.partitions):
         start, stable, end = found[topic.name, number]

@@ -11,7 +11,8 @@ from kstreams_runbooks.model.readings.reset import TopicUser
 from kstreams_runbooks.model.readings.reset_outputs import OutputFacts, OutputPartition, OutputProducer, UnreadBelow
 from kstreams_runbooks.model.readings.states import is_empty
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import GroupOffsets, Place, read_ends
+from kstreams_runbooks.observe.kafka.ends import ends_of
+from kstreams_runbooks.observe.kafka.offsets import GroupOffsets, Place
 from kstreams_runbooks.observe.kafka.producers import read_producers
 from kstreams_runbooks.observe.kafka.topic_users import read_topic_users
 from kstreams_runbooks.watch.drain.counter import Counter
@@ -73,12 +74,10 @@ def read_outputs(
 def _partitions(
     reader: ClusterReader, topics: Sequence[TopicReading], shown: Mapping[Place, int] | None
 ) -> tuple[OutputPartition, ...]:
-    places = [(one.name, number) for one in topics for number in range(one.partitions)]
-    ends = read_ends(reader.librdkafka, places)
     ids = {one.name: one.topic_id for one in topics}
     return tuple(
-        OutputPartition(*place, ids[place[0]], ends[place].start, _cut(place, ends[place].stable, shown))
-        for place in places
+        OutputPartition(*place, ids[place[0]], each.start, _cut(place, each.stable, shown))
+        for place, each in ends_of(reader, topics).items()
     )
 
 

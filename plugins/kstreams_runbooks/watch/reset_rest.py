@@ -14,9 +14,8 @@ from kstreams_runbooks.model.readings.reset import TopicUser
 from kstreams_runbooks.model.readings.rest import RestReading, TopicEnds
 from kstreams_runbooks.model.readings.states import is_empty
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import read_ends
+from kstreams_runbooks.observe.kafka.ends import ends_of
 from kstreams_runbooks.observe.kafka.topic_users import read_topic_users
-from kstreams_runbooks.observe.lag.partition_rows import places_of
 from kstreams_runbooks.watch.reset_neighbours import read_running_uses
 
 
@@ -30,7 +29,7 @@ def read_topic_ends(reader: ClusterReader, topics: Collection[str], application_
         ongoing = frozenset()
     ends: dict[str, int] = {}
     still_open: list[str] = []
-    for (topic, number), each in read_ends(reader.librdkafka, places_of(there)).items() if there else ():
+    for (topic, number), each in ends_of(reader, there).items():
         name = f"{topic}-{number}"
         if lacking := [one.missing for one in (each.end, each.stable) if isinstance(one, Missing)]:
             unknown.append(f"{name}: its end cannot be read ({lacking[0]})")

@@ -7,6 +7,7 @@ from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.change import ChangeFigures
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
+from kstreams_runbooks.observe.kafka.ends import held_of
 from kstreams_runbooks.observe.kafka.offsets import HeldPartition
 
 
@@ -20,16 +21,16 @@ def read_change_figures(
     """
     names = {*restored, *inputs, *others} & reader.topic_names()
     try:
-        counts = {topic.name: topic.partitions for topic in reader.topics(names)}
+        topics = reader.topics(names)
     except Inconclusive:
-        counts = {}
+        topics = ()
     sizes = reader.bytes_of(sorted(names & set(restored)))
-    held = reader.held({name: counts[name] for name in inputs if name in counts})
+    held = held_of(reader, [topic for topic in topics if topic.name in inputs])
     return ChangeFigures(
         bytes_on_disk={} if isinstance(sizes, Missing) else sizes,
         records={} if isinstance(held, Missing) else _records(held),
         oldest_ms={} if isinstance(held, Missing) else _oldest(held),
-        partitions=counts,
+        partitions={topic.name: topic.partitions for topic in topics},
         inputs=tuple(sorted(inputs)),
     )
 

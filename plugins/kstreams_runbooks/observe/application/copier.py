@@ -10,8 +10,8 @@ from kstreams_runbooks.model.readings.copying import CopierReading, TopicEnd
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.observe.application.application import ObservedApplication
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import Ends, Place, read_ends
-from kstreams_runbooks.observe.lag.partition_rows import places_of
+from kstreams_runbooks.observe.kafka.ends import ends_of, places_of
+from kstreams_runbooks.observe.kafka.offsets import Ends, Place
 
 
 class ObservedCopier(ObservedApplication, Protocol):
@@ -34,7 +34,7 @@ def read_copying(copier: ObservedCopier, reader: ClusterReader, deployer: Deploy
     hidden = names.unseen(copier.outputs)
     topics = reader.topics(set(copier.outputs) & names.visible)
     places = places_of(topics)
-    ends = read_ends(reader.librdkafka, places)
+    ends = ends_of(reader, topics)
     opened = reader.open_transactions(places, taken.at_ms)
     unread = Missing("; ".join(hidden.values())) if hidden else None
     return CopierReading(

@@ -31,11 +31,12 @@ from kstreams_runbooks.observe.application.application import (
 from kstreams_runbooks.observe.application.drain_topics import DrainTopics, drain_topics
 from kstreams_runbooks.observe.application.topologies import may_have_run
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import Ends, GroupOffsets, Place, read_ends
+from kstreams_runbooks.observe.kafka.ends import ends_of
+from kstreams_runbooks.observe.kafka.offsets import Ends, GroupOffsets, Place
 from kstreams_runbooks.observe.kafka.topic_names import not_visible
 from kstreams_runbooks.observe.kafka.transactions import Sightings
 from kstreams_runbooks.observe.lag.lag import LagAsked, lag_of
-from kstreams_runbooks.observe.lag.partition_rows import ClusterLook, places_of
+from kstreams_runbooks.observe.lag.partition_rows import ClusterLook
 from kstreams_runbooks.observe.lag.topology_topics import read_by
 from kstreams_runbooks.observe.lag.unread_counts import Count, FirstOf, UnreadCounts
 from kstreams_runbooks.observe.login.failures import spoken_errors
@@ -92,7 +93,7 @@ class DrainReader:
 
     def _of(self, reader: ClusterReader, seen: "_Seen", topics: DrainTopics) -> DrainReading:
         """The reading of these topics: their ends, then committed offsets, then their ends again."""
-        before = read_ends(reader.librdkafka, topics.places)
+        before = ends_of(reader, topics.moving.values())
         lag, after = self._lag(reader, seen.group, topics)
         reads = {} if seen.topology is None else read_by(seen.topology, self._application.application_id, topics.names)
         held = partial(tasks_of, read_by=reads, partitions=topics.counts)
@@ -164,7 +165,7 @@ class DrainReader:
         look = ClusterLook(
             committed,
             {**topics.moving, **orphaned},
-            read_ends(reader.librdkafka, [*topics.places, *places_of(orphaned.values())]),
+            ends_of(reader, [*topics.moving.values(), *orphaned.values()]),
             {} if isinstance(group, Missing) else {group_id: (group.type, group.state)},
             topics.hidden,
             {group_id: group.missing} if isinstance(group, Missing) else {},

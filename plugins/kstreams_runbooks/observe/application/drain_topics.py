@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from kstreams_runbooks.model.readings.lag import LagRole
 from kstreams_runbooks.model.readings.readings import TopicReading
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
-from kstreams_runbooks.observe.lag.partition_rows import places_of
 from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics
 
 _STATE_GONE = "this changelog existed and is gone: the state in it is lost; find out what deleted it"
@@ -44,11 +42,6 @@ class DrainTopics:
         """Topics whose ends have to stop moving: those that are read and those that are written for others."""
         state = self._state
         return {name: topic for name, topic in self.found.items() if name not in state}
-
-    @property
-    def places(self) -> list[Place]:
-        """Every partition of these."""
-        return places_of(self.moving.values())
 
     @property
     def counts(self) -> dict[str, int]:

@@ -44,13 +44,11 @@ from kstreams_runbooks.observe.kafka.groups import (
 )
 from kstreams_runbooks.observe.kafka.in_sync import uncertain_ends
 from kstreams_runbooks.observe.kafka.log_dirs import read_every_topic
-from kstreams_runbooks.observe.kafka.moving import again_while_moving
+from kstreams_runbooks.observe.kafka.moving import Outage, again_while_moving
 from kstreams_runbooks.observe.kafka.offsets import (
     GroupOffsets,
-    HeldPartition,
     Place,
     read_committed,
-    read_held,
 )
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 from kstreams_runbooks.observe.kafka.request_count import Statistics
@@ -91,6 +89,7 @@ class ClusterReader:
         self._closing = ExitStack()
         self._admin: ReadOnly | None = None
         self._offsets: ReadOnly | None = None
+        self._outage = Outage()
 
     def __enter__(self) -> Self:
         # First: kafka-python reports a setting that librdkafka does not take, or a failed login, as a broker that does
@@ -348,10 +347,6 @@ class ClusterReader:
             sizes[name] = sizes.get(name, 0) + size
         return sizes
 
-    def held(self, topics: Mapping[str, int]) -> tuple[HeldPartition, ...] | Missing:
-        """What every partition of `topics` (partition count by name) still holds, and from when."""
-        return self.ask("offsets of inputs", lambda: read_held(self.librdkafka, topics))
-
     def of_group(self, group_id: str, call: Callable[[], _T]) -> _T | Missing:
         """Answer of `call` on one group; Missing with the right that is needed if this login may not see it."""
         from kafka.errors import GroupAuthorizationFailedError
@@ -376,7 +371,7 @@ class ClusterReader:
         from kafka.errors import BrokerResponseError, KafkaError
 
         try:
-            return again_while_moving(self.admin, call)
+            return again_while_moving(self.admin, call, self._outage)
         except BrokerResponseError as error:
             return Missing(f"{what}: the broker answered {type(error).__name__} ({error.description})")
         except (KafkaError, OSError) as error:

@@ -6,6 +6,7 @@ not answer. A cluster that has other brokers gets that time. With a single broke
 row are enough.
 """
 
+import time
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
@@ -17,18 +18,36 @@ _ALONE_S = 8.0
 _T = TypeVar("_T")
 
 
-def again_while_moving(client: Any, call: Callable[[], _T]) -> _T:
+class Outage:
+    """How long the calls of one reader still wait for a broker that is away: together, not each of them."""
+
+    def __init__(self) -> None:
+        self._begun_s = float("-inf")
+
+    def until_s(self, failed_s: float) -> float:
+        """When a call that failed at that time gives up (monotonic seconds).
+
+        What fails soon after an outage belongs to it; later it is another one.
+        """
+        if failed_s > self._begun_s + 2 * MOVED_WITHIN_S:
+            self._begun_s = failed_s
+        return self._begun_s + MOVED_WITHIN_S
+
+
+def again_while_moving(client: Any, call: Callable[[], _T], outage: Outage | None = None) -> _T:
     """Answer of a call that may be repeated; again while the cluster moves a coordinator or a leader.
 
-    `client` is the admin client of `call`. Raises the last error of kafka-python.
+    `client` is the admin client of `call`, `outage` that of the calls which share their time. Raises the last error of
+    kafka-python.
     """
     from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponential_jitter
 
+    shared, began_s = outage or Outage(), time.monotonic()
+
     def is_over(state: RetryCallState) -> bool:
-        passed_s = state.seconds_since_start or 0.0
         if client.known_brokers() > 1:
-            return passed_s >= MOVED_WITHIN_S
-        return state.attempt_number >= _ATTEMPTS_ALONE or passed_s >= _ALONE_S
+            return time.monotonic() >= shared.until_s(began_s)
+        return state.attempt_number >= _ATTEMPTS_ALONE or time.monotonic() >= began_s + _ALONE_S
 
     retrying = Retrying(
         retry=retry_if_exception(may_move),

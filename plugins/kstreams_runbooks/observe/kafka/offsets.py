@@ -101,13 +101,12 @@ def read_first_since(librdkafka: ReadOnly, times: Mapping[Place, int]) -> dict[P
     return {place: None if offset == NO_RECORD else offset for place, offset in found.items()}
 
 
-def read_held(librdkafka: ReadOnly, topics: Mapping[str, int]) -> tuple[HeldPartition, ...]:
-    """What each partition of `topics` (partition count by name) holds; Unreachable if no leader answers."""
+def read_held(librdkafka: ReadOnly, places: Sequence[Place]) -> tuple[HeldPartition, ...]:
+    """What each of these partitions holds; Unreachable if no leader answers."""
     from confluent_kafka import IsolationLevel
     from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined] # public, but not re-exported
 
     read = IsolationLevel.READ_UNCOMMITTED
-    places = [(topic, number) for topic in sorted(topics) for number in range(topics[topic])]
     starts = _ends(librdkafka, dict.fromkeys(places, OffsetSpec.earliest()), read)  # type: ignore[no-untyped-call] # not annotated
     # The first record that is not older than 1970: the first one that is still there.
     first = _ends(librdkafka, dict.fromkeys(places, OffsetSpec.for_timestamp(0)), read, _timestamp)

@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping
 from kstreams_runbooks.model.readings.input_offsets import InputPartition
 from kstreams_runbooks.model.readings.readings import Missing, TopicReading
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
+from kstreams_runbooks.observe.kafka.ends import ends_of, places_of
 from kstreams_runbooks.observe.kafka.local_starts import read_local_starts
-from kstreams_runbooks.observe.kafka.offsets import Place, read_ends, read_first_since
-from kstreams_runbooks.observe.lag.partition_rows import places_of
+from kstreams_runbooks.observe.kafka.offsets import Place, read_first_since
 
 TIERED = "remote.storage.enable"
 
@@ -29,7 +29,7 @@ def read_input_partitions(
     """
     offsets = reader.committed([group_id])[group_id]
     places = places_of(topics)
-    ends = read_ends(reader.librdkafka, places) if places else {}
+    ends = ends_of(reader, topics)
     asked = {place: times[place[0]] for place in places if place[0] in times}
     at_time = read_first_since(reader.librdkafka, asked) if asked else {}
     local = read_local_starts(reader, [place for place in places if place[0] in tiered])

@@ -5,8 +5,7 @@ from collections.abc import Collection
 from kstreams_runbooks.model.readings.inputs import InputsReading
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import read_ends
-from kstreams_runbooks.observe.lag.partition_rows import places_of
+from kstreams_runbooks.observe.kafka.ends import ends_of
 
 
 def read_inputs(reader: ClusterReader, topics: Collection[str]) -> InputsReading:
@@ -22,7 +21,7 @@ def read_inputs(reader: ClusterReader, topics: Collection[str]) -> InputsReading
     ends: dict[str, int] = {}
     stable: dict[str, int] = {}
     held_back = []
-    for (topic, number), (_, last_stable, end) in read_ends(reader.librdkafka, places_of(found)).items():
+    for (topic, number), (_, last_stable, end) in ends_of(reader, found).items():
         name = f"{topic}-{number}"
         if isinstance(end, Missing) or isinstance(last_stable, Missing):
             problems.append(f"{name}: {next(one.missing for one in (end, last_stable) if isinstance(one, Missing))}")

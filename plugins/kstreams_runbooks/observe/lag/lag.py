@@ -8,9 +8,10 @@ from kstreams_runbooks.model.readings.lag import ApplicationLag, LagRole
 from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
+from kstreams_runbooks.observe.kafka.ends import ends_of
 from kstreams_runbooks.observe.kafka.groups import unknown_group
-from kstreams_runbooks.observe.kafka.offsets import GroupOffsets, read_ends
-from kstreams_runbooks.observe.lag.partition_rows import ClusterLook, partition_rows, places_of
+from kstreams_runbooks.observe.kafka.offsets import GroupOffsets
+from kstreams_runbooks.observe.lag.partition_rows import ClusterLook, partition_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,7 @@ def read_lag(reader: ClusterReader, cluster: str, asked: Sequence[LagAsked]) -> 
     read = {name for each in reads.values() for name in each}
     kept = {name for one in asked for name in one.keeps}
     topics = {topic.name: topic for topic in reader.topics((read | kept) & names.visible)}
-    places = places_of(topics[name] for name in sorted(read & topics.keys()))
-    ends = read_ends(reader.librdkafka, places)
+    ends = ends_of(reader, [topics[name] for name in sorted(read & topics.keys())])
     # Also of changelogs: one that is not visible is not necessarily gone.
     hidden = names.unseen((read | kept) - topics.keys())
     look = ClusterLook(committed, topics, ends, groups, hidden, unlisted)

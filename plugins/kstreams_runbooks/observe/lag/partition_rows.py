@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from kstreams_runbooks.model.readings.lag import LagRole, LagState, PartitionLag
 from kstreams_runbooks.model.readings.readings import Missing, TopicReading
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import Committed, Ends, GroupOffsets, Place, read_ends
+from kstreams_runbooks.observe.kafka.ends import ends_of, places_of
+from kstreams_runbooks.observe.kafka.offsets import Committed, Ends, GroupOffsets, Place
 from kstreams_runbooks.observe.kafka.partition_time import partition_time
 
 
@@ -51,13 +52,8 @@ def read_partitions(
     if isinstance(offsets := committed[group_id], Missing):
         return offsets
     found = {topic.name: topic for topic in topics if topic.name in roles}
-    look = ClusterLook(committed, found, read_ends(reader.librdkafka, places_of(found.values())))
+    look = ClusterLook(committed, found, ends_of(reader, found.values()))
     return tuple(partition_rows(group_id, roles, look))
-
-
-def places_of(topics: Iterable[TopicReading]) -> list[Place]:
-    """Every partition of these topics."""
-    return [(topic.name, number) for topic in topics for number in range(topic.partitions)]
 
 
 def partition_rows(
@@ -65,8 +61,7 @@ def partition_rows(
 ) -> Iterator[PartitionLag]:
     """One row for each partition of the topics in `roles`, or one for a topic that is not visible.
 
-    `problems` are what is not known of the group: with one no row of it is known. Nor is that of a partition with too
-    few replicas in sync.
+    `problems` are what is not known of the group: with one no row of it is known.
     """
     offsets = look.offsets(group_id)
     for name in sorted(roles):
@@ -74,10 +69,8 @@ def partition_rows(
         if topic is None:
             yield _absent(name, role, look.hidden.get(name))
             continue
-        uncertain = dict(topic.uncertain)
         for place in places_of([topic]):
-            why = (*problems, uncertain[place[1]]) if place[1] in uncertain else problems
-            yield partition_row(place, role, topic.topic_id, offsets.get(place), look.ends[place], why)
+            yield partition_row(place, role, topic.topic_id, offsets.get(place), look.ends[place], problems)
 
 
 def _absent(topic: str, role: LagRole, hidden: str | None) -> PartitionLag:

@@ -22,8 +22,7 @@ from kstreams_runbooks.model.readings.partitioning import KeyPair
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.plan import Plan, SidePart
 from kstreams_runbooks.model.verdicts import Finding
-from kstreams_runbooks.observe.kafka.offsets import read_ends
-from kstreams_runbooks.observe.lag.partition_rows import places_of
+from kstreams_runbooks.observe.kafka.ends import ends_of
 from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.inputs.hold import may_be_held
 from kstreams_runbooks.steps.inputs.swap import swap_of
@@ -123,7 +122,7 @@ def _emptied(run: Run, running: ParsedDescription, wanted: ParsedDescription) ->
     """Repartition topics without a record that exist, that the wanted version reads, and the running one does not."""
     now, later = (repartitions_read([one], run.declared.application_id).keys() for one in (running, wanted))
     with run.reader() as reader:
-        ends = read_ends(reader.librdkafka, places_of(reader.topics(later - now)))
+        ends = ends_of(reader, reader.topics(later - now))
     full = {topic for (topic, _), (start, end) in certain(ends).items() if start != end}
     return tuple(sorted({topic for topic, _ in ends} - full))
 

@@ -23,7 +23,8 @@ from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.topology.topology import Processor, Topology
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
+from kstreams_runbooks.observe.kafka.ends import ends_of
+from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
@@ -80,8 +81,8 @@ def still_swapped(run: Run) -> None:
     with run.reader() as reader:
         # The group does not subscribe to what is held: no transaction of it has an offset there.
         now = read_saved(reader, group, stable=False)
-        there = {one.name for one in reader.topics({one.topic for one in seeded.after})}
-        ends = read_ends(reader.librdkafka, [one.place for one in seeded.after if one.topic in there])
+        there = reader.topics({one.topic for one in seeded.after})
+        ends = ends_of(reader, there)
     run.demand(
         run.decide(
             swap_holds,
@@ -140,7 +141,7 @@ def _empties(run: Run, reader: ClusterReader) -> tuple[EmptyTopic, ...]:
                 of_input.partitions,
                 of_input.replication,
                 state.partitions if there else None,
-                _records(reader, name, state.partitions) if there else 0,
+                _records(reader, name) if there else 0,
                 _readers(reader, name) if there else (),
                 given=topic in given,
             )
@@ -163,10 +164,9 @@ def _given(run: Run) -> dict[str, str]:
     return dict(given)
 
 
-def _records(reader: ClusterReader, topic: str, partitions: int) -> int | Missing:
-    ends = read_ends(reader.librdkafka, [(topic, number) for number in range(partitions)])
+def _records(reader: ClusterReader, topic: str) -> int | Missing:
     total = 0
-    for place, each in ends.items():
+    for place, each in ends_of(reader, reader.topics([topic])).items():
         if isinstance(each.start, Missing) or isinstance(each.end, Missing):
             return Missing(f"{_name(place)}: its start and end cannot be read")
         # A topic whose records were deleted has an end above 0, and is empty.

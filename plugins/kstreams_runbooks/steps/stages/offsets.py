@@ -11,7 +11,8 @@ from kstreams_runbooks.model.runs.cards import GroupDeleted, OffsetFacts, Offset
 from kstreams_runbooks.model.runs.object_stages import DeleteGroups, DeleteOffsets, OffsetStage, SetOffsets
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
+from kstreams_runbooks.observe.kafka.ends import ends_of
+from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
@@ -193,8 +194,7 @@ def _noted(stage: SetOffsets) -> str:
 
 def _ends(reader: ClusterReader, topics: Sequence[str]) -> dict[Place, tuple[int, int]]:
     """Start and end of each partition."""
-    found = reader.topics(topics)
-    return certain(read_ends(reader.librdkafka, [(one.name, part) for one in found for part in range(one.partitions)]))
+    return certain(ends_of(reader, reader.topics(topics)))
 
 
 def delete_offsets(run: Run, stage: DeleteOffsets) -> None:

@@ -13,7 +13,8 @@ from kstreams_runbooks.model.readings.readings import TopicReading
 from kstreams_runbooks.model.runs.cards import RecordsDeleted, TopicCreated, TopicDeleted, TopicGrown
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteRecords, DeleteTopics, GrowTopics
 from kstreams_runbooks.model.writes import Growth, ObjectWritten, TopicShape
-from kstreams_runbooks.observe.kafka.offsets import Place, read_ends
+from kstreams_runbooks.observe.kafka.ends import ends_at
+from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
@@ -138,7 +139,7 @@ def delete_records(run: Run, stage: DeleteRecords) -> None:
     now = _topics(run, stage.topics)
     with run.reader() as reader:
         places = [(name, part) for name, one in now.items() if name not in kept for part in range(one.partitions)]
-        ends = read_ends(reader.librdkafka, places)
+        ends = ends_at(reader, places)
     before: dict[Place, int] = {
         (name, part): offset for name, facts in kept.items() for part, offset in facts.first_left
     }

@@ -104,6 +104,7 @@ def test_the_bump_in_full() -> None:
     """What it reads with, what it removes members with, and what the application itself needs."""
     observed = {
         *((ONE, "Read", "Topic", name) for name in ("in", "rules", "app-by-key-repartition")),
+        *((ONE, "DescribeConfigs", "Topic", name) for name in ("in", "rules", "out", "app-by-key-repartition")),
         *((ONE, "Describe", "Topic", name) for name in ("out", "more", "app-s-changelog")),
         (ONE, "Read", "Group", "app"),
         *((ONE, right, "Cluster", CLUSTER) for right in ("Describe", "DescribeConfigs")),
@@ -226,7 +227,8 @@ def test_internal_topics_that_are_not_known_are_one_prefix_and_it_says_so() -> N
         rights(), "library_bump", "orders", replace(OWN, repartition=why, changelogs=why), {"observer": ONE}
     )
     assert [(one.operation, one.words) for one in needed.acls if one.pattern == "prefixed"] == [
-        ("Read", "Read on Topic names that begin with app-")
+        ("DescribeConfigs", "DescribeConfigs on Topic names that begin with app-"),
+        ("Read", "Read on Topic names that begin with app-"),
     ]
     assert len([note for note in needed.notes if "by the prefix app-" in note and why.missing in note]) == 1
 

@@ -43,7 +43,6 @@ def test_inputs_and_outputs_have_to_stop_and_changelogs_are_looked_for() -> None
     topics = found()
     assert topics.roles == {"orders": "source", "app-x-repartition": "repartition"}
     assert topics.counts == {"app-x-repartition": 2, "counts": 2, "orders": 2}
-    assert topics.places == [(name, number) for name in topics.counts for number in (0, 1)]
     assert topics.other_ids == {"app-store-changelog": "id-app-store-changelog", "counts": "id-counts"}
     assert topics.sinks({"counts-0": 3, "orders-0": 5}) == {"counts-0": 3}
     assert list(topics.problems()) == []

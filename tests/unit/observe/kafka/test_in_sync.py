@@ -3,11 +3,7 @@
 from typing import Any
 
 import pytest
-from kstreams_runbooks.model.readings.lag import LagRole
-from kstreams_runbooks.model.readings.readings import TopicReading
 from kstreams_runbooks.observe.kafka.in_sync import uncertain_ends
-from kstreams_runbooks.observe.kafka.offsets import Ends
-from kstreams_runbooks.observe.lag.partition_rows import ClusterLook, partition_rows
 
 
 class _Admin:
@@ -49,13 +45,3 @@ def test_the_sentence_names_what_was_seen_and_the_limit() -> None:
         "in-0: 1 of 3 replicas in sync, and min.insync.replicas is not visible; grant this login DescribeConfigs on "
         "Topic in",
     ]
-
-
-def test_its_lag_is_not_known() -> None:
-    """Whatever the ends are; the other partition keeps its own."""
-    roles: dict[str, LagRole] = {"in": "source"}
-    found = {"in": TopicReading("in", "id", 2, uncertain=((1, "in-1: 1 of 3 replicas in sync"),))}
-    look = ClusterLook({}, found, {("in", number): Ends(0, 0, 0) for number in range(2)})
-    first, second = partition_rows("app", roles, look)
-    assert (first.state, first.records) == ("never_committed", 0)
-    assert (second.state, second.records, second.why) == ("unknown", None, "in-1: 1 of 3 replicas in sync")

@@ -10,7 +10,7 @@ from kafka.errors import (
     NotCoordinatorError,
     UnknownBrokerIdError,
 )
-from kstreams_runbooks.observe.kafka.moving import MOVED_WITHIN_S, again_while_moving, may_move
+from kstreams_runbooks.observe.kafka.moving import MOVED_WITHIN_S, Outage, again_while_moving, may_move
 
 
 class _Cluster:
@@ -65,6 +65,25 @@ def test_a_cluster_that_does_not_answer_at_all_is_given_up() -> None:
     with pytest.raises(KafkaConnectionError):
         again_while_moving(cluster, lambda: cluster.call(iter_of(KafkaConnectionError(), 1_000, cluster)))
     assert MOVED_WITHIN_S <= time.monotonic() < MOVED_WITHIN_S + 2
+
+
+def test_the_calls_of_one_reader_wait_together() -> None:
+    """A reading of many calls would be too old to judge; a broker that goes later is another outage."""
+    import time
+
+    cluster, outage = _Cluster(3), Outage()
+
+    def fails() -> None:
+        with pytest.raises(KafkaConnectionError):
+            again_while_moving(cluster, lambda: cluster.call(iter_of(KafkaConnectionError(), 10_000, cluster)), outage)
+
+    fails()
+    waited_s, calls = time.monotonic(), cluster.calls
+    fails()
+    assert (time.monotonic(), cluster.calls) == (waited_s, calls + 1)
+    time.sleep(2 * MOVED_WITHIN_S)
+    fails()
+    assert time.monotonic() >= waited_s + 3 * MOVED_WITHIN_S
 
 
 def test_a_refusal_is_final() -> None:

@@ -1,0 +1,55 @@
+"""Ends of partitions, as far as they are certain: the only way by which the rest of the package reads them.
+
+The visible end of a partition with too few replicas in sync need not be the end of its log (observe/kafka/in_sync.py).
+Its end and its last stable offset are then Missing.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from kstreams_runbooks.model.readings.readings import Missing, TopicReading
+from kstreams_runbooks.observe.kafka.cluster import ClusterReader
+from kstreams_runbooks.observe.kafka.offsets import Ends, HeldPartition, Place, read_ends, read_held
+
+
+def places_of(topics: Iterable[TopicReading]) -> list[Place]:
+    """Every partition of these topics."""
+    return [(topic.name, number) for topic in topics for number in range(topic.partitions)]
+
+
+def ends_of(reader: ClusterReader, topics: Iterable[TopicReading]) -> dict[Place, Ends]:
+    """Ends of every partition of these topics, in three batched calls.
+
+    A partition whose leader does not answer is Missing; Unreachable if no leader answers.
+    """
+    there = tuple(topics)
+    return _certain(there, read_ends(reader.librdkafka, places_of(there)))
+
+
+def ends_at(reader: ClusterReader, places: Collection[Place]) -> dict[Place, Ends]:
+    """Ends of these partitions, one that does not exist is Missing; four batched calls.
+
+    Unreachable as for `ends_of`; Inconclusive if a broker refuses a topic.
+    """
+    if not places:
+        return {}
+    topics = reader.topics({topic for topic, _ in places})
+    return _certain(topics, read_ends(reader.librdkafka, sorted(places)))
+
+
+def held_of(reader: ClusterReader, topics: Iterable[TopicReading]) -> tuple[HeldPartition, ...] | Missing:
+    """What every partition of these topics still holds, and from when."""
+    there = tuple(topics)
+    uncertain = {(topic.name, number): Missing(why) for topic in there for number, why in topic.uncertain}
+    found = reader.ask("offsets of inputs", lambda: read_held(reader.librdkafka, places_of(there)))
+    if isinstance(found, Missing):
+        return found
+    return tuple(replace(one, end=uncertain.get((one.topic, one.partition), one.end)) for one in found)
+
+
+def _certain(topics: Iterable[TopicReading], ends: dict[Place, Ends]) -> dict[Place, Ends]:
+    for topic in topics:
+        for number, why in topic.uncertain:
+            if (found := ends.get((topic.name, number))) is not None:
+                ends[topic.name, number] = Ends(found.start, Missing(why), Missing(why))
+    return ends
