@@ -125,7 +125,7 @@ def test_a_planned_change(running: SecuredStack) -> None:
     file = running.stack.lab.run_dir / "with-audit.txt"
     file.write_text(described(running.stack.lab, TO_RELEASE, audit="true"), encoding="utf-8")
     form = {"release": TO_RELEASE, "topology_file": str(file), "dry_run": True}
-    performed(running, "plan_change", form, question=None)
+    performed(running, "plan_change", form, ("--setting", "audit=true"), question=None)
 
 
 def test_a_flush(running: SecuredStack) -> None:
