@@ -14,10 +14,11 @@ A topic or group that a login may not see never counts as absent: [security](sec
 
 On a broker Read, Write, Alter and Delete on a resource allow Describe of it, and AlterConfigs allows DescribeConfigs.
 
-`kstreams-runbooks rights RUNBOOK --application NAME` prints the ACLs of one runbook as commands, no more than it needs:
-a call with a line *with the form* is made in runs with these values alone (`--param mode=offsets`). The observer, the operator and Spark use the login of the cluster's connection; the application has its own. *Every
-runbook* is every DAG that changes an application. `readiness` compares these rights with what the cluster grants. The
-first step of a run refuses without one of them, before anything is changed.
+`kstreams-runbooks rights RUNBOOK --application NAME` prints the ACLs of one runbook as commands, no more than it needs.
+A call with a line *with the form* is made in runs with these values alone; give them as `--param mode=offsets`. The
+observer, the operator and Spark use the login of the cluster's connection; the application has its own. *Every runbook*
+is every DAG that changes an application. `readiness` compares these rights with what the cluster grants. The first step
+of a run refuses without one of them, before anything is changed.
 """
 
 
