@@ -139,7 +139,9 @@ def _holds(condition: str, form: _Form) -> bool:
 def _named(word: On, own: OwnResources, form: _Form) -> _Named:
     ids = (own.application_id,)
     given = form.get("empty_topics") or {}
-    empties = {one: given.get(one) or empty_topic_name(one, own.application_id) for one in own.inputs}
+    # What the application writes itself or reads globally is never swapped (decide/plans/swap.py).
+    swapped = [one for one in own.inputs if one not in {*own.sinks, *own.globals}]
+    empties = {one: given.get(one) or empty_topic_name(one, own.application_id) for one in swapped}
     by_word: Mapping[On, Callable[[], _Named]] = {
         "inputs": lambda: _literal(own.inputs),
         "globals": lambda: _literal(own.globals),

@@ -175,6 +175,12 @@ def test_a_reset_changes_what_its_mode_needs(form: dict[str, Any], created: set[
     assert writes("reset_and_cleanup", form, "Delete") == deleted
 
 
+def test_what_an_application_writes_itself_or_reads_globally_is_not_swapped() -> None:
+    own = replace(OWN, inputs=("in", "more", "lookup"))
+    created = {name for who, right, _, name in granted("control_topic_flush", own) if (who, right) == (ONE, "Create")}
+    assert created == {"empty-of-in-for-app"}
+
+
 def test_a_version_that_a_run_brings_decides_what_goes_and_what_comes() -> None:
     """A flush deletes records of what it no longer reads; a reset deletes what runs, and creates what comes."""
     own = replace(
