@@ -70,7 +70,7 @@ test-long: setup packages ## Undo after every step, the other runbooks and deplo
 	$(BIN)/python -m pytest -m long tests/long tests/facts tests/integration tests/airflow tests/hostile tests/spark
 
 # Logins, rights and secrets on brokers that deny by default; most of the second list is in `make test` too.
-SECURED := $(addprefix tests/hostile/test_,least_rights.py no_secret_shown.py rights.py write_rights.py secured_broker.py refused_logins.py tokens.py hidden_topics.py)
+SECURED := $(addprefix tests/hostile/test_,no_secret_shown.py rights.py write_rights.py secured_broker.py refused_logins.py tokens.py hidden_topics.py)
 
 test-secured: setup packages ## Runbooks with exactly their rights and without each of them, logins and secrets, on brokers that deny by default; 12 minutes
 	$(BIN)/python -m pytest -m "long or not long" tests/secured $(SECURED)

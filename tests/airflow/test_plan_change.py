@@ -1,16 +1,14 @@
 """`plan_change` on the real application: what it shows, what it starts, and what it refuses."""
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kstreams_runbooks.properties import dump
 from lab.airflow import APPROVER, REQUESTER
-from lab.application import FROM_RELEASE, TO_RELEASE
+from lab.application import FROM_RELEASE, TO_RELEASE, described
 from lab.stack import Stack
 from lab.supervise import until
 from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun, begun_other, ended
@@ -97,7 +95,7 @@ def test_a_pasted_text_that_is_no_description_ends_in_one_sentence(fresh: Stack)
 def test_a_description_in_a_file_is_planned_with_the_partitions_of_the_cluster(fresh: Stack) -> None:
     """One repartition topic more, as the release prints it with another setting: what to start is the other runbook."""
     file = fresh.lab.run_dir / "with-audit.txt"
-    file.write_text(described(fresh, FROM_RELEASE, audit="true"), encoding="utf-8")
+    file.write_text(described(fresh.lab, FROM_RELEASE, audit="true"), encoding="utf-8")
     trial = begun_other(fresh, DAG, release=FROM_RELEASE, topology_file=str(file), dry_run=True)
     document = ended(trial, state="success", outcome=DRY_RUN)
     plan = plan_of(document)
@@ -108,7 +106,7 @@ def test_a_description_in_a_file_is_planned_with_the_partitions_of_the_cluster(f
 
 def test_a_runbook_that_is_no_dag_is_a_procedure_for_a_person(fresh: Stack) -> None:
     """Another name of a store, pasted: nobody is asked, and the run says who does it."""
-    text = described(fresh, FROM_RELEASE).replace("orders-running-store", "orders-totals-store")
+    text = described(fresh.lab, FROM_RELEASE).replace("orders-running-store", "orders-totals-store")
     trial = begun_other(fresh, DAG, topology_text=text)
     document = ended(trial, state="success", outcome=COMPLETED)
     (runbook,) = plan_of(document)["runbooks"]
@@ -159,14 +157,3 @@ def declarations(stack: Stack) -> Iterator[Path]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.move(kept, folder)
-
-
-def described(stack: Stack, release: str, **settings: str) -> str:
-    """What a release prints of itself with these settings."""
-    lab = stack.lab
-    given = lab.run_dir / "described.properties"
-    given.write_text(dump(settings), encoding="latin-1")
-    base = lab.instances / "orders-1" / "base.properties"
-    classes = f"{lab.releases / release}/*"
-    command = ["java", "-cp", classes, "orders.OrdersApplication", "--describe", str(base), str(given)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout

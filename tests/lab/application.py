@@ -50,6 +50,16 @@ class Deployed:
         return (*kafka.INPUTS, *kafka.OUTPUTS, *counted)
 
 
+def described(lab: Lab, release: str, **settings: str) -> str:
+    """What a release prints of itself with these settings."""
+    given = lab.run_dir / "described.properties"
+    given.write_text(dump(settings), encoding="latin-1")
+    base = lab.instances / "orders-1" / "base.properties"
+    classes = f"{lab.releases / release}/*"
+    command = ["java", "-cp", classes, "orders.OrdersApplication", "--describe", str(base), str(given)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
 def build(lab: Lab) -> None:
     """Compile every release and fetch the broker's jars; BadInput with Maven's last lines if it fails."""
     log = lab.run_dir / "logs" / "build.log"

@@ -5,7 +5,7 @@ The tests' own clients use a listener without logins, whose user may do everythi
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
+from kstreams_runbooks.rules import rights
 from lab.afresh import afresh
 from lab.application import Deployed
 from lab.logins import Login, Logins, drawn
@@ -27,6 +28,7 @@ from world.ports import SECURED_STACK, port
 # A release between the oldest and the newest, from which one bounce is enough.
 BETWEEN = "3.9.1"
 RUNBOOKS, APPLICATION, SPARK = "runbooks", "orders-application", "spark"
+_LEDGER = "KSTREAMS_RUNBOOKS_LEDGER"
 _ALLOWED = re.compile(
     r"Principal = User:(?P<user>\S+) is (?P<decision>\w+) operation = (?P<operation>\w+) from host = \S+ on resource = "
     r"(?P<resource>\w+):LITERAL:(?P<name>\S+) for request = (?P<request>\w+)"
@@ -62,16 +64,23 @@ class Asked:
 class SecuredStack:
     """The stack, its logins, and the log of its authorizer."""
 
-    def __init__(self, stack: Stack, logins: Logins, runbooks: Login, application: Login) -> None:
+    def __init__(self, stack: Stack, logins: Logins, runbooks: Login, application: Login, spark: Login) -> None:
         self.stack = stack
         self.logins = logins
         self.runbooks = runbooks
         self.application = application
+        self.spark = spark
         self._begin = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The instances of the application."""
+        return Deployed().names
 
     def printed(self, runbook: str, *words: str) -> list[dict[str, str]]:
         """The ACLs of a runbook, as an administrator has them printed; Spark has a login of its own."""
-        return _printed(runbook, {"bootstrap.servers": self.stack.lab.bootstrap}, *words)
+        ledger = self.stack.environment().get(_LEDGER, "") if self.stack.parts.airflow else ""
+        return _printed(runbook, {"bootstrap.servers": self.stack.lab.bootstrap}, *words, ledger=ledger)
 
     def allow(self, runbook: str, *words: str) -> list[dict[str, str]]:
         """Grant both logins exactly what is printed; returns the ACLs of the runbooks' login.
@@ -79,7 +88,7 @@ class SecuredStack:
         A runbook that changes no application prints nothing for it, which keeps what it has.
         """
         acls = self.printed(runbook, *words)
-        for login in (self.application, self.runbooks):
+        for login in (self.application, self.runbooks, self.spark):
             if own := of(acls, login.name):
                 self.logins.allow(login, own)
         return of(acls, self.runbooks.name)
@@ -103,12 +112,23 @@ class SecuredStack:
         """The same for the application, in the body."""
         return self._asked_since(self._begin)[self.application.name]
 
+    @staticmethod
+    def unused(acls: list[dict[str, str]], asked: set[Asked], seldom: Collection[str] = ()) -> list[str]:
+        """Rights that no request needed, but for those of calls that are seldom alone."""
+        operations = {row.id: row.operation for row in rights()}
+        return [
+            f"{one['operation']} on {one['resource']} {one['name']} ({', '.join(one['calls'])})"
+            for one in acls
+            if not any(each.needs(one) for each in asked)
+            and not {call for call in one["calls"] if operations[call] == one["operation"]} <= {*seldom}
+        ]
+
     @property
     def _log(self) -> Path:
         return self.stack.lab.logs / "broker.log"
 
     def _asked_since(self, begin: int) -> dict[str, set[Asked]]:
-        found: dict[str, set[Asked]] = {self.runbooks.name: set(), self.application.name: set()}
+        found: dict[str, set[Asked]] = {one.name: set() for one in (self.runbooks, self.application, self.spark)}
         with self._log.open("rb") as file:
             file.seek(begin)
             for line in file:
@@ -125,12 +145,13 @@ def of(acls: list[dict[str, str]], name: str) -> list[dict[str, str]]:
     return [one for one in acls if one["principal"] == f"User:{name}"]
 
 
-def _printed(runbook: str, connection: Mapping[str, Any], *more: str) -> list[dict[str, str]]:
+def _printed(runbook: str, connection: Mapping[str, Any], *more: str, ledger: str = "") -> list[dict[str, str]]:
     words = ["rights", runbook, "--application", "orders", "--format", "json", *more, "--principal", f"User:{RUNBOOKS}"]
     for role, name in (("application", APPLICATION), ("spark", SPARK)):
         words += ["--principal", f"{role}=User:{name}"]
     given = json.dumps({"conn_type": "kafka", "extra": dict(connection)})
-    found = CliRunner().invoke(cli, words, env={"AIRFLOW_CONN_KAFKA_DEMO": given})
+    environment = {"AIRFLOW_CONN_KAFKA_DEMO": given, **({_LEDGER: ledger} if ledger else {})}
+    found = CliRunner().invoke(cli, words, env=environment)
     assert found.exit_code == 0, found.output
     acls: list[dict[str, str]] = json.loads(found.stdout)["acls"]
     return acls
@@ -144,11 +165,11 @@ def _deployed(logins: Logins, login: Login, release: str) -> Deployed:
 def secured_stack(directories: pytest.TempPathFactory, parts: Parts, release: str) -> Iterator[SecuredStack]:
     """Up while the body runs; the application is granted what `rights` prints before it runs, the runbooks nothing."""
     listener = SecondListener(directories.mktemp("logins"), Ports(port(SECURED_STACK)))
-    runbooks, application = drawn(RUNBOOKS), drawn(APPLICATION)
+    runbooks, application, spark = drawn(RUNBOOKS), drawn(APPLICATION), drawn(SPARK)
 
     def prepared() -> None:
         listener.connect()
-        for login in (runbooks, application):
+        for login in (runbooks, application, spark):
             listener.enroll(login)
         first = _printed("stop_and_restart", {"bootstrap.servers": f"127.0.0.1:{listener.ports.broker}"})
         listener.allow(application, of(first, application.name))
@@ -160,4 +181,4 @@ def secured_stack(directories: pytest.TempPathFactory, parts: Parts, release: st
             parts, deployed=_deployed(listener, application, release), broker=listener.broker(), prepared=prepared
         )
         with own_stack(directories, made, SECURED_STACK, connection=listener.settings(runbooks)) as stack:
-            yield SecuredStack(stack, listener, runbooks, application)
+            yield SecuredStack(stack, listener, runbooks, application, spark)

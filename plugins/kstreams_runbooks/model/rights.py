@@ -9,9 +9,12 @@ Resource = Literal["", "Topic", "Group", "Cluster", "TransactionalId"]
 # Whose login makes a call: `test` belongs to no runbook.
 LoginRole = Literal["observer", "operator", "spark", "application", "test"]
 # Resources of an application. Topics: `inputs` (declared, controls, rules and sources), `globals` (sources of global
-# tables), `outputs` (declared), `sinks` (of its topology), `repartition`, `changelogs`, `empty` (read in place of
-# inputs by a flush). Groups: `group`, `every_group`, `spark_groups`. Transactional ids: `writers` (of what it reads),
-# `own_transactions`, `exactly_once` (its own, if it has any).
+# tables), `outputs` (declared), `sinks` (of its topology), `repartition`, `changelogs`, `running` and `brought` (the
+# internal topics of the version that runs, and of the one that a run brings), `dropped` (repartition topics of the
+# first alone), `left` (internal topics that exist and are in neither), `empty` (read in place of inputs by a flush),
+# `created_empty` (those that the form does not give), `cleaned` (outputs that the form names), `undone` (created or
+# deleted by the run that an undo takes back). Groups: `group`, `every_group`, `spark_groups`. Transactional ids:
+# `writers` (of what it reads), `own_transactions`, `exactly_once` (its own, if it has any).
 On = Literal[
     "inputs",
     "globals",
@@ -19,7 +22,14 @@ On = Literal[
     "sinks",
     "repartition",
     "changelogs",
+    "left",
+    "running",
+    "brought",
+    "dropped",
     "empty",
+    "created_empty",
+    "cleaned",
+    "undone",
     "group",
     "every_group",
     "spark_groups",
@@ -37,7 +47,9 @@ class Right:
     `operation` is `none` for a call that every login may make, and `resource` is then empty. `scope` lists topics,
     groups or ids. `used_by` are the commands, DAGs and steps that make the call, `broker` is a broker's response to a
     login without the right, and `answer` the message that a person then reads. `by` is whose login makes it, `names`
-    are the resources of an application, and `names_of` those of one runbook in their place.
+    are the resources of an application. `names_of` has those of one runbook in their place, or of a runbook with these
+    values in its form (`reset_and_cleanup mode=reset`). If it names a runbook and nothing fits the form, a run with
+    that form does not make the call.
     """
 
     id: str

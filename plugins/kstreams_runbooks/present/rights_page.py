@@ -15,9 +15,10 @@ A topic or group that a login may not see never counts as absent: [security](sec
 On a broker Read, Write, Alter and Delete on a resource allow Describe of it, and AlterConfigs allows DescribeConfigs.
 
 `kstreams-runbooks rights RUNBOOK --application NAME` prints the ACLs of one runbook as commands, no more than it needs.
-The observer, the operator and Spark use the login of the cluster's connection; the application has its own. *Every
-runbook* is every DAG that changes an application. `readiness` compares these rights with what the cluster grants. The
-first step of a run refuses without one of them, before anything is changed.
+A call with a line *with the form* is made in runs with these values alone; give them as `--param mode=offsets`. The
+observer, the operator and Spark use the login of the cluster's connection; the application has its own. *Every runbook*
+is every DAG that changes an application. `readiness` compares these rights with what the cluster grants. The first step
+of a run refuses without one of them, before anything is changed.
 """
 
 
@@ -46,6 +47,8 @@ def _page(rows: tuple[Right, ...]) -> Iterator[str]:
         yield f"- right: **{row.words}**{f', {row.scope}' if row.scope else ''}"
         yield f"- login: {row.by}"
         yield f"- used by: {', '.join(row.used_by)}"
+        if forms := [key for key, words in row.names_of.items() if " " in key and words]:
+            yield f"- with the form: {'; '.join(f'`{form}`' for form in forms)}"
         yield f"- without it the broker: {row.broker}"
         yield f"- without it the answer: {row.answer}"
         yield f"- source: {row.source}"

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
 
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
+from kstreams_runbooks.terminal.rights_form import fields_of
 from kstreams_runbooks.wording import outside, sentence
 
 if TYPE_CHECKING:
@@ -23,10 +25,33 @@ Examples:
   kstreams-runbooks rights library_bump --application orders --principal User:runbooks \\
     --principal application=User:orders --format yaml
 \b
+  kstreams-runbooks rights reset_and_cleanup --application orders --param mode=offsets
+  kstreams-runbooks rights undo --application orders --param run=RUN
+\b
 Without --principal the login of the cluster's connection reads, writes and counts with Spark, and the login of the
 application is PRINCIPAL. With --release or --setting the ACLs include those for the internal topics of that version,
-which may not be on the cluster yet: a run that brings it reads them, and the application creates them.
+which may not be on the cluster yet: a run that brings it reads them, and the application creates them. With --param
+they are those of a run with these values in its form, such as mode, switch and clean_outputs; a field that is left out
+has the form's default.
 """
+
+
+def _of_undone(entry: "Application", fields: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The form of the run that an undo takes back, and the topics that it changed; nothing without a run."""
+    from kstreams_runbooks.ledger import Ledger
+    from kstreams_runbooks.watch.rights import undone_form
+
+    if not (run := str(fields.get("run") or "")):
+        return fields, ()
+    if (ledger := Ledger.existing()) is None:
+        raise BadInput(f"--param run={outside(run, 80)}: there is no ledger yet, so no run; leave it out")
+    record, form, topics = undone_form(ledger, run)
+    if record.application != entry.name:
+        raise BadInput(
+            f"--param run={outside(run, 80)}: run {record.run_key} is one of {record.application} (asked for: "
+            f"{entry.name}); name its own application"
+        )
+    return form, topics
 
 
 _FORMATS = click.Choice(["acls", "yaml", "json", "text"])
@@ -39,6 +64,7 @@ _FORMATS = click.Choice(["acls", "yaml", "json", "text"])
 @click.option(
     "--setting", "settings", multiple=True, metavar="NAME=VALUE", help="A setting that the run sets, as in its form."
 )
+@click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A field of the run's form; repeatable.")
 @click.option(
     "--principal",
     "principals",
@@ -52,6 +78,7 @@ def rights_command(
     application: str | None,
     release: str | None,
     settings: tuple[str, ...],
+    params: tuple[str, ...],
     principals: tuple[str, ...],
     form: str,
 ) -> None:
@@ -66,11 +93,11 @@ def rights_command(
     if runbook is None:
         from kstreams_runbooks.present.rights_page import rights_page
 
-        if application or principals or release or settings:
-            raise BadInput("rights: --application, --release, --setting and --principal belong to a runbook; name one")
+        if application or principals or release or settings or params:
+            raise BadInput("rights: the options belong to a runbook; name one")
         click.echo(rights_page(rights()), nl=False)
         return
-    from kstreams_runbooks.decide.rights.needed import needed_acls, rows_of
+    from kstreams_runbooks.decide.rights.needed import needed_acls, rows_of, together
     from kstreams_runbooks.fleet import load_fleet
     from kstreams_runbooks.observe.kafka.clients import bootstrap
     from kstreams_runbooks.present.rights import as_commands, as_text, document
@@ -81,16 +108,24 @@ def rights_command(
         raise BadInput(f"rights: {outside(runbook, 80)} (expected a runbook that is a DAG: {', '.join(_dags())})")
     if application is None:
         raise BadInput(f"rights {runbook}: whose topics and group? give --application NAME")
-    given, wanted = _given(principals), _settings(settings)
+    given, wanted, fields = _given(principals), _settings(settings), fields_of(params)
     fleet = load_fleet()
     entry = fleet.application(application)
+    release = release or fields.get("release") or fields.get("target")
+    wanted = {**(fields.get("settings") or {}), **wanted}
     if release is not None and release not in (declared := entry.declared().releases):
         raise BadInput(
             f"rights: release {outside(release, 40)} is not declared for {entry.name} (it has {', '.join(declared)}); "
             "give one of them"
         )
+    fields, undone = _of_undone(entry, fields) if runbook == "undo" else (fields, ())
     config, own = _own(fleet, entry, release, wanted)
-    needed = needed_acls(rights(), runbook, entry.name, own, _principals(config, given))
+    who = _principals(config, given)
+    needed = needed_acls(rights(), runbook, entry.name, replace(own, undone=undone), who, fields)
+    if copier := fields.get("copier"):
+        other = fleet.application(str(copier))
+        _, its = _own(fleet, other, None, {})
+        needed = together((needed, needed_acls(rights(), runbook, other.name, its, who, fields)))
     server = bootstrap(config) if config else ""
     if form == "json":
         click.echo(json.dumps(document(needed, entry.cluster, server), indent=2))

@@ -6,13 +6,16 @@ from typing import Any, overload
 
 from kstreams_runbooks.decide.fleet_graph import fleet_graph, writers_of
 from kstreams_runbooks.decide.instances.running import running_topology
-from kstreams_runbooks.decide.rights.needed import OF_CONNECTION, needed_acls
+from kstreams_runbooks.decide.rights.needed import OF_CONNECTION, UNDOES, needed_acls
 from kstreams_runbooks.decide.topology.names import internal_by_id, is_changelog
 from kstreams_runbooks.fleet import Application, Fleet
+from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.readings.acls import GrantedReading, NeededAcls, OwnResources
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.rights import LoginRole
+from kstreams_runbooks.model.runs.cards import TOPIC_KINDS
+from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.granted import read_granted
@@ -51,11 +54,12 @@ def own_resources(
         return _seen(fleet, entry, reading, own) if seen else _unnamed(own, topology)
     if reader is None:
         return _unnamed(own, Missing("the cluster was not read"))
-    return _named(own, topology, reader.names())
+    names = reader.names()
+    return _left(fleet, entry, _named(own, topology, names), names)
 
 
 def _unnamed(own: OwnResources, why: Missing) -> OwnResources:
-    return replace(own, repartition=why, changelogs=why)
+    return replace(own, repartition=why, changelogs=why, running=why, left=why)
 
 
 def _seen(fleet: Fleet, entry: Application, reading: ApplicationReading, own: OwnResources) -> OwnResources:
@@ -69,7 +73,17 @@ def _seen(fleet: Fleet, entry: Application, reading: ApplicationReading, own: Ow
         own,
         repartition=tuple(one for one in names if not is_changelog(one)),
         changelogs=tuple(one for one in names if is_changelog(one)),
+        running=tuple(names),
+        left=tuple(names),
     )
+
+
+def _left(fleet: Fleet, entry: Application, own: OwnResources, names: TopicNames) -> OwnResources:
+    """With the internal topics that exist and that the running version does not have; a longer id has its own."""
+    ids = {one.application_id for one in fleet.entries.values() if one.cluster == entry.cluster}
+    found = internal_by_id(names.visible, ids).get(entry.application_id, ())
+    others = {*own.inputs, *own.outputs, *(own.running if isinstance(own.running, tuple) else ())}
+    return replace(own, left=tuple(sorted(set(found) - others)))
 
 
 def _named(own: OwnResources, topology: Topology, names: TopicNames) -> OwnResources:
@@ -77,12 +91,15 @@ def _named(own: OwnResources, topology: Topology, names: TopicNames) -> OwnResou
     sources = _sources(topics, names.visible)
     of_globals = [source for sub in topology.subtopologies if sub.is_global for source in sub.sources]
     # A store without logging, or one that uses its source, has no changelog: the cluster decides.
-    changelogs = topics.changelogs - sources
+    logged = topics.changelogs - sources
+    changelogs = tuple(sorted(logged & names.visible | names.unseen(logged).keys()))
+    repartition = tuple(sorted(topics.internal))
     return replace(
         own,
         inputs=tuple(dict.fromkeys((*own.inputs, *sorted(sources - topics.internal)))),
-        repartition=tuple(sorted(topics.internal)),
-        changelogs=tuple(sorted(changelogs & names.visible | names.unseen(changelogs).keys())),
+        repartition=repartition,
+        changelogs=changelogs,
+        running=(*repartition, *changelogs),
         sinks=tuple(sorted(topics.outputs)),
         globals=tuple(sorted({topic for source in of_globals for topic in source.topics})),
     )
@@ -99,6 +116,8 @@ def with_release(own: OwnResources, brought: Topology, reader: ClusterReader) ->
     new = _named(own, brought, names)
     return replace(
         new,
+        running=own.running,
+        brought=_joined(own.brought or (), topics.internal | topics.changelogs - sources),
         repartition=_joined(own.repartition, topics.internal),
         changelogs=_joined(own.changelogs, topics.changelogs - sources),
         sinks=_joined(own.sinks, topics.outputs),
@@ -131,6 +150,16 @@ def _writers(fleet: Fleet, entry: Application, topics: Iterable[str]) -> tuple[s
     graph = fleet_graph(one.declared() for one in entries)
     names = {name for topic in topics for name in writers_of(graph, entry.cluster, topic)}
     return tuple(sorted({one.application_id for one in entries if one.name in names} - {entry.application_id}))
+
+
+def undone_form(ledger: Ledger, run: str) -> tuple[RunRecord, dict[str, Any], tuple[str, ...]]:
+    """The run that an undo takes back, its form with its runbook, and the topics that it created or deleted.
+
+    BadInput for a run that the ledger does not have.
+    """
+    record = ledger.find_run(run)
+    cards = (one for one in ledger.cards(record.run_key) if one.kind in TOPIC_KINDS)
+    return record, {**record.params, UNDOES: record.dag_id}, tuple(dict.fromkeys(one.object for one in cards))
 
 
 def connection_principals(

@@ -72,6 +72,10 @@ class Recorder:
         self.cleared.append(directories)
         self._step("clear", instance)
 
+    def state_times(self, instance: str) -> Missing:
+        """Not seen."""
+        return Missing(f"{instance}: not seen")
+
     def state_sizes(self, instance: str) -> Missing:
         """Not asked here."""
         raise AssertionError(instance)

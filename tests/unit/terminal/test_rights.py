@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
+from kstreams_runbooks.model.runs.ledger import RunRecord
 from lab.fake_streams import FakeStreams
+from world.new_ledger import new_ledger
 
 TOPOLOGY = "Topologies:\n  Sub-topology: 0\n    Source: a (topics: [in])\n      --> none\n"
+RESET = ("reset_and_cleanup", "--application", "app")
 RESTART = ("stop_and_restart", "--application", "app")
 
 
@@ -23,6 +26,24 @@ def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ((*RESTART, "--release", "9.9"), "release 9.9 is not declared for app (it has 4.3.1); give one of them"),
         ((*RESTART, "--setting", "threads"), "--setting threads: is not NAME=VALUE; correct it"),
         ((*RESTART, "--setting", "=2"), "is not NAME=VALUE; correct it"),
+        (
+            (*RESET, "--param", "mode"),
+            "--param mode: is not NAME=VALUE; correct it",
+        ),
+        (
+            (*RESET, "--param", "mode=restart"),
+            "--param mode: restart (expected reset or offsets or state or retire); choose one",
+        ),
+        (
+            (*RESET, "--param", "clean_outputs=out"),
+            "--param clean_outputs: is not valid JSON",
+        ),
+        (
+            (*RESET, "--param", 'clean_outputs={"a": 1}'),
+            'is not a list such as ["a"]; correct it',
+        ),
+        ((*RESTART, "--param", "mod=x"), "--param mod: no right depends on it (expected one of clean_outputs, copier"),
+        (("--param", "mode=reset"), "belong to a runbook; name one"),
         (("--setting", "a=1"), "belong to a runbook; name one"),
         (("--release", "4.3.1"), "belong to a runbook; name one"),
     ],
@@ -39,3 +60,30 @@ def test_without_a_cluster_internal_topics_are_one_prefix() -> None:
         found = CliRunner().invoke(cli, ["rights", *RESTART, *more])
         assert found.exit_code == 0
         assert "--topic app- --resource-pattern-type prefixed" in found.stdout
+
+
+def test_the_form_decides() -> None:
+    """A reset of offsets deletes nothing."""
+    for mode, deletes in (("reset", True), ("offsets", False)):
+        words = ["rights", "reset_and_cleanup", "--application", "app", "--param", f"mode={mode}"]
+        found = CliRunner().invoke(cli, [*words, "--principal", "User:runbooks", "--principal", "application=User:app"])
+        assert found.exit_code == 0
+        line = "--allow-principal User:runbooks --operation Delete --topic app- --resource-pattern-type prefixed"
+        assert (line in found.stdout) is deletes
+
+
+def test_an_undo_takes_a_run_of_the_same_application(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its form is that of the run that it takes back."""
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", url)
+    words = ["rights", "undo", "--application", "app", "--param", "run=r"]
+    assert "there is no ledger yet" in str(CliRunner().invoke(cli, words).exception)
+    ledger = new_ledger(tmp_path / "ledger.db")
+    form = {"application": "app", "mode": "offsets"}
+    ledger.start_run(RunRecord("", "reset_and_cleanup", "r", "app", "demo", "oncall", False, "test", form, 1))
+    found = CliRunner().invoke(cli, words)
+    assert found.exit_code == 0
+    assert "undo of a run of" not in found.stdout
+    FakeStreams(tmp_path, "other", TOPOLOGY).declare()
+    found = CliRunner().invoke(cli, ["rights", "undo", "--application", "other", "--param", "run=r"])
+    assert "is one of app (asked for: other)" in str(found.exception)

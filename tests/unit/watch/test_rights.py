@@ -90,5 +90,17 @@ def test_a_version_that_a_run_brings_adds_its_internal_topics(fleet: Fleet) -> N
     assert both.repartition == ("app-by-day-repartition", "app-by-key-repartition")
     assert both.changelogs == ("app-new-changelog", "app-s-changelog")
     assert (both.inputs, both.outputs, both.sinks) == (("in",), ("out",), ("more", "most"))
+    assert both.brought == ("app-by-day-repartition", "app-new-changelog", "app-s-changelog")
+    assert both.running == own.running == ("app-by-key-repartition", "app-s-changelog")
     prefix = replace(own, repartition=Missing("not known"))
-    assert with_release(prefix, brought, cluster) == replace(prefix, sinks=("more", "most"), changelogs=both.changelogs)
+    assert with_release(prefix, brought, cluster) == replace(both, repartition=prefix.repartition)
+    # A second version that the run brings joins the first.
+    again = with_release(both, parse_topology(TOPOLOGY), cluster).brought
+    assert again == tuple(sorted({*both.brought, *own.running, "app-quiet-changelog"}))
+
+
+def test_topics_that_the_running_version_does_not_have_are_left(fleet: Fleet) -> None:
+    """A longer id has its own."""
+    names = TopicNames.of((*NAMES, "app-old-repartition", "app-v2-old-repartition"))
+    assert of(fleet, reading(instance("one", topology=TOPOLOGY)), names).left == ("app-old-repartition",)
+    assert of(fleet, reading(instance("one", topology=TOPOLOGY))).left == Missing("the cluster was not read")

@@ -38,9 +38,11 @@ class Acl:
 class OwnResources:
     """The resources of one application on its cluster.
 
-    `repartition` and `changelogs` are Missing if its topology or the cluster is not read: then all of its internal
-    topics are one prefix. `writers` are application ids of the fleet that write what it reads. `exactly_once` is None
-    if its processing guarantee is not declared.
+    `repartition` and `changelogs` are those of every version that a run has to do with, Missing if its topology or the
+    cluster is not read: then all of its internal topics are one prefix. `running` are those of the version that runs,
+    `brought` of the one that a run brings (None: the same), `left` those that exist without being in the first.
+    `writers` are application ids of the fleet that write what it reads. `exactly_once` is None if its processing
+    guarantee is not declared. `undone` are the topics that the run which an undo takes back created or deleted.
     """
 
     application_id: str
@@ -52,6 +54,10 @@ class OwnResources:
     globals: tuple[str, ...] = ()
     writers: tuple[str, ...] = ()
     exactly_once: bool | None = None
+    running: tuple[str, ...] | Missing = ()
+    brought: tuple[str, ...] | None = None
+    left: tuple[str, ...] | Missing = ()
+    undone: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

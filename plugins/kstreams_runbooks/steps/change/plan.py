@@ -35,6 +35,7 @@ from kstreams_runbooks.steps.change.start import start_run
 from kstreams_runbooks.steps.plan.fitting import judged_topics
 from kstreams_runbooks.steps.plan.plan import refuse_drift, require_fresh
 from kstreams_runbooks.steps.plan.releases import known_of, one_running, running, settings_between, wanted
+from kstreams_runbooks.steps.plan.rights import require_rights_of_versions
 from kstreams_runbooks.steps.run.form import given_limits, given_unchanged
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
@@ -97,6 +98,7 @@ def plan_of_change() -> Any:
         require_fresh(run, reading, "observe")
         before, after = sides_of(run)
         sides = parsed(before), parsed(after)
+        require_rights_of_versions(run, reading, [sides[1].topology])
         buffers = tuple(polled_buffers(one.instance, one.streams) for one in reading.instances)
         figures = replace(_figures(run, sides), buffers=buffers)
         change = run.decide(

@@ -41,6 +41,7 @@ from kstreams_runbooks.steps.plan.flushed import START_BEGUN
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.steps.stages.cleaned_up import require_not_kept, stage_at_start, stopped_if_kept
 from kstreams_runbooks.steps.stages.cleared import require_still_gone
 from kstreams_runbooks.steps.stages.person import require_cleared
 
@@ -91,12 +92,14 @@ def stop_all(run: Run, bounce: Bounce) -> None:
 def start_all(run: Run, bounce: Bounce) -> None:
     """Set every instance to `bounce` and start them together; those that this run has started already are left alone.
 
-    If the bounce `must_clear`, none is started before its local state is deleted on each of them.
+    If the bounce `must_clear`, none is started before its local state is deleted on each of them. If the application
+    deletes it itself as it starts, they start one after another (steps/stages/cleaned_up.py).
 
     Refused if an instance that this run did not start is up: then the group has not stayed EMPTY.
     """
     reading = run.read(describes=False)
     waiting = [one for one in reading.instances if not started_by(run, one, bounce, reading.taken.at_ms)]
+    require_not_kept(run, [one.instance for one in reading.instances if one not in waiting])
     _require_down(waiting)
     if len(waiting) == len(reading.instances):
         _require_empty(run, reading)
@@ -119,7 +122,15 @@ def start_all(run: Run, bounce: Bounce) -> None:
     if bounce.must_clear and clears is not None:
         _clear_all(run, names, clears)
         clears = None
-    run.say(f"{', '.join(names)}: start with {bounce.deployed}, all at once")
+    _start_each(run, bounce, names, clears)
+    if not run.application.copies:
+        # The next task of this run would take its processor time from the starting instances.
+        with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
+            list(pool.map(partial(let_it_start, run), names))
+
+
+def _start_each(run: Run, bounce: Bounce, names: list[str], clears: TaskDirectories | None) -> None:
+    """Start them all at once; one after another if each deletes its state itself, and has to be seen."""
 
     was = _before_the_stop(run)
 
@@ -137,16 +148,16 @@ def start_all(run: Run, bounce: Bounce) -> None:
             was=was.get(name),
         )
 
-    started = _in_threads(run, names, start)
-    for name, future in started.items():
-        if future.exception() is None:
-            times = encode(future.result())
-            run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": times})
-    _raise_first(started)
-    if not run.application.copies:
-        # The next task of this run would take its processor time from the starting instances.
-        with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
-            list(pool.map(partial(let_it_start, run), names))
+    at_start = stage_at_start(run) is not None
+    run.say(f"{', '.join(names)}: start with {bounce.deployed}, {'one after another' if at_start else 'all at once'}")
+    for some in [[name] for name in names] if at_start else [names]:
+        with stopped_if_kept(run, some[0]):
+            started = _in_threads(run, some, start)
+            for name, future in started.items():
+                if future.exception() is None:
+                    times = encode(future.result())
+                    run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": times})
+            _raise_first(started)
 
 
 def _stop_each(run: Run, going: list[InstanceReading]) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 
 from kstreams_runbooks.decide.instances.running import running_topology
 from kstreams_runbooks.decide.rights.granted import has_rights
-from kstreams_runbooks.decide.rights.needed import EVERY_RUNBOOK, needed_acls, rows_of
+from kstreams_runbooks.decide.rights.needed import needed_acls, rows_of, words_of
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.model.readings.readings import ApplicationReading
-from kstreams_runbooks.model.rights import Right
+from kstreams_runbooks.model.rights import On, Right
 from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.observe.kafka.clients import bootstrap
 from kstreams_runbooks.observe.kafka.granted import read_granted
@@ -15,15 +15,23 @@ from kstreams_runbooks.rules import rights
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.rights import connection_principals, own_resources, with_release
 
+# Resources that a run changes in part, as its plan finds.
+_OF_A_PLAN: frozenset[On] = frozenset({"brought", "dropped", "left", "undone"})
+
 
 def require_rights(run: Run, reading: ApplicationReading) -> None:
     """Refused without a right of the connection's login that a run certainly needs, Inconclusive if it is not known.
 
-    These are all that it reads with and, unless it is a dry run, what every runbook writes. What depends on the plan is
-    demanded with the plan (steps/plan/before.py). A DAG that rules/rights.yaml does not name demands nothing.
+    These are all that it reads with and, unless it is a dry run, what it writes with this form whatever its plan. What
+    depends on the plan is demanded with the plan (steps/plan/before.py). A DAG that rules/rights.yaml does not name
+    demands nothing.
     """
-    roles = ("observer",) if run.dry_run else ("observer", "operator")
-    _require(run, reading, (), lambda row: row.by == "observer" or (row.by in roles and EVERY_RUNBOOK in row.used_by))
+
+    def is_certain(row: Right) -> bool:
+        written = words_of(row, run.record.dag_id, run.record.params)
+        return row.by == "operator" and not run.dry_run and not _OF_A_PLAN.intersection(written)
+
+    _require(run, reading, (), lambda row: row.by == "observer" or is_certain(row))
 
 
 def require_rights_of_versions(run: Run, reading: ApplicationReading, brought: Iterable[Topology]) -> None:
@@ -44,6 +52,6 @@ def _require(
         own = own_resources(load_fleet(), run.application, reading, reader, seen=True)
         for topology in brought:
             own = with_release(own, topology, reader)
-        needed = needed_acls(rows, run.record.dag_id, run.record.application, own, principals)
+        needed = needed_acls(rows, run.record.dag_id, run.record.application, own, principals, run.record.params)
         granted = read_granted(reader, principals["observer"], needed.acls)
     run.demand(run.decide(has_rights, needed=needed, reading=granted, bootstrap=bootstrap(run.kafka)))

@@ -1,9 +1,19 @@
 """The ACLs of each runbook: every row that it needs is in them, and nothing that no row needs."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.rights.needed import CLUSTER, EVERY_RUNBOOK, IMPLIED, needed_acls, rows_of
+from kstreams_runbooks.decide.rights.needed import (
+    CHOICES,
+    CLUSTER,
+    EVERY_RUNBOOK,
+    IMPLIED,
+    needed_acls,
+    rows_of,
+    together,
+)
 from kstreams_runbooks.decide.runbooks import RUNBOOKS
 from kstreams_runbooks.model.readings.acls import Acl, OwnResources
 from kstreams_runbooks.model.readings.readings import Missing
@@ -19,6 +29,9 @@ OWN = OwnResources(
     outputs=("out",),
     repartition=("app-by-key-repartition",),
     changelogs=("app-s-changelog",),
+    running=("app-by-key-repartition", "app-s-changelog"),
+    left=("app-old-changelog",),
+    undone=("changed",),
     sinks=("out", "more"),
     globals=("lookup",),
     writers=("copier",),
@@ -28,12 +41,30 @@ OWN = OwnResources(
 ELSEWHERE = {"grow-topics", "test-traffic", "test-traffic-read"}
 
 
-def acls(runbook: str, own: OwnResources = OWN, **principals: str) -> tuple[Acl, ...]:
-    return needed_acls(rights(), runbook, "orders", own, PRINCIPALS | principals).acls  # type: ignore[arg-type]
+RETIRES = {"mode": "retire", "retire": "application"}
+# Forms that together need every row of a runbook; of an undo those of the undone runs.
+FORMS: dict[str, tuple[dict[str, Any], ...]] = {
+    "reset_and_cleanup": ({"clean_outputs": ["out"]}, RETIRES),
+    "undo": ({"undoes": "control_topic_flush"}, {"undoes": "reset_and_cleanup"}),
+}
 
 
-def granted(runbook: str, own: OwnResources = OWN) -> set[tuple[str, str, str, str]]:
-    return {(one.principal, one.operation, one.resource, one.name) for one in acls(runbook, own)}
+def acls(
+    runbook: str, own: OwnResources = OWN, form: Mapping[str, Any] | None = None, **principals: str
+) -> tuple[Acl, ...]:
+    who: Any = PRINCIPALS | principals
+    return needed_acls(rights(), runbook, "orders", own, who, form or {}).acls
+
+
+def granted(
+    runbook: str, own: OwnResources = OWN, form: Mapping[str, Any] | None = None
+) -> set[tuple[str, str, str, str]]:
+    return {(one.principal, one.operation, one.resource, one.name) for one in acls(runbook, own, form)}
+
+
+def writes(runbook: str, form: Mapping[str, Any], operation: str) -> set[str]:
+    """What the runbooks' login may do this with."""
+    return {name for who, right, _, name in granted(runbook, OWN, form) if (who, right) == (ONE, operation)}
 
 
 @pytest.mark.parametrize("row", rights(), ids=lambda row: row.id)
@@ -42,7 +73,9 @@ def test_a_row_is_in_the_acls_of_a_runbook_if_and_only_if_it_uses_it(runbook: st
     """Each of its resources has an ACL that allows the operation, for the login that makes the call."""
     changes = runbook not in {"plan_change", "certify_drain"}
     uses = runbook in row.used_by or (changes and EVERY_RUNBOOK in row.used_by)
-    found = [one for one in acls(runbook) if row.id in one.rows]
+    own = replace(OWN, brought=("app-s-changelog",))
+    every = [one for form in FORMS.get(runbook, ({},)) for one in acls(runbook, own, form)]
+    found = [one for one in every if row.id in one.rows]
     assert bool(found) is (uses and row.operation != "none"), row.id
     for one in found:
         assert (one.resource, one.principal) == (row.resource, PRINCIPALS[row.by])
@@ -72,7 +105,7 @@ def test_the_bump_in_full() -> None:
     observed = {
         *((ONE, "Read", "Topic", name) for name in ("in", "rules", "app-by-key-repartition")),
         *((ONE, "DescribeConfigs", "Topic", name) for name in ("in", "rules", "out", "app-by-key-repartition")),
-        *((ONE, "Describe", "Topic", name) for name in ("out", "app-s-changelog")),
+        *((ONE, "Describe", "Topic", name) for name in ("out", "more", "app-s-changelog")),
         (ONE, "Read", "Group", "app"),
         *((ONE, right, "Cluster", CLUSTER) for right in ("Describe", "DescribeConfigs")),
     }
@@ -100,16 +133,89 @@ def test_an_observer_of_its_own_gets_no_right_to_write() -> None:
     assert found == {("User:o", "Describe"), (ONE, "Read"), ("User:orders", "Read")}
 
 
-def test_a_flush_changes_empty_topics_and_a_reset_internal_ones() -> None:
-    empty = {"empty-of-in-for-app", "empty-of-rules-for-app"}
-    deleted = {
-        runbook: {name for who, right, _, name in granted(runbook) if (who, right) == (ONE, "Delete")}
-        for runbook in ("control_topic_flush", "reset_and_cleanup")
+@pytest.mark.parametrize(
+    ("form", "created", "deleted"),
+    [
+        ({}, {"empty-of-in-for-app", "empty-of-rules-for-app"}, {"app"}),
+        ({"empty_topics": {"in": "nothing"}}, {"empty-of-rules-for-app"}, {"app"}),
+        ({"switch": "copier", "copier": "c"}, set(), set()),
+        ({"switch": "manual"}, set(), set()),
+    ],
+)
+def test_a_flush_changes_what_its_switch_needs(form: dict[str, Any], created: set[str], deleted: set[str]) -> None:
+    """Empty topics are for `swap`, those that the form gives are not created, and records go whatever the switch."""
+    assert writes("control_topic_flush", form, "Create") == created
+    assert writes("control_topic_flush", form, "Delete") == deleted | created
+    without = replace(OWN, brought=("app-s-changelog",))
+    later = {
+        name
+        for _, right, _, name in granted("control_topic_flush", without, form)
+        - granted("control_topic_flush", OWN, form)
+        if right == "Delete"
     }
-    assert deleted["control_topic_flush"] == {*empty, "app-by-key-repartition", "app"}
-    assert deleted["reset_and_cleanup"] == {"out", "app-by-key-repartition", "app-s-changelog", "app"}
-    created = {name for who, right, _, name in granted("control_topic_flush") if (who, right) == (ONE, "Create")}
-    assert created == empty
+    assert later == {"app-by-key-repartition"}
+    assert any(
+        "--release" in one for one in needed_acls(rights(), "control_topic_flush", "a", OWN, PRINCIPALS, form).notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "created", "deleted"),
+    [
+        ({}, {"app-by-key-repartition", "app-s-changelog"}, {"app-by-key-repartition", "app-s-changelog"}),
+        ({"create_internal_topics": False}, set(), {"app-by-key-repartition", "app-s-changelog"}),
+        ({"mode": "offsets", "clean_outputs": ["out"]}, set(), {"out"}),
+        ({"mode": "state"}, set(), set()),
+        ({"mode": "retire"}, set(), {"app-old-changelog"}),
+        (RETIRES, set(), {"app-old-changelog", "app"}),
+    ],
+)
+def test_a_reset_changes_what_its_mode_needs(form: dict[str, Any], created: set[str], deleted: set[str]) -> None:
+    assert writes("reset_and_cleanup", form, "Create") == created
+    assert writes("reset_and_cleanup", form, "Delete") == deleted
+
+
+def test_what_an_application_writes_itself_or_reads_globally_is_not_swapped() -> None:
+    own = replace(OWN, inputs=("in", "more", "lookup"))
+    created = {name for who, right, _, name in granted("control_topic_flush", own) if (who, right) == (ONE, "Create")}
+    assert created == {"empty-of-in-for-app"}
+
+
+def test_a_version_that_a_run_brings_decides_what_goes_and_what_comes() -> None:
+    """A flush deletes records of what it no longer reads; a reset deletes what runs, and creates what comes."""
+    own = replace(
+        OWN,
+        repartition=("app-by-key-repartition", "app-new-repartition"),
+        brought=("app-new-repartition", "app-s-changelog"),
+    )
+    flush = {name for who, right, _, name in granted("control_topic_flush", own) if (who, right) == (ONE, "Delete")}
+    assert {"app-by-key-repartition", "app-new-repartition"} & flush == {"app-by-key-repartition"}
+    reset = granted("reset_and_cleanup", own)
+    created = {name for who, right, _, name in reset if (who, right) == (ONE, "Create")}
+    assert created == {"app-new-repartition", "app-s-changelog"}
+    deleted = {name for who, right, _, name in reset if (who, right) == (ONE, "Delete")}
+    assert deleted == {"app-by-key-repartition", "app-s-changelog"}
+
+
+def test_every_condition_is_a_choice_of_a_form() -> None:
+    """A misspelled one would never hold."""
+    for row in rights():
+        for key in row.names_of:
+            for field, _, values in (one.partition("=") for one in key.split()[1:]):
+                known = DAGS if field == "undoes" else CHOICES[field]
+                assert set(values.split("|")) <= {*known}, (row.id, key)
+
+
+def test_a_run_about_two_applications_needs_the_acls_of_both_once() -> None:
+    copier = replace(OWN, application_id="copier", inputs=("raw",), outputs=("in",), repartition=(), changelogs=())
+    parts = [needed_acls(rights(), "control_topic_flush", "a", own, PRINCIPALS, {}) for own in (OWN, copier)]
+    both = together(parts)
+    names = [(one.principal, one.operation, one.resource, one.name) for one in both.acls]
+    assert len(names) == len(set(names))
+    assert {(ONE, "Read", "Group", "app"), (ONE, "Read", "Group", "copier")} <= set(names)
+    # The copier's output is Described, and the application's input Read.
+    assert [right for who, right, _, name in names if (who, name) == (ONE, "in")] == ["DescribeConfigs", "Read"]
+    assert both.application == "a"
 
 
 def test_producers_whose_transactions_count_are_those_of_the_fleet() -> None:
@@ -133,9 +239,24 @@ def test_internal_topics_that_are_not_known_are_one_prefix_and_it_says_so() -> N
     assert len([note for note in needed.notes if "by the prefix app-" in note and why.missing in note]) == 1
 
 
-def test_undo_says_that_it_needs_what_the_undone_runbook_needs() -> None:
-    needed = needed_acls(rights(), "undo", "orders", OWN, PRINCIPALS)
-    assert any(note.startswith("undo of a run of control_topic_flush") for note in needed.notes)
+@pytest.mark.parametrize(
+    ("undone", "more"),
+    [
+        ({"undoes": "library_bump"}, set()),
+        ({"undoes": "control_topic_flush"}, {("Delete", "changed")}),
+        ({"undoes": "control_topic_flush", "switch": "manual"}, {("Delete", "changed")}),
+        ({"undoes": "reset_and_cleanup"}, {("Create", "changed")}),
+        ({"undoes": "reset_and_cleanup", "mode": "offsets"}, set()),
+    ],
+)
+def test_an_undo_needs_what_it_takes_back(undone: dict[str, str], more: set[tuple[str, str]]) -> None:
+    """Next to what every runbook needs; a run that is not named is a note."""
+    found = {(right, name) for _, right, _, name in granted("undo", OWN, undone) - granted("undo")}
+    assert found == more
+    notes = needed_acls(rights(), "undo", "orders", OWN, PRINCIPALS, undone).notes
+    assert not [note for note in notes if note.startswith("undo of a run")]
+    notes = needed_acls(rights(), "undo", "orders", OWN, PRINCIPALS).notes
+    assert [note for note in notes if note.startswith("undo of a run of control_topic_flush")]
 
 
 def test_a_guarantee_that_is_not_declared_is_a_note() -> None:
