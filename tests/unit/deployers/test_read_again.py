@@ -28,7 +28,14 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def printed(process: str, pid: int | None) -> str:
     """The output of a command about the instance."""
-    one = {"instance": "o1", "process": process, "started_at_ms": None, "pid": pid, "release": "3.4.1", "settings": {}}
+    one: dict[str, Any] = {
+        "instance": "o1",
+        "process": process,
+        "started_at_ms": None,
+        "pid": pid,
+        "release": "3.4.1",
+        "settings": {},
+    }
     return json.dumps({"schema_version": 1, "instances": [one | {"applied": None, "missing": "not seen"}]})
 
 

@@ -14,6 +14,7 @@ from kstreams_runbooks.model.runs.gate import Patience
 from kstreams_runbooks.steps.instances import gate_trigger as module
 from kstreams_runbooks.steps.instances import watch_trigger
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger
+from kstreams_runbooks.steps.run.poll import LINE_EVERY_S
 from kstreams_runbooks.steps.run.run import Run
 from world.samples import BOUNCE_1, NEW, expectation, instance, partition, reading
 
@@ -76,7 +77,7 @@ def test_a_wait_in_which_nothing_changes_shows_that_it_goes_on(
     waits: Waits, monkeypatch: pytest.MonkeyPatch, every_s: float, lines: int
 ) -> None:
     """A line each so many seconds (ten as shipped); the same sentence is not a line for each reading."""
-    assert watch_trigger.LINE_EVERY_S == 10
+    assert LINE_EVERY_S == 10
     monkeypatch.setattr(watch_trigger, "LINE_EVERY_S", every_s)
     _, said = waits(*(at(second, 5_000) for second in range(1, 21)))
     line = "orders-1: wait: lag 5,000 records (limit 1,000); lag neither falls nor grows ("
