@@ -131,7 +131,6 @@ def start_all(run: Run, bounce: Bounce) -> None:
 
 def _start_each(run: Run, bounce: Bounce, names: list[str], clears: TaskDirectories | None) -> None:
     """Start them all at once; one after another if each deletes its state itself, and has to be seen."""
-
     was = _before_the_stop(run)
 
     def start(deployer: Deployer, name: str) -> RestartTimes:
