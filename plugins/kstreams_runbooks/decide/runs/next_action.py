@@ -74,7 +74,8 @@ def _after_success(ending: Ending) -> tuple[tuple[str, ...], str]:
 
 def _go_on(ending: Ending, *, changed: bool) -> tuple[tuple[str, ...], str]:
     record, failure = ending.record, ending.failure
-    wrong_form = ending.exit_code == BadInput.exit_code and not changed
+    # Once a run has a plan its form was read, and what is wrong is a declaration that was changed since.
+    wrong_form = ending.exit_code == BadInput.exit_code and not changed and record.plan_digest is None
     if ending.is_void or wrong_form or not ending.reached or any(one in failure for one in _NEW_RUN):
         command = trigger_command(record, execute=not record.dry_run)
         why = "repair what is named above, then start a new run (this one cannot go on)"

@@ -169,7 +169,7 @@ def _unsent(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def unsent_lines(document: Mapping[str, Any]) -> list[str]:
-    """The messages that reached nobody yet."""
+    """The messages that are not sent yet."""
     return [
         f"{one['channel']} was not notified: {one['notification']['subject']} ({one['error'] or 'not tried'})"
         for one in document["notifications"]

@@ -29,7 +29,7 @@ class _Trial(Run):
 
     @property
     def _again(self) -> Callable[[str], None] | None:
-        """As any step: a reading that is missed once is no refusal of the runbook."""
+        """As any step: a reading that is missed once does not refuse the runbook."""
         return super().say if self.patient else None
 
 

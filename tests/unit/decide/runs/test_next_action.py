@@ -82,6 +82,15 @@ def test_a_run_that_cannot_go_on_names_a_new_one(ending: Ending) -> None:
     assert found.lines[0].endswith("then start a new run (this one cannot go on):")
 
 
+def test_a_declaration_that_broke_after_the_plan_is_corrected_and_the_run_goes_on() -> None:
+    """Its approvals stay; a new run would ask again."""
+    failure = "application orders is disabled: orders.yaml: owner: is missing"
+    broken = replace(STOPPED, outcome=RunOutcome.NOTHING_CHANGED, failure=failure, exit_code=2, cards=())
+    planned = replace(broken, record=replace(RECORD, plan_digest="0123456789abcdef"))
+    assert next_action(planned).command == "kstreams-runbooks clear r bounce_1_first"
+    assert next_action(broken).command == f"{AGAIN} --execute"
+
+
 def test_a_refused_dry_run_is_repeated_as_a_dry_run() -> None:
     """Nothing is to be taken back."""
     found = next_action(replace(STOPPED, record=replace(RECORD, dry_run=True), is_void=True, cards=()))
