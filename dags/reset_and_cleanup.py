@@ -14,14 +14,16 @@ built again, and who sees results again.
 2. **plan, approve_plan**: the blast radius, by topic, partition, store and reader; the stages; the way back.
 3. **stop_application**: all instances down, their members removed, the group EMPTY.
 4. **save_offsets**: in the ledger and as a plain file. The ends of the topics that go are noted.
-5. **clear_state**: on every instance, and the deployer has to report it gone. Nothing is lost yet.
+5. **clear_state**: on every instance, and the deployer has to report it gone. Nothing is lost yet. If the application
+   deletes it itself as it starts (*Cleared by*), its age is noted.
 6. **delete_groups**: in mode `retire`, the group of an application out of use. **delete_topics**: exactly the planned
    ones, by id, once their ends did not move in several readings and nothing else uses them. **This is the point of no
    return.** They have to be gone from every broker.
 7. **create_topics**: at once, as Kafka Streams would create them.
 8. **set_offsets**: 0 on new repartition topics; the inputs to their targets, resolved as the log is then, read back.
    **delete_records**: of the outputs that the form names, up to the ends that the plan has shown.
-9. **start_application, wait_caught_up**: local state is seen gone once more, then all instances at once.
+9. **start_application, wait_caught_up**: local state is seen gone once more, then all instances at once. If the
+   application deletes it, one after another: each is seen to have only new state, or all are stopped.
 10. **verify, conclude**: the planned release runs, or in mode `retire`, what was deleted has stayed gone for five
     minutes; one outcome, with the evidence.
 

@@ -25,9 +25,9 @@ from lab.neighbour import is_running, neighbour
 from lab.stack import Stack
 from lab.started_over import LONGER
 from lab.supervise import until
-from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun_other, ended, held_by
+from world.endings import DRY_RUN, NOTHING_CHANGED, begun_other, ended, held_by
 from world.given import declared_as
-from world.resetting import DAG, SHORT, declared, write
+from world.resetting import DAG, SHORT, declared, done, write
 from world.runs import approve, evidence, finished, log_of, mark_run, reached
 
 
@@ -51,19 +51,6 @@ def committed(stack: Stack, topic: str) -> Mapping[tuple[str, int], CommittedOff
     with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
         saved = read_saved(reader, "orders").by_place()
     return {place: one for place, one in saved.items() if place[0] == topic}
-
-
-def done(stack: Stack, **conf: Any) -> str:
-    """A reset that has ended well; its id."""
-    trial = begun_other(stack, DAG, **conf)
-    approve(stack, trial.run_id, "approve_plan")
-    state = finished(stack, trial.run_id)
-    document = evidence(stack, trial.run_id)
-    assert state == "success", document["run"]["outcome_sentence"]
-    assert document["run"]["outcome"] == COMPLETED
-    assert document["recheck"]["different"] == []
-    assert held_by(stack) == ()
-    return trial.run_id
 
 
 def test_a_dry_run_shows_what_would_go_and_changes_nothing(busy: Stack) -> None:

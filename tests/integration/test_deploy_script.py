@@ -80,6 +80,10 @@ def test_sizes_of_local_state(lab: Lab) -> None:
     (lab.instances / "orders-1" / "state" / "orders" / "0_0" / "rocksdb" / "1.sst").write_bytes(b"x" * 1000)
     assert deployer(lab).state_sizes("orders-1") == {"0_0": 1000}
     assert deployer(lab).state_sizes("orders-2") == {"0_0": 0}
+    times = deployer(lab).state_times("orders-1")
+    assert isinstance(times, dict)
+    assert times.keys() == {"0_0"}
+    assert 0 < times["0_0"].oldest_ms <= times["0_0"].newest_ms <= time.time() * 1000
 
 
 def test_a_setting_for_one_start_is_passed_to_it(lab: Lab) -> None:

@@ -25,7 +25,7 @@ from kstreams_runbooks.errors import (
     WriteRefused,
 )
 from kstreams_runbooks.fleet.deployers.command import CommandSettings
-from kstreams_runbooks.model.local_state import NO_DIRECTORIES
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, FileTimes
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.target import Target
 from world.team_script import DEPLOY
@@ -277,7 +277,17 @@ def test_sizes_of_local_state(declare: Declare) -> None:
     broken = deployer(declare(state_sizes=says(document.replace("5", "-5"), "{instance}")))
     with pytest.raises(Inconclusive, match=r"directories\.0_1: Input should be greater than or equal to 0"):
         broken.state_sizes("o1")
+    aged = document[:-1] + ', "times": {"0_1": {"oldest_ms": %d, "newest_ms": %d}%s}}'
+    first, last = 1_700_000_000_000, 1_700_000_000_001
+    both = aged % (first, last, f', "global": {{"oldest_ms": {last}, "newest_ms": {last}}}')
+    seen = deployer(declare(state_sizes=says(both, "{instance}"))).state_times("o1")
+    assert seen == {"0_1": FileTimes(first, last), "global": FileTimes(last, last)}
+    for less in (document, aged % (first, last, "")):
+        unseen = deployer(declare(state_sizes=says(less, "{instance}"))).state_times("o1")
+        assert isinstance(unseen, Missing)
+        assert "state_sizes prints no `times` of every task directory" in unseen.missing
     missing = deployer(declare()).state_sizes("o1")
+    assert deployer(declare()).state_times("o1") == missing
     assert isinstance(missing, Missing)
     assert missing.missing.endswith("no state_sizes command is declared; declare deployer.commands.state_sizes")
 

@@ -195,6 +195,7 @@ def test_without_a_way_to_look_everything_is_missing(tmp_path: Path) -> None:
     assert control.state_sizes("o1") == Missing(
         "the size of its local state is not seen from here: a person deploys it; look at its disk"
     )
+    assert "when its local state changed is not seen from here" in control.state_times("o1").missing
 
 
 def test_a_setting_for_one_start_is_in_the_request(tmp_path: Path) -> None:

@@ -44,6 +44,9 @@ def test_state_is_cleared_by_task_directory(engine: OwnEngine, tmp_path: Path, *
     control = deployer(made)
     control.start("o1")
     assert control.state_sizes("o1") == {"0_0": 1000, "1_0": 1000, "1_1": 1000, "global": 1000}
+    times = control.state_times("o1")
+    assert isinstance(times, dict)
+    assert times.keys() == {"0_0", "1_0", "1_1", "global"}
     with pytest.raises(WriteRefused, match="container o1 is up; its state is not cleared while it runs"):
         control.clear_state("o1")
     restart(
@@ -73,6 +76,7 @@ def test_another_folder_is_never_cleared(engine: OwnEngine, tmp_path: Path) -> N
             call("o1")
     assert tasks(other) == ["0_0", "1_0", "1_1", "global"]
     assert isinstance(deployer(made).state_sizes("o1"), Missing)
+    assert isinstance(deployer(made).state_times("o1"), Missing)
     # The same folder under another path, as a worker in a container has it.
     (tmp_path / "here").mkdir()
     os.system(f"mount --bind {volume(engine, 'o1-state')} {tmp_path}/here")  # noqa: S605 - a path of this test

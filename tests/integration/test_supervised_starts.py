@@ -1,6 +1,7 @@
 """Starts and stops under a real supervisord: state that must be cleared, autorestart, settings for one start, sizes."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ import pytest
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
-from kstreams_runbooks.model.local_state import NO_DIRECTORIES
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, FileTimes
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.target import Target
 from world.supervised import deployer, described, starts, supervised
@@ -164,6 +165,26 @@ def test_a_start_that_fails_leaves_no_setting_for_the_next(settings: Supervisord
     with pytest.raises(Refused, match="o1: supervisord reports FATAL"):
         deployer(settings).start("o1", ONCE)
     assert not (directory / "once.properties").exists()
+
+
+def test_the_age_of_local_state(settings: SupervisordSettings) -> None:
+    """By task directory, its own age included: the oldest and the newest; a disk that is not here is Missing."""
+    control, state = deployer(settings), settings.instances[0].state_dir / "orders"
+    for path, at_s in (("0_0/rocksdb/IDENTITY", 1000.5), ("0_0/rocksdb/1.sst", 2000), ("__named__/1_2/a", 3000)):
+        (state / path).parent.mkdir(parents=True, exist_ok=True)
+        (state / path).touch()
+        os.utime(state / path, (at_s, at_s))
+    (state / "link").symlink_to(state / "0_0")
+    for folder, at_s in (("0_0/rocksdb", 4000), ("0_0", 1001), ("__named__/1_2", 900)):
+        os.utime(state / folder, (at_s, at_s))
+    assert control.state_times("o1") == {
+        "0_0": FileTimes(1_000_500, 4_000_000),
+        "named__1_2": FileTimes(900_000, 3_000_000),
+    }
+    shutil.rmtree(settings.instances[1].state_dir)
+    missing = control.state_times("o2")
+    assert isinstance(missing, Missing)
+    assert missing.missing.endswith("orders: its times cannot be read on this machine (No such file or directory)")
 
 
 def test_sizes_of_local_state(settings: SupervisordSettings) -> None:

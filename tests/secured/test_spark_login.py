@@ -10,8 +10,9 @@ from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.frames.counting import ConnectCounter
 from kstreams_runbooks.frames.ranges import OffsetRange
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.ends import held_of
 from kstreams_runbooks.watch.drain.java_client import java_settings
-from lab import kafka, spark
+from lab import spark
 from lab.application import TO_RELEASE
 from lab.supervise import until
 from world.ports import CONNECT, port
@@ -41,7 +42,7 @@ def written(cluster: SecuredStack) -> list[OffsetRange]:
 
     def ranges() -> list[OffsetRange]:
         with ClusterReader({"bootstrap.servers": cluster.stack.lab.bootstrap}) as reader:
-            held = reader.held(dict.fromkeys(topics, kafka.PARTITIONS))
+            held = held_of(reader, reader.topics(topics))
         assert isinstance(held, tuple)
         known = [(one, one.start, one.end) for one in held if isinstance(one.start, int) and isinstance(one.end, int)]
         return [OffsetRange(one.topic, one.partition, start, end) for one, start, end in known if start < end]

@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "frames": {"documents", "files", "model", "properties"},
     "deployers": {"documents", "files", "fleet", "model", "patience", "properties", "wire"},
     # Of what decides it reads with what names and descriptions mean, which is pure.
-    "observe": _READ - {"files"},
+    "observe": (_READ - {"files"}) | {"patience"},
     "act": {"deployers", "files", "fleet", "model", "observe"},
     "watch": _KEPT,
     "present": {"decide", "model", "rules"},

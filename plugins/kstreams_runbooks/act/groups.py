@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from kstreams_runbooks.act.kafka_writer import KafkaWriter
 from kstreams_runbooks.errors import Refused, WriteRefused
 from kstreams_runbooks.model.readings.readings import GroupReading, MemberReading, Missing
-from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.moving import again_while_moving
 
 # Streams groups have no removal of members (KIP-1071); a share group is never a Streams application.
@@ -25,7 +24,7 @@ class GroupWriter(KafkaWriter):
         given one, for a prefix that does not end in `-` (it would match `orders-1` and `orders-10`), and for a group
         whose members cannot be removed. Refused if the broker rejects one.
         """
-        with ClusterReader(self._config) as reader:
+        with self._reader() as reader:
             group = reader.group(group_id)
         if isinstance(group, Missing):
             raise Refused(f"members of {group_id} are not removed: {group.missing}")

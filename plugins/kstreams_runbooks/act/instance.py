@@ -14,6 +14,10 @@ from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.target import RunbookSettings, Target
+from kstreams_runbooks.model.times import utc_second
+
+# The start of a process as its deployer shows it: time in Unix ms and process id.
+ProcessStart = tuple[int | None, int | None]
 
 # Airflow asks a task to stop with SIGINT or SIGTERM and kills it some seconds later.
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -41,6 +45,7 @@ def restart(
     once: RunbookSettings = (),
     had: Target | None = None,
     still_up: Callable[[], str] = lambda: "",
+    was: ProcessStart | None = None,
 ) -> RestartTimes:
     """Stop one instance, delete the local state `clears`, set `target`, remove its members, start it.
 
@@ -59,7 +64,8 @@ def restart(
 
     `had` is what was declared before its run changed anything (None: what is declared now). `still_up` is asked once
     the deployer reported the end: why the old process still lives, empty if it does not. Then it raises StillUp, and
-    does nothing more.
+    does nothing more. It raises the same if the deployer reports a start, and shows the process from before: that of
+    this call, or of an instance that is down already the one that it `was`.
 
     From the request to stop on, no exit leaves the instance down, unless it `must_clear`: it is started again before an
     error is raised, on `target` or on what it `had`. If the deployer sets neither, it stays down: with fewer settings
@@ -79,6 +85,7 @@ def restart(
         if not (already := _is_stopped(found)):
             _check(deployer, instance, target, clears, once)
         back = _allowed(had, None if already else found, target)
+        was = was if already or found is None else process_start(found)
         requested = _now_ms()
         between = _Between(deployer, instance, target, clears, must=must_clear)
         try:
@@ -92,13 +99,14 @@ def restart(
             if remove_members is not None:
                 remove_members()
             deployer.start(instance, once)
+            started = _now_ms()
+            _require_new(deployer, instance, was)
         except BaseException as error:
             if not must_clear:
                 _start_again(deployer, instance, error, log, back)
             elif isinstance(error, RunbookError):
                 raise between.left_down(error) from error
             raise
-        started = _now_ms()
         log(f"{instance}: started {started - requested} ms after it was asked to stop")
         if told:
             raise Interrupted(f"{instance}: {told[0]} arrived during its restart; it is started again, clear this step")
@@ -207,6 +215,27 @@ def _stop(deployer: Deployer, instance: str, still_up: Callable[[], str]) -> Non
     deployer.stop(instance)
     if why := still_up():
         raise StillUp(f"{instance}: its deployer reported its end, but {why}; nothing more is done to it")
+
+
+def process_start(found: Deployment) -> ProcessStart | None:
+    """The start of a process as its deployer shows it, None if it does not."""
+    start = (found.started_at_ms, found.pid)
+    return None if start == (None, None) else start
+
+
+def _require_new(deployer: Deployer, instance: str, was: ProcessStart | None) -> None:
+    """StillUp if the deployer shows the start from before; the gate judges one that it does not show now."""
+    try:
+        found = None if was is None else _present(deployer, instance)
+    except RunbookError:
+        return
+    if was is None or found is None or process_start(found) != was:
+        return
+    since = "" if was[0] is None else f" since {utc_second(was[0])}"
+    raise StillUp(
+        f"{instance}: its deployer reported a start, but shows the process from before (pid "
+        f"{'unknown' if was[1] is None else was[1]}{since}; expected a new one); nothing more is done to it: look at it"
+    )
 
 
 def _is_stopped(found: Deployment | None) -> bool:

@@ -1,5 +1,6 @@
 """What the writers of topics, offsets and groups share: a dry run by default, one client for each write, its errors."""
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -7,7 +8,10 @@ from typing import Any
 from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.writes import ObjectWritten
 from kstreams_runbooks.observe.kafka.clients import connect_python, let_in, unreachable
+from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.wording import first_of
+
+log = logging.getLogger(__name__)
 
 # Sentences of one refusal.
 _MOST = 5
@@ -27,13 +31,18 @@ class PartlyWritten(Refused):
 class KafkaWriter:
     """Writes to one cluster. `config` is a librdkafka configuration; a dry run is the default.
 
-    In a dry run a call reads and checks, adds one sentence for each change to `would_write` and sends nothing.
+    In a dry run a call reads and checks, adds one sentence for each change to `would_write` and sends nothing. What it
+    reads before a write is read again for a while if a broker does not answer; a write is sent once.
     """
 
     def __init__(self, config: Mapping[str, Any], *, dry_run: bool = True) -> None:
         self.would_write: list[str] = []
         self._config = dict(config)
         self._dry_run = dry_run
+
+    def _reader(self) -> ClusterReader:
+        """The reader of what is checked before a write."""
+        return ClusterReader(self._config, again=log.warning)
 
     @contextmanager
     def _client(self) -> Iterator[Any]:

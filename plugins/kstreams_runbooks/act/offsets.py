@@ -56,7 +56,7 @@ class OffsetWriter(KafkaWriter):
         that renews the time after which brokers forget them.
         """
         wanted = {one.place: one for one in offsets}
-        with ClusterReader(self._config) as reader:
+        with self._reader() as reader:
             states = known(read_topic_states(reader, {topic for topic, _ in wanted}))
             reasons = [
                 another_topic(state, ids[name]) or lacks(state, "READ", "Read") for name, state in states.items()
@@ -100,7 +100,7 @@ class OffsetWriter(KafkaWriter):
 
     def delete(self, group_id: str, topics: Sequence[str], *, before: SavedOffsets) -> tuple[ObjectWritten, ...]:
         """Delete every offset that the group has committed on these topics; a topic without one is done `already`."""
-        with ClusterReader(self._config) as reader:
+        with self._reader() as reader:
             states = known(read_topic_states(reader, topics))
             now = {
                 one.place: one
@@ -149,7 +149,7 @@ class OffsetWriter(KafkaWriter):
 
         Inconclusive if topics are not visible to this login: a group may have offsets on them that are not saved.
         """
-        with ClusterReader(self._config) as reader:
+        with self._reader() as reader:
             groups = {one.group_id: _found(reader, one.group_id) for one in before}
             there = [one for one in before if groups[one.group_id] is not None]
             if there:

@@ -55,7 +55,7 @@ class TopicWriter(KafkaWriter):
         its own that is gone.
         """
         made = made or {}
-        with ClusterReader(self._config) as reader:
+        with self._reader() as reader:
             states = known(read_topic_states(reader, [one.name for one in topics]))
             there = [one for one in topics if states[one.name].exists]
             absent = [one for one in topics if not states[one.name].exists]
@@ -92,7 +92,7 @@ class TopicWriter(KafkaWriter):
         Refused for a topic that does not exist, has another id or another count than `partitions`, and for a wanted
         count that is not higher. The number of partitions cannot be reduced again.
         """
-        with ClusterReader(self._config) as reader:
+        with self._reader() as reader:
             states = known(read_topic_states(reader, [one.topic for one in growths]))
             reasons = [not_growable(one, states[one.topic]) for one in growths]
             left = [one for one in growths if states[one.topic].partitions != one.to]
@@ -122,7 +122,7 @@ class TopicWriter(KafkaWriter):
         `topics` is the expected id by name. A topic that does not exist is done `already`; one with another id is
         refused: it is another topic of the same name. Records, and the groups' offsets on it, cannot be restored.
         """
-        with ClusterReader(self._config) as reader:
+        with self._reader() as reader:
             states = known(read_topic_states(reader, topics))
         there = {name: topic_id for name, topic_id in topics.items() if states[name].exists}
         refuse_if(
@@ -171,7 +171,7 @@ class TopicWriter(KafkaWriter):
         A partition that begins at the offset or behind it is done `already`. Refused for an offset past the end, and
         for a topic that is only compacted: brokers keep its records. The records cannot be restored.
         """
-        with ClusterReader(self._config) as reader:
+        with self._reader() as reader:
             states = known(read_topic_states(reader, {topic for topic, _ in before}))
             reasons = [
                 another_topic(state, ids[name]) or lacks(state, "DELETE", "Delete") for name, state in states.items()

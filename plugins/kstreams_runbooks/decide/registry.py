@@ -34,6 +34,7 @@ from kstreams_runbooks.decide.plans.same_topology import may_take_over
 from kstreams_runbooks.decide.plans.swap import may_swap
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
+from kstreams_runbooks.decide.reset.cleaned_up import may_clean_up, state_is_new
 from kstreams_runbooks.decide.reset.cleared import state_is_gone
 from kstreams_runbooks.decide.reset.offsets import may_set
 from kstreams_runbooks.decide.reset.outputs import may_clean
@@ -64,6 +65,8 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         at_rest,
         unmoved,
         state_is_gone,
+        may_clean_up,
+        state_is_new,
         may_set,
         cleared_state,
         state_of_undo,

@@ -11,7 +11,7 @@ from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.copying import AS_DEPLOYED
-from kstreams_runbooks.model.local_state import Directories, TaskDirectories
+from kstreams_runbooks.model.local_state import Directories, FileTimes, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.readings.states import is_up
 from kstreams_runbooks.model.target import RunbookSettings, Target
@@ -93,6 +93,10 @@ class CopierDeployer:
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:  # noqa: ARG002 - as for all
         """None: it has no local state that a runbook clears."""
+        return {}
+
+    def state_times(self, instance: str) -> Mapping[str, FileTimes] | Missing:  # noqa: ARG002 - as for all
+        """None, as its sizes."""
         return {}
 
     def topology(self, target: Target) -> str:  # noqa: ARG002 - as for all

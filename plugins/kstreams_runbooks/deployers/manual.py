@@ -113,6 +113,11 @@ class ManualDeployer:
         self._one(instance)
         return Missing("the size of its local state is not seen from here: a person deploys it; look at its disk")
 
+    def state_times(self, instance: str) -> Missing:
+        """Missing: as its size."""
+        self._one(instance)
+        return Missing("when its local state changed is not seen from here: a person deploys it; look at its disk")
+
     def topology(self, target: Target) -> str:
         """The description that the topology command prints for the release; BadInput if none is declared."""
         return self._printed(target).text

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.model.abilities import Abilities
-from kstreams_runbooks.model.local_state import Directories, TaskDirectories
+from kstreams_runbooks.model.local_state import Directories, FileTimes, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Declaration
@@ -76,6 +76,9 @@ class Deployer(Protocol):
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Bytes of the local state by task directory, named as `TaskDirectories.names`; Missing if it is not seen."""
+
+    def state_times(self, instance: str) -> Mapping[str, FileTimes] | Missing:
+        """When the local state last changed, by task directory as `state_sizes`; Missing if that is not seen."""
 
     def topology(self, target: Target) -> str:
         """Text of the topology description (`Topology#describe`) of a target, without starting an instance.

@@ -1,11 +1,14 @@
-"""Sizes of an application's local state on this machine's disk; nothing is changed, and no link is followed."""
+"""Sizes and times of an application's local state on this machine's disk; it changes nothing and follows no link."""
 
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from kstreams_runbooks.model.local_state import FileTimes
 from kstreams_runbooks.model.readings.readings import Missing
+
+_NS = 1_000_000
 
 
 def directory_sizes(root: Path) -> Mapping[str, int] | Missing:
@@ -17,6 +20,14 @@ def directory_sizes(root: Path) -> Mapping[str, int] | Missing:
         return {name: _bytes_in(path) for name, path in _task_directories(root)}
     except OSError as error:
         return Missing(f"{error.filename or root}: its size cannot be read on this machine ({error.strerror})")
+
+
+def directory_times(root: Path) -> Mapping[str, FileTimes] | Missing:
+    """When each task directory under `root` and what is in it last changed; one that goes meanwhile is left out."""
+    try:
+        return {name: times for name, path in _task_directories(root) if (times := _times_in(path)) is not None}
+    except OSError as error:
+        return Missing(f"{error.filename or root}: its times cannot be read on this machine ({error.strerror})")
 
 
 def _task_directories(root: Path) -> Iterator[tuple[str, Path]]:
@@ -41,6 +52,15 @@ def _bytes_in(path: Path) -> int:
             with suppress(FileNotFoundError):
                 found += os.lstat(os.path.join(folder, name)).st_size  # noqa: PTH118 - a path for each file costs more
     return found
+
+
+def _times_in(path: Path) -> FileTimes | None:
+    found = []
+    for folder, _, files in os.walk(path, onerror=_unless_gone):
+        for name in ("", *files):
+            with suppress(FileNotFoundError):
+                found.append(os.lstat(os.path.join(folder, name)).st_mtime_ns)  # noqa: PTH118 - as above
+    return FileTimes(min(found) // _NS, max(found) // _NS) if found else None
 
 
 def _unless_gone(error: OSError) -> None:

@@ -7,6 +7,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from kstreams_runbooks.fleet.declarations import Application, ProcessingGuarantee
 from kstreams_runbooks.fleet.deployers.copier import NOT_OF_A_COPIER, CopierDeployerSettings
+from kstreams_runbooks.fleet.settable import SettableKey
 from kstreams_runbooks.fleet.values import KafkaName, ReleaseName, Topics, Words, YesNoUnknownField
 from kstreams_runbooks.model.copying import CopierDelivery
 
@@ -28,6 +29,7 @@ class Copier(Application):
     deployer: CopierDeployerSettings = Field(description="how its instances are stopped and started")
     control: _NoTopics = ()
     rule_topics: _NoTopics = ()
+    clean_up: Annotated[dict[SettableKey, Words], NOT_OF_A_COPIER] = Field(default_factory=dict)
     libraries: Annotated[dict[ReleaseName, Words], NOT_OF_A_COPIER] = Field(default_factory=dict)
     table_aggregations: _NoAnswer = "no"
     foreign_key_joins: _NoAnswer = "no"

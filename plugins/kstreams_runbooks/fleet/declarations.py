@@ -9,6 +9,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.approvers import Approver, Approvers, login_of
 from kstreams_runbooks.fleet.deployers.kinds import DeployerSettings
 from kstreams_runbooks.fleet.limits import Limits
+from kstreams_runbooks.fleet.settable import SettableKey
 from kstreams_runbooks.fleet.values import (
     FleetModel,
     KafkaName,
@@ -62,6 +63,11 @@ class Application(FleetModel):
     input_settings: dict[Words, KafkaName] = Field(
         default_factory=dict,
         description="its own settings that name its inputs, each with the input: control_topic_flush swaps them",
+    )
+    clean_up: dict[SettableKey, Words] = Field(
+        default_factory=dict,
+        description="its own settings with which the program calls KafkaStreams#cleanUp before its start: "
+        "reset_and_cleanup sets them for one start",
     )
     libraries: dict[ReleaseName, Words] = Field(
         default_factory=dict,

@@ -45,7 +45,5 @@ def _may_be_set(key: str) -> str:
     return key
 
 
-SettableKeys = Annotated[
-    tuple[Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]+$"), AfterValidator(_may_be_set)], ...],
-    AfterValidator(distinct),
-]
+SettableKey = Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]+$"), AfterValidator(_may_be_set)]
+SettableKeys = Annotated[tuple[SettableKey, ...], AfterValidator(distinct)]

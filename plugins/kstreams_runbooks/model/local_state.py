@@ -35,6 +35,14 @@ class TaskDirectories:
 NO_DIRECTORIES = TaskDirectories()
 
 
+@dataclass(frozen=True, slots=True)
+class FileTimes:
+    """When what is in a task directory, and the directory itself, last changed, in Unix ms: the oldest, the newest."""
+
+    oldest_ms: int
+    newest_ms: int
+
+
 def shown(names: Iterable[str]) -> list[str]:
     """The names as a person writes them: `1_*` for every task of subtopology 1."""
     return [f"{name}*" if name.endswith("_") else name for name in names]

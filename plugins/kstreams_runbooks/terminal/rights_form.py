@@ -15,7 +15,7 @@ _OPEN: dict[str, type] = {
     "empty_topics": dict,
     "clean_outputs": list,
 }
-_WORDS = {str: "a text", dict: 'an object such as {"a": "b"}', list: 'a list such as ["a"]'}
+_WORDS: dict[type, str] = {str: "a text", dict: 'an object such as {"a": "b"}', list: 'a list such as ["a"]'}
 
 
 def fields_of(given: tuple[str, ...]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers.requests import Wish
-from kstreams_runbooks.errors import Interrupted, Refused, Unreachable, WriteRefused
+from kstreams_runbooks.errors import Interrupted, Refused, StillUp, Unreachable, WriteRefused
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, Directories, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
@@ -24,14 +24,16 @@ class Recorder:
         self.steps: list[str] = []
         self.cleared: list[Directories] = []
         self.up = up
+        self.pid = 7
+        self.started_at_ms: int | None = None
         self.declared = Target("3.4.1")
         self.runs: Target | None = Target("3.4.1")
         self.at = at
 
     def instances(self) -> tuple[Deployment, ...]:
         """One instance."""
-        process, pid = ("running", 7) if self.up else ("stopped", None)
-        return (Deployment(Taken(0, "here"), "o1", process, None, pid, "3.4.1", (), True),)  # type: ignore[arg-type]
+        process, pid = ("running", self.pid) if self.up else ("stopped", None)
+        return (Deployment(Taken(0, "here"), "o1", process, self.started_at_ms, pid, "3.4.1", (), True),)  # type: ignore[arg-type]
 
     def check_apply(self, instance: str, target: Target) -> None:
         """Nothing speaks against it unless `at` does."""
@@ -61,6 +63,7 @@ class Recorder:
     def start(self, instance: str, once: RunbookSettings = ()) -> None:
         """Up, with what is declared, and with `once` over it."""
         self._step("start", instance)
+        self.pid += 1
         self.up, self.runs = True, Target.of(self.declared.release, {**dict(self.declared.settings), **dict(once)})
 
     def clear_state(self, instance: str, directories: Directories = ()) -> None:
@@ -68,6 +71,10 @@ class Recorder:
         assert not self.up
         self.cleared.append(directories)
         self._step("clear", instance)
+
+    def state_times(self, instance: str) -> Missing:
+        """Not seen."""
+        return Missing(f"{instance}: not seen")
 
     def state_sizes(self, instance: str) -> Missing:
         """Not asked here."""
@@ -333,4 +340,55 @@ def test_a_setting_for_one_start_is_checked_before_the_stop_and_in_that_start_al
     deployer = Recorder(at=failing("start"))
     with pytest.raises(Unreachable, match="start failed"):
         restart(deployer, "o1", NEW, remove_members=None, once=ONCE, log=lambda _: None)
+    assert deployer.runs == NEW
+
+
+class Liar(Recorder):
+    """Each call succeeds, and the process is the one from before."""
+
+    def stop(self, instance: str) -> None:
+        """It reports the end of a process that lives."""
+        self._step("stop", instance)
+        self.up = False
+
+    def start(self, instance: str, once: RunbookSettings = ()) -> None:
+        """Nothing is started: what was there is shown again."""
+        assert not once
+        self._step("start", instance)
+        self.up = True
+
+
+def test_a_start_that_shows_the_old_process_is_refused_at_once() -> None:
+    """Whatever the deployer is; and it is not asked to start a second one."""
+    deployer = Liar()
+    with pytest.raises(StillUp) as raised:
+        run(deployer)
+    assert str(raised.value) == (
+        "o1: its deployer reported a start, but shows the process from before (pid 7; expected a new one); nothing "
+        "more is done to it: look at it"
+    )
+    assert deployer.steps == ["check", "stop", "apply", "start"]
+
+
+def test_a_start_after_an_earlier_stop_is_compared_with_the_process_of_then() -> None:
+    """All instances are stopped by one task, and started by another one."""
+    deployer = Liar(up=False)
+    deployer.started_at_ms = 5_000
+    with pytest.raises(StillUp, match=r"\(pid 7 since 1970-01-01 00:00:05 UTC; expected a new one\)"):
+        restart(deployer, "o1", NEW, remove_members=None, log=lambda _: None, was=(5_000, 7))
+    assert restart(Liar(up=False), "o1", NEW, remove_members=None, log=lambda _: None, was=(5_000, 8)).already_stopped
+
+
+def test_a_look_that_is_missed_after_a_start_costs_nothing() -> None:
+    """The gate judges it."""
+    deployer = Recorder()
+    looks = [deployer.instances()]
+
+    def instances() -> tuple[Deployment, ...]:
+        if not looks:
+            raise Unreachable("no answer")
+        return looks.pop()
+
+    vars(deployer)["instances"] = instances
+    run(deployer)
     assert deployer.runs == NEW

@@ -1,5 +1,6 @@
 """`evidence`: a document to read, one file of HTML, and JSON in pieces. Covers present/evidence and json_pieces."""
 
+import html
 import json
 import re
 import tracemalloc
@@ -13,9 +14,11 @@ from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.ledger import Approval, Card, RunRecord
+from kstreams_runbooks.model.runs.question import UNCOUNTED, WITH_REASON
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.terminal.json_pieces import json_pieces
 from kstreams_runbooks.watch.evidence import Readings, pieces
+from kstreams_runbooks.wording import unmarked
 from world.new_ledger import new_ledger
 from world.samples import NEW, declared, reading
 
@@ -92,6 +95,55 @@ def test_the_page_reads_as_a_document() -> None:
     assert "gate of orders-1, bounce 1: wait: lag 1,000 (9 times in 8 s)" in page
     assert page.count("gate of orders-1, bounce 1: wait") == 1
     assert "| 1 | orders-1 to 4.3.1 | back to 3.4.1 | one restart |" in page
+
+
+@pytest.mark.parametrize("form", ["markdown", "text", "html"])
+def test_every_answer_is_there_with_its_reason(ledger: Ledger, form: str) -> None:
+    """In each form: why an approval was given, and that an earlier answer did not count."""
+    at = BEGAN + 7_000
+
+    def answered(by: str, reason: str) -> None:
+        payload = {"by": by, "chosen": ["Approve"], "reason": reason}
+        ledger.record(KEY, "approve_bounce_2", 1, "note", WITH_REASON, payload, at)
+
+    def approved(by: str) -> None:
+        ledger.approve(Approval(KEY, "approve_bounce_2", "d1", by, at, at + 9_000))
+
+    answered("oncall", "it is late [bold]")
+    why = "oncall's answer did not count: four eyes: another person has to approve"
+    ledger.record(KEY, "approve_bounce_2", 1, "note", UNCOUNTED, {"why": why}, at)
+    approved("oncall")
+    answered("ada", "seen on staging [/red]")
+    approved("ada")
+    page = unmarked(html.unescape(show("--format", form).stdout))
+    own = [line for line in re.split(r"\n|<li>", page) if re.search(r"approve_bounce_2: approved by \w+ at", line)]
+    assert [("oncall" in line, "it is late" in line, "superseded by a later approval" in line) for line in own] == [
+        (True, False, True),
+        (False, False, False),
+    ]
+    assert "for plan d1, because: seen on staging [/red]" in own[1]
+    assert f"asked again: {why}" in page
+    assert "ada answered Approve: seen on staging [/red]" in page
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120])
+def test_long_names_and_brackets_fit_every_terminal(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    """Only a word that is wider than the terminal sticks out, and a command, which is there to be pasted."""
+    name = "payments-of-every-region-[blue]-settlement-instance-1"
+    for number in range(3):
+        sentence = f"gate of {name}: state is REBALANCING [/expected] RUNNING; lag 12,345 [link=x] of {name}"
+        failure = {"sentence": f"{sentence} (try {number})", "exit_code": 1}
+        ledger.record(KEY, "bounce_1_rest", number + 1, "failure", "Refused", failure, BEGAN + number)
+    ways = (f"{name} to 4.3.1", f"{name} back to 3.4.1", "one restart")
+    ledger.write_card(Card(KEY, 2, "bounce_1_rest", "bounce 1", name, *ways, False, False, {}, BEGAN + 10_000))
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for words in ((), ("--timeline",)):
+        lines = show(*words).stdout.splitlines()
+        assert [line for line in lines if len(line) > columns and not line.startswith("    ")] == []
+        assert any("[/expected]" in line for line in lines)
+        assert any("[link=x]" in line for line in lines)
 
 
 @pytest.mark.usefixtures("ledger")

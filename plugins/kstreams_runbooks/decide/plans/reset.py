@@ -21,6 +21,7 @@ from kstreams_runbooks.model.runs.object_stages import (
 )
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, ClearState, Stage, StartAll, StopAll
+from kstreams_runbooks.model.target import RunbookSettings
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.wording import first_of
 
@@ -34,15 +35,17 @@ class ResetParts:
 
     `created` are the internal topics to create before the start, Missing if a fact about them is, None if the
     application creates them itself. `targets` has a topic with its target as a text (decide/reset/targets.py).
-    `directories` are the only local state that goes, without one all of it. `needed` are the full names of all internal
-    topics of the wanted version. `follows_latest`: its group begins at the end of a topic without offsets. `cleaned`
-    are the outputs whose records go, None if none do.
+    `directories` are the only local state that goes, without one all of it. `clean_up` are settings with which the
+    application deletes it itself as it starts; without one, the deployer does before that. `needed` are the full names
+    of all internal topics of the wanted version. `follows_latest`: its group begins at the end of a topic without
+    offsets. `cleaned` are the outputs whose records go, None if none do.
     """
 
     created: tuple[TopicShape, ...] | Missing | None
     targets: tuple[tuple[str, str], ...]
     most_lost: int = 0
     directories: TaskDirectories = NO_DIRECTORIES
+    clean_up: RunbookSettings = ()
     needed: tuple[str, ...] = ()
     follows_latest: bool = False
     cleaned: DeleteRecords | None = None
@@ -62,13 +65,18 @@ def reset_plan(restart: Plan, radius: BlastRadius, parts: ResetParts, broker: Br
     change = [*restart.change, ("mode", radius.mode), *(("target", f"{one} to {to}") for one, to in parts.targets)]
     if parts.targets:
         change.append(("most_lost", str(parts.most_lost)))
+    if parts.clean_up:
+        change.append(("cleared_by", "application"))
     return replace(
         restart,
         runbook=RESET,
         change=tuple(change),
         stages=stages,
-        findings=(*restart.findings, *reset_findings(radius, parts.created, restart.limit("gate_ceiling_s"))),
-        undo=tuple(_undo(restart, radius)),
+        findings=(
+            *restart.findings,
+            *reset_findings(radius, parts.created, restart.limit("gate_ceiling_s"), parts.clean_up),
+        ),
+        undo=tuple(_undo(restart, radius, parts)),
         title=_title(radius, bounce),
         worst_case=_worst_case(restart, radius),
     )
@@ -83,7 +91,8 @@ def _stages(bounce: Bounce, radius: BlastRadius, parts: ResetParts) -> Iterator[
         yield SaveOffsets(0, group, going)
     if radius.mode in _CLEARS:
         # Before the first deletion: it is the likeliest to fail, and what it takes comes back from the changelogs.
-        yield ClearState(0, deletes=parts.directories, seen=True)
+        own = bool(parts.clean_up)
+        yield ClearState(0, deletes=parts.directories, seen=not own, at_start=own)
     if going:
         yield DeleteTopics(0, going, at_rest=True, again=not created)
     if created:
@@ -97,7 +106,7 @@ def _stages(bounce: Bounce, radius: BlastRadius, parts: ResetParts) -> Iterator[
     if parts.cleaned:
         # Last before the start: a reader then sees them empty for the shortest time.
         yield parts.cleaned
-    yield StartAll(0, bounce.release, bounce.settings, bounce.library, must_clear=True)
+    yield StartAll(0, bounce.release, bounce.settings, bounce.library, must_clear=True, once=parts.clean_up)
 
 
 def _require_possible(radius: BlastRadius, parts: ResetParts, broker: BrokerReading | Missing) -> None:
@@ -131,7 +140,7 @@ def _require_possible(radius: BlastRadius, parts: ResetParts, broker: BrokerRead
         )
 
 
-def _undo(restart: Plan, radius: BlastRadius) -> Iterator[str]:
+def _undo(restart: Plan, radius: BlastRadius, parts: ResetParts) -> Iterator[str]:
     before = " or ".join(sorted({one.deployed for one in restart.facts.at_start}))
     if not radius.deleted:
         back = "offsets back with their metadata, " if radius.mode == "offsets" else ""
@@ -140,7 +149,7 @@ def _undo(restart: Plan, radius: BlastRadius) -> Iterator[str]:
     yield f"until the deletion: every instance back to {before}, state restored from the changelogs{_but_for(radius)}"
     yield (
         f"afterwards: state and internal topics are gone for good; {before} with the offsets of before never reads the "
-        "records between"
+        "records between" + ("; refused while an instance has the state of before" if parts.clean_up else "")
     )
 
 

@@ -5,28 +5,46 @@ from collections.abc import Iterator
 from kstreams_runbooks.decide.catch_up.disorder import late_text
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.reset import BlastRadius, CountedMove
+from kstreams_runbooks.model.target import RunbookSettings
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.wording import first_of
 
 _SOURCE = "Kafka Streams developer guide, Application Reset Tool; docs/blast_radius.md"
 _LATE = "Kafka Streams developer guide, Windowing; docs/blast_radius.md"
+_CLEAN_UP = "KafkaStreams#cleanUp (Javadoc); docs/reset_and_cleanup.md"
 _MB = 1_000_000
 
 
 def reset_findings(
-    radius: BlastRadius, created: tuple[TopicShape, ...] | Missing | None, ceiling_s: float
+    radius: BlastRadius,
+    created: tuple[TopicShape, ...] | Missing | None,
+    ceiling_s: float,
+    clean_up: RunbookSettings = (),
 ) -> Iterator[Finding]:
     """Deleted topics, records that are read again or never, state that cannot be built again, and who sees results.
 
     `created` are the internal topics to create before the start, Missing if that is not known, None if the form leaves
-    them to the application. `ceiling_s` is how long each gate waits.
+    them to the application. `ceiling_s` is how long each gate waits. With `clean_up` the application deletes its state.
     """
+    yield from _cleaned_up(radius, clean_up)
     yield from _topics(radius, created)
     yield from _offsets(radius)
     yield from _state(radius, ceiling_s)
     yield from _late(radius)
     yield from _readers(radius)
+
+
+def _cleaned_up(radius: BlastRadius, clean_up: RunbookSettings) -> Iterator[Finding]:
+    if not clean_up:
+        return
+    settings = ", ".join(f"{key}={value}" for key, value in clean_up)
+    after = " after the topics are deleted," if radius.deleted else ""
+    message = (
+        f"the application deletes its local state itself, with {settings} for one start:{after} it is seen gone right "
+        "after each start, not before; one instance starts after another, and if one keeps state, all are stopped"
+    )
+    yield Finding("reset-cleans-up-at-start", "warning", radius.application, message, _CLEAN_UP)
 
 
 def _topics(radius: BlastRadius, created: tuple[TopicShape, ...] | Missing | None) -> Iterator[Finding]:

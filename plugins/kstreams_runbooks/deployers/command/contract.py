@@ -4,12 +4,14 @@ Every command except `topology` prints an `InstancesDocument`: `instances` print
 command at least the one it was called for, in its state after the call.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kstreams_runbooks.deployers.settable import HIDDEN, shown
 from kstreams_runbooks.errors import Inconclusive
+from kstreams_runbooks.model.local_state import FileTimes
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
 from kstreams_runbooks.model.readings.states import is_up
 from kstreams_runbooks.wire.strict_json import parsed as strict_json
@@ -33,6 +35,7 @@ def _plain(text: str) -> str:
 
 _Name = Annotated[str, Field(max_length=249), AfterValidator(_plain)]
 _Value = Annotated[str, Field(max_length=4_096), AfterValidator(_plain)]
+_TimeMs = Annotated[int, Field(ge=_NO_SECONDS, lt=_LAST_MS)]
 _Sentence = Annotated[str, Field(max_length=10_000), AfterValidator(outside)]
 
 
@@ -49,7 +52,7 @@ class DescribedInstance(BaseModel):
 
     instance: _Name
     process: ProcessState
-    started_at_ms: Annotated[int, Field(ge=_NO_SECONDS, lt=_LAST_MS)] | None
+    started_at_ms: _TimeMs | None
     pid: Annotated[int, Field(gt=0, le=_LAST_PID)] | None
     release: _Name | None
     settings: dict[_Name, _Value]
@@ -86,11 +89,34 @@ class DescribedTopology(_Document):
     topology: Annotated[str, Field(pattern=rf"^{_TOPOLOGY}", max_length=2**22)]
 
 
+class Times(BaseModel):
+    """When a task directory and what is in it last changed: the oldest and the newest time."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    oldest_ms: _TimeMs
+    newest_ms: _TimeMs
+
+
 class StateSizes(_Document):
-    """Bytes of the local state of one instance by task directory: `0_1`, `global`, in a named topology `name__0_1`."""
+    """Bytes of the local state of one instance by task directory: `0_1`, `global`, in a named topology `name__0_1`.
+
+    `times` has the same directories.
+    """
 
     instance: _Name
     directories: dict[_Name, Annotated[int, Field(ge=0, lt=2**63)]]
+    times: dict[_Name, Times] | None = None
+
+    @property
+    def file_times(self) -> Mapping[str, FileTimes] | Missing:
+        """Missing if they are not printed, or not of every directory."""
+        if self.times is None or self.times.keys() != self.directories.keys():
+            return Missing(
+                "when its local state changed is not seen from here: state_sizes prints no `times` of every task "
+                "directory; let it print them (docs/deployers.md)"
+            )
+        return {name: FileTimes(one.oldest_ms, one.newest_ms) for name, one in self.times.items()}
 
 
 def parsed(text: str, model: type[_M], who: str) -> _M:

@@ -33,7 +33,7 @@ from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.address import printable
-from kstreams_runbooks.model.local_state import Directories, TaskDirectories, in_words, shown
+from kstreams_runbooks.model.local_state import Directories, FileTimes, TaskDirectories, in_words, shown
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
 from kstreams_runbooks.model.readings.states import is_down, is_up
 from kstreams_runbooks.model.target import RunbookSettings, Target
@@ -208,6 +208,15 @@ class CommandDeployer:
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """As the state_sizes command prints them; Inconclusive if its output breaks the contract."""
+        document = self._local_state(instance)
+        return document if isinstance(document, Missing) else document.directories
+
+    def state_times(self, instance: str) -> Mapping[str, FileTimes] | Missing:
+        """As the same command prints them."""
+        document = self._local_state(instance)
+        return document if isinstance(document, Missing) else document.file_times
+
+    def _local_state(self, instance: str) -> StateSizes | Missing:
         self._one(instance)
         command = self._settings.commands.state_sizes
         if command is None:
@@ -222,7 +231,7 @@ class CommandDeployer:
         document = parsed(text, StateSizes, who)
         if document.instance != instance:
             raise Inconclusive(f"{who} printed the sizes of {document.instance}; correct it")
-        return document.directories
+        return document
 
     def topology(self, target: Target) -> str:
         """The description that the topology command prints for the release; kept for the life of this deployer."""

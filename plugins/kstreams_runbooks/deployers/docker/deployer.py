@@ -30,13 +30,13 @@ from kstreams_runbooks.deployers.settable import (
     require_shown,
     settable_keys,
 )
-from kstreams_runbooks.deployers.state_sizes import directory_sizes
+from kstreams_runbooks.deployers.state_sizes import directory_sizes, directory_times
 from kstreams_runbooks.deployers.supervisord.once_file import written_for_one_start
 from kstreams_runbooks.deployers.written import wait_until_apart
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.docker import NEXT, DockerInstance, DockerSettings
 from kstreams_runbooks.model.abilities import Abilities
-from kstreams_runbooks.model.local_state import Directories, TaskDirectories, in_words
+from kstreams_runbooks.model.local_state import Directories, FileTimes, TaskDirectories, in_words
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Declaration
@@ -208,6 +208,13 @@ class DockerDeployer:
         """Bytes of the task directories in `<state>/<application.id>`, as far as this machine has that folder."""
         try:
             return directory_sizes(self._state_dir(self._present(instance)) / self._application_id)
+        except WriteRefused as error:
+            return Missing(str(error))
+
+    def state_times(self, instance: str) -> Mapping[str, FileTimes] | Missing:
+        """When they last changed."""
+        try:
+            return directory_times(self._state_dir(self._present(instance)) / self._application_id)
         except WriteRefused as error:
             return Missing(str(error))
 

@@ -21,7 +21,7 @@ from kstreams_runbooks.deployers.docker.present import Present
 from kstreams_runbooks.deployers.docker.recreated import own_config
 from kstreams_runbooks.deployers.printed import PrintedTopology, printed_topology
 from kstreams_runbooks.deployers.scripts import tail_of
-from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.errors import Refused, Unreachable
 from kstreams_runbooks.fleet.deployers.docker import DockerSettings
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.properties import dump
@@ -37,7 +37,7 @@ _FILE = "kstreams-runbooks.properties"
 def describe(engine: Engine, settings: DockerSettings, first: Present, target: Target) -> PrintedTopology:
     """The topology that the command prints for a target, with the configuration of the `first` instance's container.
 
-    Refused for a command that fails, and for an image that is not there.
+    Refused for a command that fails, and for an image that is not there; Unreachable for one that does not end.
     """
     if first.images.config(settings.images[target.release]) is None:
         raise Refused(
@@ -81,7 +81,7 @@ def _printed(engine: Engine, settings: DockerSettings, target: Target, like: Map
             try:
                 code = int(api.wait(made, timeout=_TIMEOUT_S)["StatusCode"])
             except requests.exceptions.RequestException:
-                raise Refused(f"{who} not printed within {_TIMEOUT_S} s") from None
+                raise Unreachable(f"{who} not printed within {_TIMEOUT_S} s") from None
             return code, _output(api, made, who), _end_of_errors(api, made)
         finally:
             api.remove_container(made, v=True, force=True)

@@ -21,7 +21,7 @@ from kstreams_runbooks.deployers.settable import (
     refuse_running,
     settable_keys,
 )
-from kstreams_runbooks.deployers.state_sizes import directory_sizes
+from kstreams_runbooks.deployers.state_sizes import directory_sizes, directory_times
 from kstreams_runbooks.deployers.supervisord import processes
 from kstreams_runbooks.deployers.supervisord.deployment_file import FILE, RELEASE, DeploymentFile, read_declared
 from kstreams_runbooks.deployers.supervisord.once_file import written_for_one_start
@@ -32,7 +32,7 @@ from kstreams_runbooks.deployers.written import read_since_written, wait_until_a
 from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, SupervisordSettings
 from kstreams_runbooks.model.abilities import Abilities
-from kstreams_runbooks.model.local_state import Directories, TaskDirectories, in_words
+from kstreams_runbooks.model.local_state import Directories, FileTimes, TaskDirectories, in_words
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
 from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.topology.declaration import Declaration
@@ -223,6 +223,10 @@ class SupervisordDeployer:
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Bytes of the task directories in `<state_dir>/<application.id>` on this machine."""
         return directory_sizes(_state_dir(self._one(instance)) / self._application_id)
+
+    def state_times(self, instance: str) -> Mapping[str, FileTimes] | Missing:
+        """When they last changed."""
+        return directory_times(_state_dir(self._one(instance)) / self._application_id)
 
     def topology(self, target: Target) -> str:
         """The description that the topology command prints; kept for the life of this deployer."""

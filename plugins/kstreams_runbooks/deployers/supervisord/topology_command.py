@@ -10,7 +10,7 @@ from kstreams_runbooks.deployers.printed import PrintedTopology, printed_topolog
 from kstreams_runbooks.deployers.script_environment import script_environment
 from kstreams_runbooks.deployers.scripts import tail_of, why_not_run
 from kstreams_runbooks.deployers.settable import require_shown
-from kstreams_runbooks.errors import BadInput, Refused
+from kstreams_runbooks.errors import BadInput, Refused, Unreachable
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.properties import dump
@@ -22,7 +22,8 @@ _TIMEOUT_S = 60
 def print_topology(settings: SupervisordSettings, target: Target, directory: Path) -> PrintedTopology:
     """The topology that the command prints for a release with these settings; `directory` has its jars.
 
-    BadInput if the command cannot be run, Inconclusive for a hidden setting, Refused for a command that fails.
+    BadInput if the command cannot be run, Inconclusive for a hidden setting, Refused for a command that fails,
+    Unreachable for one that does not end.
     """
     release = target.release
     with _settings_file(target) as file:
@@ -33,7 +34,7 @@ def print_topology(settings: SupervisordSettings, target: Target, directory: Pat
         try:
             done = run_bounded(command, script_environment(settings.environment), _TIMEOUT_S, only_looks=True)
         except NotDone:
-            raise Refused(f"{who} not printed within {_TIMEOUT_S} s") from None
+            raise Unreachable(f"{who} not printed within {_TIMEOUT_S} s") from None
         except TooMuch:
             raise Refused(f"{who}: more than {MOST_OUTPUT:,} bytes on stdout, cut off there; print it alone") from None
         except (OSError, ValueError) as error:

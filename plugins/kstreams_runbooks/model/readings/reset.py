@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kstreams_runbooks.model.fleet_graph import DownstreamEntry
+from kstreams_runbooks.model.local_state import FileTimes
 from kstreams_runbooks.model.readings.disorder import LateForecast
 from kstreams_runbooks.model.readings.input_offsets import InputPartition, MovedOffset
 from kstreams_runbooks.model.readings.readings import Missing, Taken, TopicReading
@@ -50,6 +51,14 @@ class LocalSize:
 
     instance: str
     directories: Mapping[str, int] | Missing
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTimes:
+    """When the local state of one instance changed, as its deployer reports it: by task directory."""
+
+    instance: str
+    directories: Mapping[str, FileTimes] | Missing
 
 
 @dataclass(frozen=True, slots=True)

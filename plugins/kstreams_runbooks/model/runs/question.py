@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 # The XCom key under which the task that asks leaves it.
 QUESTION = "question"
+# The ledger's entries for an answer that did not count, and for the reason that came with one.
+UNCOUNTED, WITH_REASON = "an answer did not count", "reason of an answer"
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,6 +206,8 @@ class ClearState:
     """The local state of every instance of a side is deleted, or these task directories of it.
 
     If it is to be `seen`, the deployer has to report the state of each instance as gone, and once more before a start.
+    With `at_start` the application deletes it itself as it starts: this stage keeps what there is, and right after
+    each start all of that has to be gone.
     """
 
     number: int
@@ -214,6 +216,7 @@ class ClearState:
     side: str = ""
     undoes: tuple[int, ...] = ()
     seen: bool = False
+    at_start: bool = False
     kind: Literal["clear_state"] = "clear_state"
     costs: ClassVar[str] = "a restore from the changelogs; stores without one are lost"
     undo: ClassVar[str] = "nothing: the next start restores it"
@@ -221,6 +224,11 @@ class ClearState:
     @property
     def sentence(self) -> str:
         """What it does."""
+        if self.at_start:
+            return (
+                f"note local state of {_who(self.instances)}{_of(self.side)}, which KafkaStreams#cleanUp deletes at "
+                "its start: it is seen gone right after that start, not before"
+            )
         seen = ", until its deployer reports it gone" if self.seen else ""
         return f"clear {self.deletes.what} of {_who(self.instances)}{_of(self.side)}{seen}"
 

@@ -54,6 +54,7 @@ from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 from kstreams_runbooks.observe.kafka.request_count import Statistics
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames, refused_topic
 from kstreams_runbooks.observe.kafka.transactions import NOT_ENDED, read_ids, read_open
+from kstreams_runbooks.patience import read_again
 
 KafkaAddress = Mapping[str, Any]
 
@@ -80,11 +81,15 @@ class ClusterReader:
     """Reads one cluster; a context manager. `config` is a librdkafka configuration and is never printed.
 
     Unreachable on entry if no broker answers within 8 s, or with the reason why the login fails (within 3 s); BadInput
-    for a configuration that no client takes. With `counted` it counts its requests.
+    for a configuration that no client takes. With `counted` it counts its requests. With `again`, which gets a line for
+    each repetition, it connects and asks again for a while (patience.py): for a step that nothing repeats.
     """
 
-    def __init__(self, config: KafkaAddress, *, counted: bool = False) -> None:
+    def __init__(
+        self, config: KafkaAddress, *, counted: bool = False, again: Callable[[str], None] | None = None
+    ) -> None:
         self._config = dict(config)
+        self._again = again
         self._statistics = Statistics() if counted else None
         self._closing = ExitStack()
         self._admin: ReadOnly | None = None
@@ -92,13 +97,16 @@ class ClusterReader:
         self._outage = Outage()
 
     def __enter__(self) -> Self:
+        self.patiently(self._connect)
+        return self
+
+    def _connect(self) -> None:
         # First: kafka-python reports a setting that librdkafka does not take, or a failed login, as a broker that does
         # not answer.
         offsets = connect_librdkafka(self._config, **(self._statistics.settings() if self._statistics else {}))
         client: ReadOnly = connect_python(let_in(self._config))
         self._closing.callback(client.close)
         self._admin, self._offsets = client, offsets
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._admin = self._offsets = None
@@ -368,6 +376,13 @@ class ClusterReader:
 
     def ask(self, what: str, call: Callable[[], _T]) -> _T | Missing:
         """Answer of `call` of a client, Missing if a broker refuses; again while it moves a coordinator or a leader."""
+        return self.patiently(lambda: self._asked(what, call))
+
+    def patiently(self, read: Callable[[], _T], missing: Callable[[_T], Sequence[str]] = lambda _: ()) -> _T:
+        """Value of `read`; again for a while if nothing answers, or if something of it is `missing`, with `again`."""
+        return read() if self._again is None else read_again(read, self._again, missing)
+
+    def _asked(self, what: str, call: Callable[[], _T]) -> _T | Missing:
         from kafka.errors import BrokerResponseError, KafkaError
 
         try:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from kstreams_runbooks.model.readings.readings import Missing, TopicReading
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import Ends, HeldPartition, Place, read_ends, read_held
+from kstreams_runbooks.observe.kafka.offsets import NO_LEADER, Ends, HeldPartition, Place, read_ends, read_held
 
 
 def places_of(topics: Iterable[TopicReading]) -> list[Place]:
@@ -23,7 +23,7 @@ def ends_of(reader: ClusterReader, topics: Iterable[TopicReading]) -> dict[Place
     A partition whose leader does not answer is Missing; Unreachable if no leader answers.
     """
     there = tuple(topics)
-    return _certain(there, read_ends(reader.librdkafka, places_of(there)))
+    return _certain(there, _read(reader, places_of(there)))
 
 
 def ends_at(reader: ClusterReader, places: Collection[Place]) -> dict[Place, Ends]:
@@ -34,17 +34,31 @@ def ends_at(reader: ClusterReader, places: Collection[Place]) -> dict[Place, End
     if not places:
         return {}
     topics = reader.topics({topic for topic, _ in places})
-    return _certain(topics, read_ends(reader.librdkafka, sorted(places)))
+    return _certain(topics, _read(reader, sorted(places)))
 
 
 def held_of(reader: ClusterReader, topics: Iterable[TopicReading]) -> tuple[HeldPartition, ...] | Missing:
     """What every partition of these topics still holds, and from when."""
     there = tuple(topics)
     uncertain = {(topic.name, number): Missing(why) for topic in there for number, why in topic.uncertain}
-    found = reader.ask("offsets of inputs", lambda: read_held(reader.librdkafka, places_of(there)))
+    found = reader.patiently(
+        lambda: reader.ask("offsets of inputs", lambda: read_held(reader.librdkafka, places_of(there))),
+        lambda held: () if isinstance(held, Missing) else _silent(one.start for one in held),
+    )
     if isinstance(found, Missing):
         return found
     return tuple(replace(one, end=uncertain.get((one.topic, one.partition), one.end)) for one in found)
+
+
+def _read(reader: ClusterReader, places: list[Place]) -> dict[Place, Ends]:
+    """The ends as they are seen; a leader that does not answer may be back in a moment."""
+    return reader.patiently(
+        lambda: read_ends(reader.librdkafka, places), lambda ends: _silent(one.start for one in ends.values())
+    )
+
+
+def _silent(starts: Iterable[int | Missing]) -> tuple[str, ...]:
+    return tuple(one.missing for one in starts if isinstance(one, Missing) and one.missing.startswith(NO_LEADER))
 
 
 def _certain(topics: Iterable[TopicReading], ends: dict[Place, Ends]) -> dict[Place, Ends]:

@@ -23,6 +23,8 @@ from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 _NEVER_COMMITTED = -1
 # Of an offset or a time that a broker looked for.
 NO_RECORD: Final = -1
+# The first words about a partition whose leader may be back in a moment.
+NO_LEADER: Final = "no leader answers"
 # Partitions in one call: librdkafka takes four times as long for ten thousand at once as in five calls side by side.
 _AT_ONCE = 2_000
 _ATTEMPTS = 4
@@ -208,14 +210,14 @@ def _ends(
             except KafkaException as error:
                 failure = error.args[0]
                 if failure.name() in _TRANSPORT:
-                    silent[place] = f"no leader answers for {place[0]}-{place[1]} ({failure.str()})"
+                    silent[place] = f"{NO_LEADER} for {place[0]}-{place[1]} ({failure.str()})"
                     attempts[place] += 1
                 found[place] = Missing(silent.get(place, failure.str()))
                 again = again or failure.name() in _MOVING
                 continue
             # A leader went away during the call: librdkafka answers -1001 without an error. It is not an end.
             if answer.offset < NO_RECORD:
-                silent[place] = f"no leader answers for {place[0]}-{place[1]} (an answer without an offset)"
+                silent[place] = f"{NO_LEADER} for {place[0]}-{place[1]} (an answer without an offset)"
                 attempts[place] += 1
                 found[place] = Missing(silent[place])
             else:

@@ -10,7 +10,15 @@ from kstreams_runbooks.model.times import utc_second
 from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.present.evidence.drawn import drawn_run
 from kstreams_runbooks.present.evidence.drawn_topology import drawn_topology
-from kstreams_runbooks.present.evidence.page import RESTART_HEADS, asked_lines, attempt_line, next_lines, restart_rows
+from kstreams_runbooks.present.evidence.page import (
+    RESTART_HEADS,
+    about_lines,
+    asked_lines,
+    attempt_line,
+    next_lines,
+    restart_rows,
+    unsent_lines,
+)
 from kstreams_runbooks.present.evidence.timeline import Event, divided, events
 from kstreams_runbooks.present.plan_lines import plan_lines
 from kstreams_runbooks.wording import sentence
@@ -56,8 +64,8 @@ def _body(document: Mapping[str, Any], plan: Plan | None, topologies: Sequence[T
         yield f"<p><code>{_text(line.strip())}</code></p>" if line.startswith(INDENT) else f"<p>{_text(line)}</p>"
     facts = [("run", f"{run['run_id']}{' (dry run)' * run['dry_run']}"), *asked_lines(document)]
     facts.append(("plan", run["plan_digest"] or "none"))
-    facts += [(f"{given['task_id']}", _approval(given)) for given in document["approvals"]]
     yield from _table((), facts)
+    yield f"<ul>{''.join(f'<li>{_text(name + text)}</li>' for name, text in about_lines(document))}</ul>"
     if plan:
         yield "<h2>Plan</h2>"
         yield f"<ul>{''.join(f'<li>{_text(line)}</li>' for line in plan_lines(plan))}</ul>"
@@ -79,6 +87,9 @@ def _body(document: Mapping[str, Any], plan: Plan | None, topologies: Sequence[T
     if document["cards"]:
         yield "<h2>Way back</h2>"
         yield from _table(("undo", "what was done", "way back", "cost"), _cards(document["cards"]))
+    if unsent := unsent_lines(document):
+        yield "<h2>Not sent</h2>"
+        yield f"<ul>{''.join(f'<li>{_text(line)}</li>' for line in unsent)}</ul>"
     yield from _verified(document)
     chain = document["chain"]
     yield f"<p>Journal: {chain['rows']} entries, {chain['readings']} raw readings (<code>--format json</code>), "
@@ -102,12 +113,6 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[s
     for row in rows:
         yield f"<tr>{''.join(f'<td>{_text(one)}</td>' for one in row)}</tr>"
     yield "</table>"
-
-
-def _approval(given: Mapping[str, Any]) -> str:
-    why = f", in an emergency: {given['emergency_reason']}" if given["emergency_reason"] else ""
-    at = f" at {utc_second(given['at_ms'])}" if "at_ms" in given else ""
-    return f"approved by {given['by']}{at} for plan {given['digest']}{why}"
 
 
 def _cards(cards: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.runs.next_action import INDENT, NEXT
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.question import UNCOUNTED, WITH_REASON
 from kstreams_runbooks.model.times import SECOND_MS, utc_second
 from kstreams_runbooks.present.evidence.timeline import Attempt, divided, events
 from kstreams_runbooks.present.plan_lines import plan_lines
@@ -101,20 +102,37 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
     for line in next_lines(document):
         yield f"  - {code(line.strip()) if line.startswith(INDENT) else _whole(line)}"
     yield f"- plan: {code(run['plan_digest'] or 'none')}"
+    yield from (f"- {name}{_whole(text)}" for name, text in about_lines(document))
+
+
+def about_lines(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The other sides of a run, its approvals with their reasons, and what it holds: name and text of each line."""
     for side in (document["plan"] or {}).get("sides", ()):
-        also = f"{markdown(side['application'])} @ {markdown(side['cluster'])}"
-        yield f"- changes too: {also}, its {markdown(side['role'])}"
+        yield "changes too: ", f"{side['application']} @ {side['cluster']}, its {side['role']}"
     newest = {given["task_id"]: place for place, given in enumerate(document["approvals"])}
     for place, given in enumerate(document["approvals"]):
         at = f" at {utc_second(given['at_ms'])}" if "at_ms" in given else ""
-        why = f", in an emergency: {markdown(given['emergency_reason'])}" if given["emergency_reason"] else ""
+        why = f", in an emergency: {given['emergency_reason']}" if given["emergency_reason"] else ""
+        reason = f", because: {text}" if (text := _reason(document, given)) else ""
         later = "" if newest[given["task_id"]] == place else "; superseded by a later approval"
-        who, digest = markdown(given["by"]), code(given["digest"])
-        yield f"- {markdown(given['task_id'])}: approved by {who}{at} for plan {digest}{why}{later}"
+        said = f"approved by {given['by']}{at} for plan {given['digest']}{why}{reason}{later}"
+        yield "", f"{given['task_id']}: {said}"
     for hold in document["holds"]:
         does = "changes something" if hold["changing"] else "waits: it does not count for the cluster's limit of runs"
-        resource = markdown(hold["resource"].replace(":", " "))
-        yield f"- holds {resource} since {utc_second(hold['taken_at_ms'])}, and {does}"
+        yield "", f"holds {hold['resource'].replace(':', ' ')} since {utc_second(hold['taken_at_ms'])}, and {does}"
+
+
+def _reason(document: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    """The reason that came with an approval; that of an earlier answer which did not count is not its own."""
+    notes = [
+        one
+        for one in document.get("notes", ())
+        if one["name"] in {UNCOUNTED, WITH_REASON}
+        and one.get("task") == given["task_id"]
+        and one.get("id", 0) < given.get("entry", 0)
+    ]
+    last = notes[-1]["payload"] if notes and notes[-1]["name"] == WITH_REASON else {}
+    return str(last.get("reason", "")) if last.get("by") == given["by"] else ""
 
 
 def _restarts(document: Mapping[str, Any]) -> list[str]:
@@ -146,13 +164,17 @@ def _cards(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _unsent(document: Mapping[str, Any]) -> Iterator[str]:
-    lines = [
-        f"- {markdown(unsent['channel'])} was not notified: {markdown(unsent['notification']['subject'])} "
-        f"({markdown(unsent['error'] or 'not tried')})"
-        for unsent in document["notifications"]
-        if unsent["sent_at_ms"] is None
-    ]
+    lines = [f"- {_whole(line)}" for line in unsent_lines(document)]
     yield from (["", *lines] if lines else [])
+
+
+def unsent_lines(document: Mapping[str, Any]) -> list[str]:
+    """The messages that reached nobody yet."""
+    return [
+        f"{one['channel']} was not notified: {one['notification']['subject']} ({one['error'] or 'not tried'})"
+        for one in document["notifications"]
+        if one["sent_at_ms"] is None
+    ]
 
 
 def _rechecked(document: Mapping[str, Any]) -> list[str]:

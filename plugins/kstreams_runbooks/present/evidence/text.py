@@ -6,7 +6,14 @@ from typing import Any
 from kstreams_runbooks.decide.runs.next_action import INDENT
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.times import utc_second
-from kstreams_runbooks.present.evidence.page import asked_lines, attempt_line, next_lines, restart_rows
+from kstreams_runbooks.present.evidence.page import (
+    about_lines,
+    asked_lines,
+    attempt_line,
+    next_lines,
+    restart_rows,
+    unsent_lines,
+)
 from kstreams_runbooks.present.evidence.timeline import divided, events
 from kstreams_runbooks.present.plan_lines import plan_lines
 from kstreams_runbooks.wording import fitted, sentence
@@ -37,12 +44,7 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {(run['outcome'] or 'not concluded yet').upper()}: {run['outcome_sentence'] or ''}".rstrip(": ")
     yield from (line if line.startswith(INDENT) else f"  {line}" for line in next_lines(document))
     yield f"  plan: {run['plan_digest'] or 'none'}"
-    for given in document["approvals"]:
-        at = f" at {utc_second(given['at_ms'])}" if "at_ms" in given else ""
-        why = f", in an emergency: {given['emergency_reason']}" if given["emergency_reason"] else ""
-        yield f"  {given['task_id']}: approved by {given['by']}{at} for plan {given['digest']}{why}"
-    for hold in document["holds"]:
-        yield f"  holds {hold['resource'].replace(':', ' ')} since {utc_second(hold['taken_at_ms'])}"
+    yield from (f"  {name}{text}" for name, text in about_lines(document))
 
 
 def _parts(document: Mapping[str, Any], plan: Plan | None) -> Iterator[str]:
@@ -57,12 +59,7 @@ def _parts(document: Mapping[str, Any], plan: Plan | None) -> Iterator[str]:
         for card in document["cards"]
     )
     yield from _part("way back", list(cards))
-    unsent = (
-        f"  {one['channel']} was not notified: {one['notification']['subject']} ({one['error'] or 'not tried'})"
-        for one in document["notifications"]
-        if one["sent_at_ms"] is None
-    )
-    yield from _part("not sent", list(unsent))
+    yield from _part("not sent", [f"  {line}" for line in unsent_lines(document)])
     chain = document["chain"]
     yield ""
     yield f"journal: {chain['rows']} entries, {chain['readings']} raw readings (--format json), head {chain['head']}"

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kstreams_runbooks.model.runs.question import UNCOUNTED, WITH_REASON
 from kstreams_runbooks.model.times import SECOND_MS
 from kstreams_runbooks.wording import one_cause_each
 
@@ -97,6 +98,12 @@ def _every(document: Mapping[str, Any]) -> Iterator[Event]:
     for piece in document.get("notes", ()):
         if piece["name"] == _BEGUN:
             yield _event(piece, f"began: {piece['payload'].get('what', '')}")
+        elif piece["name"] == UNCOUNTED:
+            yield _event(piece, f"asked again: {piece['payload']['why']}")
+        elif piece["name"] == WITH_REASON:
+            given = piece["payload"]
+            chosen = given["chosen"] if isinstance(given["chosen"], str) else ", ".join(given["chosen"] or ())
+            yield _event(piece, f"{given['by']} answered {chosen}: {given['reason']}")
         elif isinstance(piece["payload"], dict) and "sentence" in piece["payload"]:
             yield _event(piece, f"saw: {piece['payload']['sentence']}", piece["name"])
     yield from (_event(piece, f"read {piece['name']}") for piece in document.get("readings", ()))

@@ -18,12 +18,12 @@ from kstreams_runbooks.decide.runs.note import note_of_question
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Approval
-from kstreams_runbooks.model.runs.question import QUESTION, PresentQuestion
+from kstreams_runbooks.model.runs.question import QUESTION, UNCOUNTED, WITH_REASON, PresentQuestion
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.approval.holds import hold_waits
-from kstreams_runbooks.steps.run.answer import REASON, UNCOUNTED, WITH_REASON, reason_field, reason_of, responder
+from kstreams_runbooks.steps.run.answer import REASON, reason_field, reason_of, responder
 from kstreams_runbooks.steps.run.ending import leave, reported
 from kstreams_runbooks.steps.run.note import WAITS, can_note, note, note_answer
 from kstreams_runbooks.steps.run.notify import notify_all, page_of

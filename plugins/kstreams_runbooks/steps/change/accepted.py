@@ -1,19 +1,23 @@
 """Whether a runbook would accept a planned change: its own plan is made from the same reading, and not kept."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from kstreams_runbooks.decide.runbooks import runbook
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
 from kstreams_runbooks.model.readings.readings import ApplicationReading
-from kstreams_runbooks.steps.plan.plan import PlanMaker, library_bump, rolling_bounce, stop_and_restart
+from kstreams_runbooks.steps.plan.plan import PlanMaker, at_once_plan, library_bump, rolling_bounce, stop_and_restart
 from kstreams_runbooks.steps.run.run import Run
 
-# The others plan from fields of their own forms, which the form of `plan_change` does not have.
+# The last two also plan from fields of their own forms, which the form of `plan_change` does not have: of them the part
+# that does not depend on these.
 _MAKERS: Mapping[str, PlanMaker] = {
     "library_bump": library_bump,
     "rolling_bounce": rolling_bounce,
     "stop_and_restart": stop_and_restart,
+    "control_topic_flush": partial(stop_and_restart, flushed=True),
+    "reset_and_cleanup": at_once_plan,
 }
 
 
@@ -22,6 +26,11 @@ class _Trial(Run):
 
     def say(self, message: str) -> None:
         """Nothing: the outcome alone is shown."""
+
+    @property
+    def _again(self) -> Callable[[str], None] | None:
+        """As any step: a reading that is missed once is no refusal of the runbook."""
+        return super().say if self.patient else None
 
 
 def refused_by(
@@ -37,7 +46,7 @@ def refused_by(
             continue
         # The fields of that runbook's form in place of this one's.
         params = {**run.record.params, "release": None, runbook(name).field: release}
-        trial = _Trial(replace(run.record, params=params), run.task_id, run.try_number, run.ledger)
+        trial = _Trial(replace(run.record, params=params), run.task_id, run.try_number, run.ledger, run.patient)
         try:
             make(trial, reading, ())
         except (BadInput, Inconclusive, Refused) as error:

@@ -29,7 +29,7 @@ from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.observe.lag.topology_topics import topology_topics
-from kstreams_runbooks.steps.plan.releases import known_of
+from kstreams_runbooks.steps.plan.releases import known_of, topology_of
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.offsets import held_offsets
@@ -197,7 +197,7 @@ def _swapped(
         )
     settings = {**dict(runs.settings), **{one.setting: one.name for one in empties}}
     try:
-        text = run.deployer.topology(Target(runs.release, tuple(sorted(settings.items()))))
+        text = topology_of(run, Target(runs.release, tuple(sorted(settings.items()))))
         topology = parse_topology(text)
         topics = topology_topics(topology, run.application.application_id, names)
     except RunbookError as error:

@@ -54,13 +54,13 @@ def read_to_end(
         verdict = read_up_to(rows, marks, reading.application)
         if verdict.outcome is Outcome.PROCEED:
             return rows, verdict
-        down = {one.instance for one in reading.instances if has_ended(one) and not past(one)}
-        if certain := sorted(down & before):
+        down = {one.instance: one.down for one in reading.instances if has_ended(one) and not past(one)}
+        if certain := sorted(down.keys() & before):
+            words = ", ".join(down[name] or f"{name} does not run any more" for name in certain)
             raise Refused(
-                f"{verdict.text}, and {', '.join(certain)} does not run any more (expected RUNNING), so "
-                f"no instance reads its partitions; {mends}"
+                f"{verdict.text}, and {words} (expected RUNNING), so no instance reads its partitions; {mends}"
             )
-        before = down
+        before = set(down)
         return rows, verdict
 
     limit_s = run.plan().limit("gate_ceiling_s")

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from kstreams_runbooks.act.groups import GroupWriter
-from kstreams_runbooks.act.instance import RestartTimes, clear, restart
+from kstreams_runbooks.act.instance import ProcessStart, RestartTimes, clear, process_start, restart
 from kstreams_runbooks.decide.instances.members import group_is_empty
 from kstreams_runbooks.decide.instances.rolling import in_place
 from kstreams_runbooks.decide.plans.undo import deployed_as
@@ -41,6 +41,7 @@ from kstreams_runbooks.steps.plan.flushed import START_BEGUN
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.steps.stages.cleaned_up import require_not_kept, stage_at_start, stopped_if_kept
 from kstreams_runbooks.steps.stages.cleared import require_still_gone
 from kstreams_runbooks.steps.stages.person import require_cleared
 
@@ -82,7 +83,8 @@ def stop_all(run: Run, bounce: Bounce) -> None:
     began = now_ms()
     if run.deployer.abilities.act:
         _stop_each(run, going)
-    run.keep("write", "stop", {"instances": names, "requested_ms": began, "down_ms": now_ms()})
+    starts = {one.instance: process_start(one.deployment) for one in going if isinstance(one.deployment, Deployment)}
+    run.keep("write", "stop", {"instances": names, "requested_ms": began, "down_ms": now_ms(), "starts": starts})
     run.say(f"{', '.join(names)}: down after {now_ms() - began} ms")
     _empty(run, tuple(members.values()))
 
@@ -90,12 +92,14 @@ def stop_all(run: Run, bounce: Bounce) -> None:
 def start_all(run: Run, bounce: Bounce) -> None:
     """Set every instance to `bounce` and start them together; those that this run has started already are left alone.
 
-    If the bounce `must_clear`, none is started before its local state is deleted on each of them.
+    If the bounce `must_clear`, none is started before its local state is deleted on each of them. If the application
+    deletes it itself as it starts, they start one after another (steps/stages/cleaned_up.py).
 
     Refused if an instance that this run did not start is up: then the group has not stayed EMPTY.
     """
     reading = run.read(describes=False)
     waiting = [one for one in reading.instances if not started_by(run, one, bounce, reading.taken.at_ms)]
+    require_not_kept(run, [one.instance for one in reading.instances if one not in waiting])
     _require_down(waiting)
     if len(waiting) == len(reading.instances):
         _require_empty(run, reading)
@@ -118,7 +122,16 @@ def start_all(run: Run, bounce: Bounce) -> None:
     if bounce.must_clear and clears is not None:
         _clear_all(run, names, clears)
         clears = None
-    run.say(f"{', '.join(names)}: start with {bounce.deployed}, all at once")
+    _start_each(run, bounce, names, clears)
+    if not run.application.copies:
+        # The next task of this run would take its processor time from the starting instances.
+        with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
+            list(pool.map(partial(let_it_start, run), names))
+
+
+def _start_each(run: Run, bounce: Bounce, names: list[str], clears: TaskDirectories | None) -> None:
+    """Start them all at once; one after another if each deletes its state itself, and has to be seen."""
+    was = _before_the_stop(run)
 
     def start(deployer: Deployer, name: str) -> RestartTimes:
         return restart(
@@ -131,18 +144,19 @@ def start_all(run: Run, bounce: Bounce) -> None:
             once=bounce.once,
             log=run.say,
             had=had_before(run, name),
+            was=was.get(name),
         )
 
-    started = _in_threads(run, names, start)
-    for name, future in started.items():
-        if future.exception() is None:
-            times = encode(future.result())
-            run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": times})
-    _raise_first(started)
-    if not run.application.copies:
-        # The next task of this run would take its processor time from the starting instances.
-        with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
-            list(pool.map(partial(let_it_start, run), names))
+    at_start = stage_at_start(run) is not None
+    run.say(f"{', '.join(names)}: start with {bounce.deployed}, {'one after another' if at_start else 'all at once'}")
+    for some in [[name] for name in names] if at_start else [names]:
+        with stopped_if_kept(run, some[0]):
+            started = _in_threads(run, some, start)
+            for name, future in started.items():
+                if future.exception() is None:
+                    times = encode(future.result())
+                    run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": times})
+            _raise_first(started)
 
 
 def _stop_each(run: Run, going: list[InstanceReading]) -> None:
@@ -158,6 +172,16 @@ def _stop_each(run: Run, going: list[InstanceReading]) -> None:
     if failed := [by_name[name] for name, future in ended.items() if future.exception() is not None]:
         keep_untouched(run, failed)
     _raise_first(ended)
+
+
+def _before_the_stop(run: Run) -> dict[str, ProcessStart]:
+    """The processes that this run stopped together, by instance: a start must not report one of them."""
+    found: dict[str, ProcessStart] = {}
+    for one in run.ledger.evidence(run.key, kind="write", name="stop"):
+        # A rerun of the stop finds them down, and an older release kept no starts.
+        starts = one.payload.get("starts") or {}
+        found |= {name: (start[0], start[1]) for name, start in starts.items() if start}
+    return found
 
 
 def _require_empty(run: Run, reading: ApplicationReading) -> None:

@@ -41,6 +41,7 @@ from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.person import AskingTask
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step
+from kstreams_runbooks.steps.stages.cleaned_up import require_newer_than_topics
 from kstreams_runbooks.steps.stages.order import is_complete, keep_complete
 from kstreams_runbooks.steps.stages.perform import guard_stage, perform
 
@@ -72,6 +73,7 @@ def plan_undo() -> Any:
             return
         reading = run.observed("read_cards")
         require_fresh(run, reading, "read_cards")
+        require_newer_than_topics(run, undone_record(run).run_key)
         made = run.decide(
             undo_plan,
             reading=reading,
@@ -174,6 +176,7 @@ class UndoOperator(RollingOperator, AskingTask):
         reading = run.read()
         if not all(started_by(run, one, stage.bounce, reading.taken.at_ms) for one in reading.instances):
             authorize(run.first, self.approval, (), going_on=True)
+            require_newer_than_topics(run, undone_record(run.first).run_key)
             start_all(run, stage.bounce)
         await_gates(self, run, stage.bounce, last=False)
 

@@ -21,7 +21,7 @@ def still_up(run: Run, instance: InstanceReading) -> str:
     if run.application.copies or before is None:
         return ""
     now = read_streams(url, application_id=run.application.application_id, limits=_QUICK).start
-    return f"its agent at {url} still answers for the start from before (pid {before.pid})" if now == before else ""
+    return f"its agent still answers for the start from before (pid {before.pid})" if now == before else ""
 
 
 def keep_untouched(run: Run, instances: Iterable[InstanceReading]) -> None:

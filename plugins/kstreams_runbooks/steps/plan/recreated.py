@@ -1,6 +1,7 @@
 """Demands at `plan` that no run loses the state of a changelog that was recreated."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from kstreams_runbooks.decide.plans.recreated import ACKNOWLEDGE, accepted_before, may_keep_state, never_compared
 from kstreams_runbooks.errors import BadInput, Inconclusive
@@ -24,7 +25,8 @@ def require_state_kept(run: Run, made: Plan) -> tuple[Finding, ...]:
         side = run.on(part.application)
         if side.declared.copies:
             continue
-        seen = read_recreated(run.ledger, side.about, side.declared.application_id, run.kafka, now_ms())
+        of = (run.ledger, side.about, side.declared.application_id, run.kafka)
+        seen = run.patiently(partial(read_recreated, *of, now_ms()))
         if isinstance(seen, Missing):
             raise Inconclusive(f"whether a topic of {part.application} was recreated is not known: {seen.missing}")
         plan = made.of_application(part.application)

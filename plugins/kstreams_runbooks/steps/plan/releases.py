@@ -79,7 +79,12 @@ def described_by(run: Run, release: str, instances: str, text: str, read: Declar
 def deployable(run: Run, target: Target) -> Described:
     """A release as its deployer's topology command prints it; BadInput for one that is not declared."""
     require_declared(run.declared, target.release)
-    return _printed(run, target, run.deployer.topology(target))
+    return _printed(run, target, topology_of(run, target))
+
+
+def topology_of(run: Run, target: Target) -> str:
+    """The description that the deployer's command prints; a command that gave no answer is run again for a while."""
+    return run.patiently(lambda: run.deployer.topology(target))
 
 
 def _printed(run: Run, target: Target, text: str) -> Described:
@@ -112,7 +117,7 @@ def before_a_roll(
     versions = [one for version in running_releases(reading) for one in with_facts(version, found)]
     silent = [one for version in versions if version.text is None for one in _printed_targets(run, version)]
     try:
-        printed = {one: run.deployer.topology(one) for one in sorted({target, *silent})}
+        printed = {one: topology_of(run, one) for one in sorted({target, *silent})}
     except RunbookError as error:
         return (), Missing(str(error))
     require_declared(run.declared, target.release)

@@ -45,6 +45,14 @@ def reset_targets() -> dict[str, Param]:
             title="Task directories",
             description="Mode state: only these task directories go, such as 1_*, 2_3, global. Empty: all local state.",
         ),
+        "cleared_by": Param(
+            "deployer",
+            enum=["deployer", "application"],
+            title="Cleared by",
+            description="Modes reset and state. deployer: it deletes local state, which is seen gone before the start. "
+            "application: the program does with KafkaStreams#cleanUp, for which its fleet entry declares clean_up; it "
+            "is seen right after each start.",
+        ),
         "clean_outputs": Param(
             None,
             type=["null", "array"],

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from kstreams_runbooks.decide.reset.retire import stayed_gone
@@ -42,7 +43,8 @@ class GoneTrigger(WatchTrigger):
         # Asked before the look: the last one has to come after the end.
         over = until.is_over()
         try:
-            with run.reader() as reader:
+            # The last look has to be answered: it is taken again for a while, as a step's.
+            with (replace(run, patient=True) if over else run).reader() as reader:
                 seen = reader.topics(sorted(deleted))
         except (Inconclusive, Unreachable) as error:
             if over:

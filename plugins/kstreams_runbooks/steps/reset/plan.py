@@ -21,7 +21,8 @@ from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.readings.reset import BlastRadius
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Bounce, ClearState
+from kstreams_runbooks.model.runs.stages import Bounce, ClearState, StartAll
+from kstreams_runbooks.model.target import RunbookSettings
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.model.writes import TopicShape
@@ -32,6 +33,7 @@ from kstreams_runbooks.steps.plan.plan import at_once_plan, with_undescribed
 from kstreams_runbooks.steps.plan.releases import before_a_roll, deployable, known_of
 from kstreams_runbooks.steps.reset.retire import RETIRE, retire
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.stages.cleaned_up import require_may_clean_up
 from kstreams_runbooks.steps.stages.outputs import judged_outputs
 from kstreams_runbooks.watch.blast_radius import ReadReset, ResetQuestion, read_reset
 from kstreams_runbooks.wording import outside
@@ -39,6 +41,7 @@ from kstreams_runbooks.wording import outside
 Mode = Literal["reset", "offsets", "state"]
 _MODES: dict[str, Mode] = {word: word for word in get_args(Mode)}
 _LATEST, _CLEANED = "latest", "clean_outputs"
+_CLEARED_BY, _DEPLOYER, _APPLICATION = "cleared_by", "deployer", "application"
 
 
 def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
@@ -51,6 +54,7 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
         return retire(run, reading, findings)
     mode = _mode(params)
     outputs = _outputs(params)
+    clean_up = clean_up_of(run)
     targets = _targets(run)
     restart = at_once_plan(run, reading, findings)
     [bounce] = restart.bounces
@@ -78,7 +82,7 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
         reset_plan,
         restart=restart,
         radius=read.radius,
-        parts=replace(parts, cleaned=cleaned),
+        parts=replace(parts, cleaned=cleaned, clean_up=clean_up),
         broker=reading.broker,
     )
     made = replace(made, findings=(*made.findings, *others, *shown))
@@ -95,6 +99,29 @@ def _mode(params: Mapping[str, Any]) -> Mode:
     if params.get(_CLEANED) and word == "state":
         raise BadInput(f"{_CLEANED}: given with mode state (expected: a mode that reads records again)")
     return _MODES[word]
+
+
+def clean_up_of(run: Run) -> RunbookSettings:
+    """The settings with which the application deletes its local state at its start, none if its deployer does."""
+    params = run.record.params
+    word, mode = str(params.get(_CLEARED_BY) or _DEPLOYER), str(params.get("mode"))
+    if word == _DEPLOYER:
+        return ()
+    if word != _APPLICATION:
+        raise BadInput(f"{_CLEARED_BY}: {outside(word, 30)} (expected {_DEPLOYER} or {_APPLICATION}); choose one")
+    if mode == "offsets":
+        raise BadInput(f"{_CLEARED_BY}: {word}, with mode {mode} (expected: a mode that clears local state)")
+    if params.get("directories"):
+        raise BadInput(
+            f"{_CLEARED_BY}: {word}, with task directories (expected none: KafkaStreams#cleanUp deletes all); leave "
+            f"them empty, or choose {_DEPLOYER}"
+        )
+    if not run.application.clean_up:
+        raise BadInput(
+            f"{_CLEARED_BY}: {word}, and the fleet entry {run.record.application} has no clean_up (expected: the "
+            f"setting with which the program calls KafkaStreams#cleanUp); declare it, or choose {_DEPLOYER}"
+        )
+    return tuple(sorted(run.application.clean_up.items()))
 
 
 def _targets(run: Run) -> dict[str, str]:
@@ -200,8 +227,13 @@ def _directories(run: Run, reading: ApplicationReading, bounce: Bounce) -> TaskD
 
 
 def _check_clearing(run: Run, made: Plan) -> None:
-    """Refuse here, while all instances run, what a deployer would refuse to delete once they are down."""
+    """Refuse here, while all instances run, what would keep their state from being deleted once they are down."""
     for stage in made.stages:
-        if isinstance(stage, ClearState):
+        if isinstance(stage, ClearState) and stage.at_start:
+            require_may_clean_up(run)
+        elif isinstance(stage, ClearState):
             for name in made.facts.instances:
                 run.deployer.check_clear_state(name, stage.deletes.names)
+        elif isinstance(stage, StartAll):
+            for name in made.facts.instances:
+                run.deployer.check_start(name, stage.once)

@@ -12,6 +12,7 @@ from kstreams_runbooks.steps.reset.retire import deleted_topics, prove_retired
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import READS, Step
+from kstreams_runbooks.steps.stages.cleaned_up import require_new_state
 
 
 def verify() -> "VerifyReset":
@@ -43,6 +44,7 @@ def _prove(run: Run) -> None:
     elif _retires(run.whole_plan()):
         prove_retired(run)
     else:
+        require_new_state(run)
         prove_sides(run)
 
 

@@ -8,8 +8,6 @@ from airflow.sdk import Param
 from kstreams_runbooks.wording import outside
 
 REASON = "reason"
-# The ledger's entries for an answer that did not count, and for the reason that came with one.
-UNCOUNTED, WITH_REASON = "an answer did not count", "reason of an answer"
 
 
 def reason_field() -> Param:

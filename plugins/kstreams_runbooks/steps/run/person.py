@@ -20,10 +20,10 @@ from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.decide.runs.note import waiting
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
-from kstreams_runbooks.model.runs.question import QUESTION, PresentQuestion
+from kstreams_runbooks.model.runs.question import QUESTION, UNCOUNTED, WITH_REASON, PresentQuestion
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.model.verdicts import Outcome
-from kstreams_runbooks.steps.run.answer import REASON, UNCOUNTED, WITH_REASON, reason_field, reason_of, responder
+from kstreams_runbooks.steps.run.answer import REASON, reason_field, reason_of, responder
 from kstreams_runbooks.steps.run.ending import leave, reported
 from kstreams_runbooks.steps.run.note import WAITS, can_note, note, note_answer
 from kstreams_runbooks.steps.run.notify import notify, page_of

@@ -4,8 +4,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cached_property
@@ -218,7 +217,7 @@ class Run:
 
         A guard or a gate does not need the partitions while no instance runs: it `describes` nothing, because a
         description is a start of a JVM, in the middle of the time without processing. A step reads again for a while if
-        a part is missed, unless the run missed it from its beginning.
+        a part is missed, unless the run has begun without it.
         """
         stored = self.ledger.plan(self.key)
         planned = self.plan().topics if stored and "facts" in stored else ()
@@ -233,24 +232,30 @@ class Run:
 
     def patiently(self, read: Callable[[], _T], missing: Callable[[_T], Sequence[str]] = lambda _: ()) -> _T:
         """The value of `read`; a step takes it again for a while if it fails, or if something of it is `missing`."""
-        return read_again(read, self.say, missing) if self.patient else read()
+        return read() if self._again is None else read_again(read, self._again, missing)
 
-    @contextmanager
-    def reader(self) -> Iterator[ClusterReader]:
-        """The open reader of the run's cluster; a step connects again for a while if no broker answers."""
-        with ExitStack() as stack:
-            yield self.patiently(lambda: stack.enter_context(ClusterReader(self.kafka)))
+    def reader(self) -> ClusterReader:
+        """The reader of the run's cluster, to be entered; a step's connects and asks again for a while."""
+        return ClusterReader(self.kafka, again=self._again)
+
+    @property
+    def _again(self) -> Callable[[str], None] | None:
+        """Reports that a missed reading is taken again; None if it is not."""
+        return self.say if self.patient else None
 
     def _newly_missed(self, reading: ApplicationReading) -> tuple[str, ...]:
-        """The missed parts of a reading that the first one of this run had: an instance may hang from the beginning."""
+        """The missed parts of a reading that the run did not begin without: an instance may hang from the beginning.
+
+        It began with the newest reading of its first step, which a person may have cleared; that step itself has none.
+        """
         if not (found := missed(reading)):
             return ()
-        known: tuple[str, ...] = ()
-        for kept in self.ledger.pieces(self.key, "reading"):
-            if kept.name == "application":
-                before: ApplicationReading = decode(ApplicationReading, kept.payload)
-                known = missed(before) if before.application == reading.application else ()
-                break
+        first = next((one for one in self.ledger.pieces(self.key, "reading") if one.name == "application"), None)
+        if first is None or first.task_id == self.task_id:
+            return found
+        [newest] = self.ledger.evidence(self.key, "reading", "application", first.task_id, newest=1)
+        before: ApplicationReading = decode(ApplicationReading, newest.payload)
+        known = missed(before) if before.application == reading.application else ()
         return tuple(one for one in found if one not in known)
 
     def running_facts(self, reading: ApplicationReading) -> dict[str, FactsReading | Missing]:

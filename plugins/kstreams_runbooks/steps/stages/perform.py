@@ -33,6 +33,7 @@ from kstreams_runbooks.steps.plan.before import require_still_writable
 from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
+from kstreams_runbooks.steps.stages.cleaned_up import note_state
 from kstreams_runbooks.steps.stages.cleared import lost_stores, require_gone_state
 from kstreams_runbooks.steps.stages.offsets import delete_groups, delete_offsets, set_offsets
 from kstreams_runbooks.steps.stages.outputs import clean_outputs, require_cleanable
@@ -129,7 +130,7 @@ def _saved(stage: SetOffsets, undone: Mapping[int, Card]) -> OffsetFacts | None:
 
 
 def _clear_state(run: Run, stage: ClearState) -> None:
-    """Delete the local state of each instance, all of which are down."""
+    """Delete the local state of each instance, all of which are down, or note it for the start that deletes it."""
     announced = Announced(run, stage)
     # A dry run has stopped none.
     stopped = run.dry_run and stage.side in {one.side for one in run.whole_plan().stopped_before(stage)}
@@ -139,6 +140,11 @@ def _clear_state(run: Run, stage: ClearState) -> None:
             raise Inconclusive(f"{one.instance} is not cleared: {one.deployment.missing}")
         if one.instance in names and not is_down(one.deployment.process) and not stopped:
             raise Refused(f"{one.instance} is {one.deployment.process} (expected: down before it is cleared); stop it")
+    if stage.at_start:
+        run.say(f"{'would ' * run.dry_run}{stage.sentence}")
+        if not run.dry_run:
+            note_state(run)
+        return
     for name in names:
         run.deployer.check_clear_state(name, stage.deletes.names)
     lost = lost_stores(run)

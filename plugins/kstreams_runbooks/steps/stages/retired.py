@@ -27,7 +27,7 @@ def judged_retirement(
     """
     days = run.limit("orphan_quarantine_days")
     asked = Retirement(run.declared, what, days, tuple(sorted((topics or {}).items())))
-    facts = read_retire(run.record.application, now_ms())
+    facts = run.patiently(lambda: read_retire(run.record.application, now_ms()))
     verdict = run.decide(may_retire, asked=asked, facts=facts, graph=graph_of_fleet())
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")

@@ -48,7 +48,8 @@ def still_in_the_log(
 def _rows(run: Run, stage: SetOffsets) -> tuple[MovedOffset, ...]:
     planned = _planned(run)
     targets = {topic: parse_target(topic, text, now_ms()) for topic, text in stage.targets}
-    rows = moved_offsets(targets, read_inputs_now(run.application, run.kafka, targets))
+    now = run.patiently(lambda: read_inputs_now(run.application, run.kafka, targets))
+    rows = moved_offsets(targets, now)
     run.demand(run.decide(may_set, rows=rows, planned=planned, most_lost=stage.most_lost))
     return rows
 

@@ -175,7 +175,8 @@ def delete_certified_records(run: Run, stage: DeleteRecords, certificate: Certif
     Refused or Inconclusive before the first write if a topic is read, has another group's offsets or readable records
     behind its certified end, or has a record that the application's group would still read. Safe to run again.
     """
-    seen = read_emptying(run.application, run.kafka, certificate, run.read().instances)
+    instances = run.read().instances
+    seen = run.patiently(lambda: read_emptying(run.application, run.kafka, certificate, instances))
     run.demand(run.decide(may_be_emptied, certified=certificate, seen=seen, group=run.application.application_id))
     before = {(name, part): end for name in stage.topics for part, end in certificate.of(name).items()}
     delete_up_to(run, stage, before, dict(certificate.ids))

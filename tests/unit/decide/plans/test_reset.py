@@ -33,6 +33,7 @@ from kstreams_runbooks.model.runs.stages import ClearState, StartAll
 from kstreams_runbooks.model.writes import TopicShape
 from world.samples import OLD, declared, reading
 
+CLEAN_UP = (("clean.up", "true"),)
 CHANGELOG, REPARTITION = "orders-counts-changelog", "orders-counts-repartition"
 SHAPES = (TopicShape(CHANGELOG, 2, 1), TopicShape(REPARTITION, 2, 1))
 TARGETS = (("orders", "earliest"),)
@@ -143,6 +144,26 @@ def test_only_state() -> None:
     assert "up to 2.0 MB are restored" in restored
     chosen = plan("state", directories=TaskDirectories(("1_",)))
     assert [one.deletes.names for one in chosen.stages if isinstance(one, ClearState)] == [("1_",)]
+
+
+@pytest.mark.parametrize("mode", ["reset", "state"])
+def test_the_application_deletes_its_state_at_its_start(mode: ResetMode) -> None:
+    """The setting is there for that start alone; the approval says that the state is seen gone only after it."""
+    made = plan(mode, clean_up=CLEAN_UP)
+    assert kinds(made) == kinds(plan(mode))
+    [clear] = [one for one in made.stages if isinstance(one, ClearState)]
+    assert (clear.seen, clear.at_start) == (False, True)
+    assert "seen gone right after that start, not before" in clear.sentence
+    start = made.stages[-1]
+    assert isinstance(start, StartAll)
+    assert (start.once, start.must_clear, start.bounce.clears) == (CLEAN_UP, True, None)
+    assert start.sentence.endswith("with clean.up=true for these starts alone")
+    assert dict(made.change)["cleared_by"] == "application"
+    [said] = [one for one in made.findings if one.id == "reset-cleans-up-at-start"]
+    assert ("after the topics are deleted" in said.message) == (mode == "reset")
+    assert ("refused while an instance has the state of before" in made.undo[-1]) == (mode == "reset")
+    assert decode(Plan, encode(made)) == made
+    assert "reset-cleans-up-at-start" not in ids(plan(mode))
 
 
 @pytest.mark.parametrize("created", [None, Missing("declare stores.counts.kind")])

@@ -193,7 +193,7 @@ def test_a_setting_that_no_runbook_may_set(config: Path, write: Write, text: str
 
 def test_settings_of_an_application_under_supervisord(config: Path, write: Write) -> None:
     """The same list for every kind; a key named twice is a slip."""
-    settable = "  settable: [num.stream.threads, topology.optimization, topic.orders, topic.customers]\n"
+    settable = "  settable: [num.stream.threads, topology.optimization, topic.orders, topic.customers, clean.up]\n"
     write("other", ID, (settable, "  settable: [num.stream.threads, max.task.idle.ms]\n"))
     deployer = load_fleet(config).application("other").deployer
     assert isinstance(deployer, SupervisordSettings)

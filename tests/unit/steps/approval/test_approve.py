@@ -11,8 +11,8 @@ import pytest
 from airflow.providers.standard.operators.hitl import HITLOperator
 from kstreams_runbooks.errors import Drifted, Refused
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.runs.question import WITH_REASON
 from kstreams_runbooks.steps.approval.approve import ApprovePlan, approve
-from kstreams_runbooks.steps.run.answer import WITH_REASON
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.notify import page_of
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -162,6 +162,15 @@ def test_an_answer_that_does_not_count_is_told_again_with_that_first(
     first, *again = [one["body"].splitlines()[0] for one in told()]
     assert first.startswith("Now: ")
     assert again == ["oncall's answer did not count: oncall may not approve for orders"] * 2
+
+
+def test_airflow_gets_who_may_answer_if_every_approver_has_an_id(asks: ApprovePlan, run: Run) -> None:
+    """It then refuses anyone else at the click; without one of the ids it lets anyone answer, and the step judges."""
+    asks.ask(run, {})
+    assert asks.assigned_users is None
+    vars(run)["declared"] = declared(approver_ids=(("approver", "7"), ("admin", "1")))
+    asks.ask(run, {})
+    assert asks.assigned_users == [{"id": "7", "name": "approver"}, {"id": "1", "name": "admin"}]
 
 
 def test_the_field_of_an_emergency_is_there_only_if_it_can_help(asks: ApprovePlan, run: Run) -> None:

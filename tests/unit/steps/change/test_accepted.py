@@ -1,5 +1,7 @@
 """`plan_change` offers what the runbook itself would accept: its own plan is tried, on a real ledger."""
 
+import logging
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -30,7 +32,7 @@ def change(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_a_runbook_is_offered_if_its_own_plan_can_be_made(change: Run) -> None:
     """From the fields that the started run would have; nothing is kept as the plan of this run."""
     before = change.ledger.plan_digest(change.key)
-    assert refused_by(change, ("library_bump", "control_topic_flush"), reading(), NEW) == {}
+    assert refused_by(change, ("library_bump", "store_migration"), reading(), NEW) == {}
     assert change.ledger.plan_digest(change.key) == before
     assert [one.name for one in change.ledger.evidence(change.key, kind="verdict")] == ["bump_plan"]
 
@@ -40,6 +42,11 @@ def test_what_it_would_refuse_is_left_out_with_its_own_words(change: Run) -> Non
     half = reading(instance("orders-1", settings=(("upgrade.from", "3.4"),)), instance("orders-2"))
     (why,) = refused_by(change, ("rolling_bounce",), half, OLD).values()
     assert "orders-1 still has upgrade.from=3.4: a library bump is not finished" in str(why)
+    others = ("stop_and_restart", "control_topic_flush", "reset_and_cleanup")
+    for why in refused_by(change, others, half, OLD).values():
+        assert "orders-1 still has upgrade.from=3.4: a library bump is not finished" in str(why)
+    assert tuple(refused_by(change, others, half, OLD)) == others
+    assert refused_by(change, others, reading(), OLD) == {}
     found = refused_by(change, ("stop_and_restart", "library_bump"), reading(), NEW)
     assert list(found) == ["stop_and_restart"]
     assert "trigger library_bump" in str(found["stop_and_restart"])
@@ -65,3 +72,24 @@ def test_without_one_left_the_run_ends_as_the_runbook_would() -> None:
         demand_accepted({"library_bump": open_}, ())
     with pytest.raises(Refused, match="rolling_bounce would end with: no way leads there"):
         demand_accepted({"library_bump": open_, "rolling_bounce": certain}, ())
+
+
+def test_a_reading_that_is_missed_once_is_no_refusal(
+    change: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is taken again as in any step, and the log has it; the other lines of the trial are not this run's."""
+    answers = [Inconclusive("the topology command gave no answer")]
+
+    def check(trial: Run, _: Plan) -> None:
+        def read() -> None:
+            if answers:
+                raise answers.pop()
+
+        trial.say("a line of the other runbook")
+        trial.patiently(read)
+
+    monkeypatch.setattr(module, "check_deployer", check)
+    with caplog.at_level(logging.INFO):
+        assert refused_by(replace(change, patient=True), ("stop_and_restart",), reading(), OLD) == {}
+    [line] = caplog.messages
+    assert line.endswith("reads again (0 of 30 s): the topology command gave no answer")

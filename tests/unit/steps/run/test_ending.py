@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.steps.run.ending import StepFailed, StepUnreachable, reported
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -48,6 +48,25 @@ def test_an_error_of_a_dry_run_says_so(run: Run, caplog: pytest.LogCaptureFixtur
     assert last_line(caplog, run, Inconclusive("no metrics")) == (
         "[orders @ demo] REFUSED, nothing was changed: no metrics"
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "level"),
+    [
+        (Refused("lag 7"), "ERROR"),
+        (BadInput("no such release"), "ERROR"),
+        (Drifted("topic recreated"), "ERROR"),
+        (Inconclusive("no metrics"), "WARNING"),
+        (Unreachable("no broker answers"), "WARNING"),
+    ],
+)
+def test_the_last_line_is_as_loud_as_its_cause(
+    run: Run, caplog: pytest.LogCaptureFixture, error: RunbookError, level: str
+) -> None:
+    """A filter of a log for warnings and errors shows why a step ended, whether or not its run was found."""
+    for of in (run, None):
+        last_line(caplog, of, error)
+        assert caplog.records[-1].levelname == level
 
 
 def test_after_a_write_no_line_says_that_nothing_was_changed(run: Run, caplog: pytest.LogCaptureFixture) -> None:

@@ -16,8 +16,8 @@ from kstreams_runbooks.ledger.card_facts import card_facts
 from kstreams_runbooks.model.runs.cards import InputsPaused, InstanceMoved, PersonAsked
 from kstreams_runbooks.model.runs.object_stages import AskPerson, PauseInputs, ResumeInputs
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.question import WITH_REASON
 from kstreams_runbooks.model.runs.stages import StartAll
-from kstreams_runbooks.steps.run.answer import WITH_REASON
 from kstreams_runbooks.steps.run.person import ANSWERED, require_done
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import Step

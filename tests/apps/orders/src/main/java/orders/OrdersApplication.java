@@ -62,7 +62,7 @@ public final class OrdersApplication {
         Settings settings = Settings.read(files);
         StreamsConfig config = config(settings);
         try {
-            return new RunningApplication(OrdersTopology.of(settings, config), config);
+            return new RunningApplication(OrdersTopology.of(settings, config), config, settings.cleanUp());
         } catch (ConfigException e) {
             throw new SettingsException(e.getMessage());
         } catch (KafkaException e) {

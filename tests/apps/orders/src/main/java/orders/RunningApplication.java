@@ -18,9 +18,11 @@ final class RunningApplication {
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
 
     private final KafkaStreams streams;
+    private final boolean cleanUp;
     private final CountDownLatch stopped = new CountDownLatch(1);
 
-    RunningApplication(Topology topology, StreamsConfig config) {
+    RunningApplication(Topology topology, StreamsConfig config, boolean cleanUp) {
+        this.cleanUp = cleanUp;
         streams = new KafkaStreams(topology, config);
         StreamsState state = new StreamsState();
         state.register();
@@ -34,6 +36,10 @@ final class RunningApplication {
     /** Returns when the instance was stopped from outside. */
     void run() throws InterruptedException {
         Runtime.getRuntime().addShutdownHook(new Thread(this::stop, "orders-stop"));
+        if (cleanUp) {
+            LOG.info("local state is deleted: {}=true", Settings.CLEAN_UP);
+            streams.cleanUp();
+        }
         streams.start();
         stopped.await();
     }

@@ -24,6 +24,7 @@ final class Settings {
     static final String AUDIT = "audit";
     static final String AUDIT_COUNTS = "audit.counts";
     static final String WINDOWED_CHANGELOG = "windowed.changelog";
+    static final String CLEAN_UP = "clean.up";
 
     private static final Map<String, String> DEFAULTS = Map.ofEntries(
             Map.entry("topic.orders", "orders"),
@@ -39,7 +40,8 @@ final class Settings {
             Map.entry(PROCESSING_DELAY, "0"),
             Map.entry(AUDIT, "false"),
             Map.entry(AUDIT_COUNTS, "false"),
-            Map.entry(WINDOWED_CHANGELOG, "true"));
+            Map.entry(WINDOWED_CHANGELOG, "true"),
+            Map.entry(CLEAN_UP, "false"));
 
     /** Read by the launcher, which starts the release and the agents before there is an application. */
     private static final List<String> OF_THE_LAUNCHER = List.of("release", "metrics.port", "facts.agent");
@@ -120,6 +122,11 @@ final class Settings {
     /** Whether the counts of open windows are kept in a changelog as well. */
     boolean windowedChangelog() {
         return flag(WINDOWED_CHANGELOG);
+    }
+
+    /** Whether all local state is deleted before the start. */
+    boolean cleanUp() {
+        return flag(CLEAN_UP);
     }
 
     /** What goes to Kafka Streams: a copy, everything as text. */
