@@ -50,6 +50,8 @@ OPERATIONS = {
 QUIET: dict[str, Any] = {"log_level": 0, "error_cb": lambda _: None}
 
 _CALL_S = 15
+# A broker that has just started accepts no login while it is busy.
+_ACCEPTS_S = 90
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Logins:
         )
         for future in self._admin.alter_user_scram_credentials([change], request_timeout=_CALL_S).values():
             future.result()
-        until(lambda: self._accepts(made), _CALL_S, f"the broker accepts the login {name}")
+        until(lambda: self._accepts(made), _ACCEPTS_S, f"the broker accepts the login {name}")
 
     def settings(self, login: Login, port: int | None = None) -> dict[str, Any]:
         """Settings in librdkafka's names; observe.clients and counting.java_client translate them for the others."""

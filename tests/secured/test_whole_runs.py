@@ -25,6 +25,8 @@ pytestmark = pytest.mark.long
 _WARM_S, _USED_S = 5, 120
 # Calls that a run makes only where something is there, with the test that takes their right away.
 SELDOM = {
+    "records": "offsets are left that may be markers: tests/hostile/test_rights.py",
+    "transactions": "no request is logged without an open transaction: tests/hostile/test_rights.py",
     "in-sync": "a replica is out of sync: tests/unit/observe/kafka/test_in_sync.py",
     "producers": "a transaction is open at the end of a partition: tests/hostile/test_rights.py",
     "remove-members": "a member without group.instance.id stays behind: tests/hostile/test_write_rights.py",
