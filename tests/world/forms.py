@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kstreams_runbooks.errors import BadInput
 from lab.settings import CHECKOUT
 
 FILE = CHECKOUT / "docs" / "forms.md"
@@ -29,6 +30,9 @@ def _lines() -> Iterator[str]:
     from airflow.dag_processing.dagbag import DagBag
 
     bag = DagBag(dag_folder=str(CHECKOUT / "dags"), bundle_name="dags")
+    if bag.import_errors:
+        # A busy machine imports a DAG too slowly, and the page would lack its form.
+        raise BadInput(f"forms: {next(iter(bag.import_errors.values())).splitlines()[-1]}; print them again")
     yield _HEAD
     for name in sorted(bag.dags):
         dag = bag.dags[name]

@@ -22,7 +22,7 @@ _OF_A_PLAN: frozenset[On] = frozenset({"brought", "dropped", "left", "undone"})
 def require_rights(run: Run, reading: ApplicationReading) -> None:
     """Refused without a right of the connection's login that a run certainly needs, Inconclusive if it is not known.
 
-    These are all that it reads with and, unless it is a dry run, what it writes with this form whatever its plan. What
+    These are all that it reads with and, unless it is a dry run, what it writes with this form under every plan. What
     depends on the plan is demanded with the plan (steps/plan/before.py). A DAG that rules/rights.yaml does not name
     demands nothing.
     """

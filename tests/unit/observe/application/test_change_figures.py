@@ -16,7 +16,7 @@ def reader(sizes: Any = None, held: Any = _HELD) -> SimpleNamespace:
         topic_names=lambda: frozenset({"app-x-changelog", "orders", "out"}),
         topics=lambda names: tuple(TopicReading(name, "id", 2) for name in sorted(names)),
         bytes_of=lambda topics: dict.fromkeys(topics, 7) if sizes is None else sizes,
-        ask=lambda _what, _call: held,
+        patiently=lambda _read, _missing: held,
     )
 
 
