@@ -181,6 +181,14 @@ def test_what_an_application_writes_itself_or_reads_globally_is_not_swapped() ->
     assert created == {"empty-of-in-for-app"}
 
 
+@pytest.mark.parametrize(("switch", "reads"), [("swap", True), ("copier", False), ("manual", False)])
+def test_the_application_itself_reads_the_empty_topics_of_a_swap(switch: str, reads: bool) -> None:
+    """Without that its Streams client ends while the inputs are held."""
+    found = granted("control_topic_flush", OWN, {"switch": switch})
+    assert (("User:orders", "Read", "Topic", "empty-of-in-for-app") in found) is reads
+    assert ("User:orders", "Read", "Topic", "in") in found
+
+
 def test_a_version_that_a_run_brings_decides_what_goes_and_what_comes() -> None:
     """A flush deletes records of what it no longer reads; a reset deletes what runs, and creates what comes."""
     own = replace(
