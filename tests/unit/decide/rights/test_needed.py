@@ -276,3 +276,14 @@ def test_a_guarantee_that_is_not_declared_is_a_note() -> None:
 def test_a_runbook_that_is_no_dag_has_no_rows() -> None:
     assert [row.name for row in RUNBOOKS if not row.is_dag and rows_of(rights(), row.name)] == []
     assert rows_of(rights(), "a-dag-of-a-team") == ()
+
+
+@pytest.mark.parametrize(
+    ("targets", "sought"),
+    [(None, {"in", "rules"}), ({"in": "earliest"}, {"in"}), ({"*": "latest"}, {"in", "rules"})],
+)
+def test_other_offsets_are_set_on_the_inputs_that_have_a_target(
+    targets: dict[str, str] | None, sought: set[str]
+) -> None:
+    found = acls("reset_and_cleanup", OWN, {"mode": "offsets", "targets": targets})
+    assert {one.name for one in found if one.resource == "Topic" and "offsets-on-topics" in one.rows} == sought
