@@ -68,9 +68,8 @@ CHANGE = Case("plan_change", {}, lambda: (observe(), describe_release(), plan_of
 
 
 def resets(**form: Any) -> Case:
-    """A reset with this form; its ACLs are printed with the same form, without the targets, on which none depends."""
-    given = {name: value for name, value in form.items() if name != "targets"}
-    words = [word for name, value in given.items() for word in ("--param", f"{name}={as_given(value)}")]
+    """A reset with this form; its ACLs are printed with the same form."""
+    words = [word for name, value in form.items() for word in ("--param", f"{name}={as_given(value)}")]
     return Case(
         "reset_and_cleanup",
         form,

@@ -14,6 +14,7 @@ _OPEN: dict[str, type] = {
     "copier": str,
     "empty_topics": dict,
     "clean_outputs": list,
+    "targets": dict,
 }
 _WORDS: dict[type, str] = {str: "a text", dict: 'an object such as {"a": "b"}', list: 'a list such as ["a"]'}
 

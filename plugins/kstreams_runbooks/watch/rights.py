@@ -29,12 +29,19 @@ _UNKNOWN = "unknown"
 
 
 def own_resources(
-    fleet: Fleet, entry: Application, reading: ApplicationReading, reader: ClusterReader | None, *, seen: bool = False
+    fleet: Fleet,
+    entry: Application,
+    reading: ApplicationReading,
+    reader: ClusterReader | None,
+    *,
+    seen: bool = False,
+    retires: bool = False,
 ) -> OwnResources:
     """The resources of an application by its entry, by the topology that runs, and by its cluster if it is read.
 
     Without one of both its internal topics are Missing. With `seen` they are those of the reading then, to compare what
     is granted: a prefix is not needed for topics that have names, and what was not read is demanded by the next step.
+    Topics that this login does not see are looked for without `seen`, or if the run `retires` them.
     """
     declared = tuple(dict.fromkeys((*entry.inputs, *entry.control, *entry.rule_topics)))
     guarantee = entry.processing_guarantee
@@ -55,7 +62,7 @@ def own_resources(
     if reader is None:
         return _unnamed(own, Missing("the cluster was not read"))
     names = reader.names()
-    return _left(fleet, entry, _named(own, topology, names), names)
+    return _left(fleet, entry, _named(own, topology, names), names.every() if retires or not seen else names.visible)
 
 
 def _unnamed(own: OwnResources, why: Missing) -> OwnResources:
@@ -78,10 +85,10 @@ def _seen(fleet: Fleet, entry: Application, reading: ApplicationReading, own: Ow
     )
 
 
-def _left(fleet: Fleet, entry: Application, own: OwnResources, names: TopicNames) -> OwnResources:
+def _left(fleet: Fleet, entry: Application, own: OwnResources, names: Collection[str]) -> OwnResources:
     """With the internal topics that exist and that the running version does not have; a longer id has its own."""
     ids = {one.application_id for one in fleet.entries.values() if one.cluster == entry.cluster}
-    found = internal_by_id(names.visible, ids).get(entry.application_id, ())
+    found = internal_by_id(names, ids).get(entry.application_id, ())
     others = {*own.inputs, *own.outputs, *(own.running if isinstance(own.running, tuple) else ())}
     return replace(own, left=tuple(sorted(set(found) - others)))
 

@@ -104,3 +104,12 @@ def test_topics_that_the_running_version_does_not_have_are_left(fleet: Fleet) ->
     names = TopicNames.of((*NAMES, "app-old-repartition", "app-v2-old-repartition"))
     assert of(fleet, reading(instance("one", topology=TOPOLOGY)), names).left == ("app-old-repartition",)
     assert of(fleet, reading(instance("one", topology=TOPOLOGY))).left == Missing("the cluster was not read")
+
+
+def test_topics_that_are_left_and_hidden_are_named_if_the_run_retires_them(fleet: Fleet) -> None:
+    """Without Describe on it a topic is not in the list, and its right would never be asked for."""
+    names = TopicNames.of(NAMES, hidden=["app-old-repartition"])
+    running = reading(instance("one", topology=TOPOLOGY))
+    assert of(fleet, running, names).left == ("app-old-repartition",)
+    assert of(fleet, running, names, seen=True).left == ()
+    assert of(fleet, running, names, seen=True, retires=True).left == ("app-old-repartition",)

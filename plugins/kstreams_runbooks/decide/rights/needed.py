@@ -138,7 +138,7 @@ def _holds(condition: str, form: _Form) -> bool:
 
 def _named(word: On, own: OwnResources, form: _Form) -> _Named:
     ids = (own.application_id,)
-    given = form.get("empty_topics") or {}
+    given, targets = form.get("empty_topics") or {}, form.get("targets") or {}
     # What the application writes itself or reads globally is never swapped (decide/plans/swap.py).
     swapped = [one for one in own.inputs if one not in {*own.sinks, *own.globals}]
     empties = {one: given.get(one) or empty_topic_name(one, own.application_id) for one in swapped}
@@ -156,6 +156,7 @@ def _named(word: On, own: OwnResources, form: _Form) -> _Named:
         "empty": lambda: _literal(empties.values()),
         "created_empty": lambda: _literal(empty for one, empty in empties.items() if one not in given),
         "cleaned": lambda: _literal(map(str, form.get("clean_outputs") or ())),
+        "sought": lambda: _literal(one for one in own.inputs if not targets or one in targets or "*" in targets),
         "undone": lambda: _literal(own.undone),
         "group": lambda: _literal(ids),
         "every_group": lambda: _literal([ANY]),

@@ -49,7 +49,8 @@ def _require(
         return
     principals = connection_principals(run.kafka)
     with run.reader() as reader:
-        own = own_resources(load_fleet(), run.application, reading, reader, seen=True)
+        retires = run.record.params.get("mode") == "retire"
+        own = own_resources(load_fleet(), run.application, reading, reader, seen=True, retires=retires)
         for topology in brought:
             own = with_release(own, topology, reader)
         needed = needed_acls(rows, run.record.dag_id, run.record.application, own, principals, run.record.params)

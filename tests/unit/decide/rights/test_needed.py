@@ -181,6 +181,14 @@ def test_what_an_application_writes_itself_or_reads_globally_is_not_swapped() ->
     assert created == {"empty-of-in-for-app"}
 
 
+@pytest.mark.parametrize(("switch", "reads"), [("swap", True), ("copier", False), ("manual", False)])
+def test_the_application_itself_reads_the_empty_topics_of_a_swap(switch: str, reads: bool) -> None:
+    """Without that its Streams client ends while the inputs are held."""
+    found = granted("control_topic_flush", OWN, {"switch": switch})
+    assert (("User:orders", "Read", "Topic", "empty-of-in-for-app") in found) is reads
+    assert ("User:orders", "Read", "Topic", "in") in found
+
+
 def test_a_version_that_a_run_brings_decides_what_goes_and_what_comes() -> None:
     """A flush deletes records of what it no longer reads; a reset deletes what runs, and creates what comes."""
     own = replace(
@@ -268,3 +276,14 @@ def test_a_guarantee_that_is_not_declared_is_a_note() -> None:
 def test_a_runbook_that_is_no_dag_has_no_rows() -> None:
     assert [row.name for row in RUNBOOKS if not row.is_dag and rows_of(rights(), row.name)] == []
     assert rows_of(rights(), "a-dag-of-a-team") == ()
+
+
+@pytest.mark.parametrize(
+    ("targets", "sought"),
+    [(None, {"in", "rules"}), ({"in": "earliest"}, {"in"}), ({"*": "latest"}, {"in", "rules"})],
+)
+def test_other_offsets_are_set_on_the_inputs_that_have_a_target(
+    targets: dict[str, str] | None, sought: set[str]
+) -> None:
+    found = acls("reset_and_cleanup", OWN, {"mode": "offsets", "targets": targets})
+    assert {one.name for one in found if one.resource == "Topic" and "offsets-on-topics" in one.rows} == sought
