@@ -134,6 +134,17 @@ RUNBOOKS: Mapping[str, Scenario] = {
         idle=frozenset({"delete_groups", "delete_records"}),
         new_outputs=_AGAIN,
     ),
+    "reset_by_clean_up": Scenario(
+        dag="reset_and_cleanup",
+        deployed=Deployed(release=TO_RELEASE),
+        params={"settings": started_over.outputs(_AGAIN), "cleared_by": "application"},
+        release=TO_RELEASE,
+        settings=started_over.outputs(_AGAIN),
+        fields=started_over.fields,
+        moments={**_AT_ONCE, "clear_state": (Moment.WORKING,)},
+        idle=frozenset({"delete_groups", "delete_records"}),
+        new_outputs=_AGAIN,
+    ),
     "reset_state": Scenario(
         dag="reset_and_cleanup",
         deployed=Deployed(release=TO_RELEASE),
