@@ -224,7 +224,12 @@ def process_start(found: Deployment) -> ProcessStart | None:
 
 
 def _require_new(deployer: Deployer, instance: str, was: ProcessStart | None) -> None:
-    """StillUp if the deployer shows the start from before; the gate judges one that it does not show now."""
+    """StillUp if the deployer shows the start from before; the gate judges one that it does not show now.
+
+    A dry run has started nothing.
+    """
+    if deployer.would_write:
+        return
     try:
         found = None if was is None else _present(deployer, instance)
     except RunbookError:

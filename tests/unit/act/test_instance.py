@@ -392,3 +392,11 @@ def test_a_look_that_is_missed_after_a_start_costs_nothing() -> None:
     vars(deployer)["instances"] = instances
     run(deployer)
     assert deployer.runs == NEW
+
+
+def test_a_dry_run_has_started_nothing() -> None:
+    """Its process from before is the one that runs."""
+    deployer = Liar()
+    deployer.would_write.append("start o1")
+    run(deployer)
+    assert deployer.steps == ["check", "stop", "apply", "start"]
