@@ -103,7 +103,7 @@ def test_an_instance_that_kept_its_state_is_stopped_and_another_run_recovers(sta
         assert "orders-2: started" not in log_of(stack, trial.run_id, "start_application")
         stack.api().clear(DAG, trial.run_id, "start_application")
         assert finished(stack, trial.run_id) == "failed"
-        assert "this run starts none again" in evidence(stack, trial.run_id)["run"]["outcome_sentence"]
+        assert "this run starts no instance again" in evidence(stack, trial.run_id)["run"]["outcome_sentence"]
         back = begun_other(stack, "undo", run=trial.run_id)
         assert finished(stack, back.run_id) == "failed"
         assert "then trigger reset_and_cleanup again" in evidence(stack, back.run_id)["run"]["outcome_sentence"]

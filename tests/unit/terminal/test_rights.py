@@ -77,7 +77,7 @@ def test_an_undo_takes_a_run_of_the_same_application(tmp_path: Path, monkeypatch
     url = f"sqlite:///{tmp_path / 'ledger.db'}"
     monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", url)
     words = ["rights", "undo", "--application", "app", "--param", "run=r"]
-    assert "there is no ledger yet" in str(CliRunner().invoke(cli, words).exception)
+    assert "no ledger exists yet" in str(CliRunner().invoke(cli, words).exception)
     ledger = new_ledger(tmp_path / "ledger.db")
     form = {"application": "app", "mode": "offsets"}
     ledger.start_run(RunRecord("", "reset_and_cleanup", "r", "app", "demo", "oncall", False, "test", form, 1))

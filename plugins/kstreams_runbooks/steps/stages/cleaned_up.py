@@ -51,14 +51,14 @@ def require_may_clean_up(run: Run) -> tuple[LocalTimes, ...]:
 
 
 def note_state(run: Run) -> None:
-    """Note what each instance has, all of which are down; the first note stays."""
+    """Note the local state of every instance while all are down; a rerun keeps the first note."""
     run.ledger.remember(run.key, _NOTED, encode(require_may_clean_up(run)))
 
 
 def require_not_kept(run: Run, begun: Iterable[str]) -> None:
     """Refused if an instance of this run has kept state; those that it has `begun` to start are seen once more."""
     if kept := run.ledger.recall(run.key, _KEPT):
-        raise Refused(f"{kept}: this run starts none again; {_AGAIN}")
+        raise Refused(f"{kept}: this run starts no instance again; {_AGAIN}")
     for name in begun if stage_at_start(run) else ():
         with stopped_if_kept(run, name):
             run.say(f"{name}: an earlier try has started it, and may have ended before its state was seen")

@@ -130,7 +130,7 @@ def _saved(stage: SetOffsets, undone: Mapping[int, Card]) -> OffsetFacts | None:
 
 
 def _clear_state(run: Run, stage: ClearState) -> None:
-    """Delete the local state of each instance, all of which are down, or note it for the start that deletes it."""
+    """Delete the local state of every instance while all are down, or note it for the start that deletes it."""
     announced = Announced(run, stage)
     # A dry run has stopped none.
     stopped = run.dry_run and stage.side in {one.side for one in run.whole_plan().stopped_before(stage)}

@@ -106,7 +106,7 @@ def test_kept_state_stops_every_instance_and_no_start_follows(
     assert str(raised.value).endswith("trigger reset_and_cleanup again, which does all of it once more")
     assert host.up == []
     host.state = {name: {} for name in NAMES}
-    with pytest.raises(Refused, match="this run starts none again"):
+    with pytest.raises(Refused, match="this run starts no instance again"):
         cleaned_up.require_not_kept(run, ())
 
 
