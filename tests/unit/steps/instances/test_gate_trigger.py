@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import math
+import re
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -60,10 +61,11 @@ async def _event(trigger: module.GateTrigger) -> dict[str, Any]:
 
 
 def test_each_line_has_its_time_the_good_readings_and_the_pace_of_the_lag(waits: Waits) -> None:
-    """A line for each new sentence, whatever its numbers; the last one opens the gate."""
+    """A line for each new sentence; other numbers alone are no new one. The last one opens the gate."""
     event, said = waits(at(1, 5_000), at(2, 4_000), at(3, 500), at(4, 400), at(5, 300))
     assert event["outcome"] == "proceed"
-    assert said[:-1] == [
+    # A busy machine takes a second for what it does here.
+    assert [re.sub(r"\(\d+ of", "(0 of", line) for line in said[:-1]] == [
         "orders-1: wait: first reading: progress shows from the second on (0 of 300 s)",
         "orders-1: wait: lag 4,000 records (limit 1,000); lag falls by 1,000.0 records/s: under its limit in about 3 s "
         "(0 of 300 s)",

@@ -15,10 +15,17 @@ def proceeds(verdict: Verdict) -> bool:
     return verdict.outcome is Outcome.PROCEED
 
 
+@pytest.fixture
+def still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock on which a busy machine takes no time."""
+    monkeypatch.setattr("kstreams_runbooks.steps.run.poll.time.monotonic", lambda: 0.0)
+
+
 def waiting(*reasons: str) -> list[Verdict]:
     return [Verdict(Outcome.WAIT, (reason,)) for reason in reasons]
 
 
+@pytest.mark.usefixtures("still")
 def test_it_ends_with_what_was_seen_then_and_says_each_sentence_once(
     run: Run, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -44,6 +51,7 @@ def test_a_wait_in_which_nothing_changes_says_that_it_goes_on(
     assert said == ["3 left (8 of 60 s)", "3 left (24 of 60 s)", "3 left (40 of 60 s)"]
 
 
+@pytest.mark.usefixtures("still")
 def test_a_line_has_the_trend_of_what_it_waits_for(run: Run, caplog: pytest.LogCaptureFixture) -> None:
     """None yet at the first look."""
     looks, trends = (
