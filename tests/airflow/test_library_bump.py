@@ -90,10 +90,11 @@ def test_a_dry_run_changes_nothing(stack: Stack) -> None:
 def test_bad_input_is_one_sentence_before_anything_is_changed(
     orders: Orders, conf: dict[str, str], task_id: str, sentence: str
 ) -> None:
-    """Unknown release, unknown application with the nearest names."""
+    """Unknown release, unknown application with the nearest names; no library's warning is above the sentence."""
     stack = orders.stack
     run_id = trigger(stack, **conf)
     assert finished(stack, run_id) == "failed"
+    assert sentence in stack.api().loud("library_bump", run_id, task_id)[0]
     log = log_of(stack, run_id, task_id)
     assert "REFUSED, nothing was changed" in log
     assert sentence in log

@@ -49,6 +49,8 @@ _HEALTHY_S = 300
 _PARSED_S = 120
 _CALL_S = 60.0
 _FINISHED = frozenset({"success", "failed"})
+# Levels that Airflow's page of a log shows in colour.
+_LOUD = frozenset({"warning", "error", "critical"})
 _PARTS = ("metadatabase", "scheduler", "dag_processor", "triggerer")
 
 
@@ -233,9 +235,17 @@ class Airflow(AirflowApi):
 
     def log(self, dag_id: str, run_id: str, task_id: str, try_number: int = 1) -> list[str]:
         """Lines of a task's log."""
-        path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/logs/{try_number}"
-        content = self.call("GET", path).get("content") or []
+        content = self._log(dag_id, run_id, task_id, try_number)
         return [str(line.get("event", line)) if isinstance(line, dict) else str(line) for line in content]
+
+    def loud(self, dag_id: str, run_id: str, task_id: str, try_number: int = 1) -> list[str]:
+        """Its warnings and errors: those that the page shows in colour."""
+        content = self._log(dag_id, run_id, task_id, try_number)
+        return [str(one["event"]) for one in content if isinstance(one, dict) and one.get("level") in _LOUD]
+
+    def _log(self, dag_id: str, run_id: str, task_id: str, try_number: int) -> list[Any]:
+        path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/logs/{try_number}"
+        return self.call("GET", path).get("content") or []
 
     def wait_for_dag(self, dag_id: str, limit_s: float = _PARSED_S) -> float:
         """Return when the DAG is known; Refused with its import error if it has one."""
