@@ -49,9 +49,6 @@ def restart(
 ) -> RestartTimes:
     """Stop one instance, delete the local state `clears`, set `target`, remove its members, start it.
 
-    Where nothing is deleted, `target` is set just before the stop: the instance is down for a shorter time. It is set
-    back if the instance is not stopped after all.
-
     `clears` without a directory is all local state, None none of it. With `must_clear` the instance is started only as
     this call asks, its state deleted, on `target` and with `once`: on kept state with empty changelogs it would lose
     data silently, and another release next to older ones could write what they misread.
@@ -89,16 +86,14 @@ def restart(
             _check(deployer, instance, target, clears, once)
         back = _allowed(had, None if already else found, target)
         was = was if already or found is None else process_start(found)
-        between = _Between(deployer, instance, target, clears, must=must_clear)
-        between.set_ahead(None if already or back is None else back[0], told, log)
         requested = _now_ms()
+        between = _Between(deployer, instance, target, clears, must=must_clear)
         try:
             log(f"{instance}: is down already, goes on from there" if already else f"{instance}: stop")
-            with between.set_back(log):
-                _stop(deployer, instance, still_up)
+            _stop(deployer, instance, still_up)
             stopped = _now_ms()
-            log(f"{instance}: down after {stopped - requested} ms")
             if not told:
+                log(f"{instance}: down after {stopped - requested} ms; set {target.text}")
                 between.prepare(log)
             between.require(told)
             if remove_members is not None:
@@ -120,10 +115,7 @@ def restart(
 
 @dataclass(slots=True)
 class _Between:
-    """What is done between a stop and a start; with `must` nothing is started before all of it is done.
-
-    `before` is what an instance that is not stopped after all is set back to, None if `target` was not set ahead.
-    """
+    """What is done between a stop and a start; with `must` nothing is started before all of it is done."""
 
     deployer: Deployer
     instance: str
@@ -132,53 +124,12 @@ class _Between:
     must: bool
     cleared: bool = False
     ready: bool = False
-    before: Target | None = None
-
-    def set_ahead(self, before: Target | None, told: list[str], log: Callable[[str], None]) -> None:
-        """Set the target while the instance still runs, unless state goes first or nothing is known to set back to.
-
-        Interrupted, and set back, if a signal arrived meanwhile.
-        """
-        if before is None or self.must or self.clears is not None:
-            return
-        self.before = before
-        with self.set_back(log):
-            self.prepare(log)
-            if told:
-                raise Interrupted(f"{self.instance}: {told[0]} arrived before its stop; it runs as before")
-
-    @contextmanager
-    def set_back(self, log: Callable[[str], None]) -> Iterator[None]:
-        """Set back what was set ahead, if the instance is not stopped: its next start is then the one from before."""
-        try:
-            yield
-        except BaseException as error:
-            self._set_back(error, log)
-            raise
-
-    def _set_back(self, error: BaseException, log: Callable[[str], None]) -> None:
-        if self.before is None:
-            return
-        try:
-            if _declared(_present(self.deployer, self.instance)) != self.before:
-                self.deployer.apply(self.instance, self.before)
-                log(f"{self.instance}: was not stopped; set back to {self.before.text}")
-        except RunbookError as second:
-            raise Refused(
-                f"{error}; and {self.instance} was not set back to {self.before.text}: {second}; its next start is "
-                f"with {self.target.text}: set it back manually"
-            ) from error
-        self.ready = False
 
     def prepare(self, log: Callable[[str], None]) -> None:
-        """Delete the local state and set the target, unless that was done ahead."""
-        if self.ready:
-            return
         if self.clears is not None:
             self.deployer.clear_state(self.instance, self.clears.names)
             log(f"{self.instance}: {self.clears.what} cleared")
         self.cleared = True
-        log(f"{self.instance}: set {self.target.text}")
         self.deployer.apply(self.instance, self.target)
         self.ready = True
 
