@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe import ClusterReader
 from lab import application, kafka
 from lab.afresh import afresh, empty_group
@@ -30,6 +31,7 @@ _MINUTE, _HOUR = (
 )
 _IDLE_S = 65
 _FORGOTTEN_S = 120
+_SETTLED_S = 60
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +58,8 @@ def idle(stack: Stack, **settings: str) -> None:
 def flushed(stack: Stack, release: str) -> None:
     """A flush by swapped inputs: from its first stop on the broker keeps offsets for a minute."""
     keeps(stack, _HOUR)
+    # Tasks that have caught up move once more after a start, and `check` refuses a group in a rebalance.
+    until(settled(stack), _SETTLED_S, "the group is Stable", poll_s=1)
     trial = begun_other(stack, DAG, release=release, **SWAP)
     question(stack, trial.run_id)
     keeps(stack, _MINUTE)
@@ -64,6 +68,17 @@ def flushed(stack: Stack, release: str) -> None:
     assert state == "success", document["run"]["outcome_sentence"]
     assert document["run"]["outcome"] == COMPLETED
     assert held_by(stack) == ()
+
+
+def settled(stack: Stack) -> Callable[[], bool]:
+    """Whether the group is in no rebalance."""
+
+    def look() -> bool:
+        with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
+            group = reader.group("orders")
+        return not isinstance(group, Missing) and group.state == "Stable"
+
+    return look
 
 
 def forgotten(stack: Stack, topic: str) -> Callable[[], bool]:
