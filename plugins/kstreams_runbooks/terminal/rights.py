@@ -44,7 +44,7 @@ def _of_undone(entry: "Application", fields: dict[str, Any]) -> tuple[dict[str, 
     if not (run := str(fields.get("run") or "")):
         return fields, ()
     if (ledger := Ledger.existing()) is None:
-        raise BadInput(f"--param run={outside(run, 80)}: no ledger exists yet, so there is no such run; leave it out")
+        raise BadInput(f"--param run={outside(run, 80)}: no ledger exists yet; leave it out")
     record, form, topics = undone_form(ledger, run)
     if record.application != entry.name:
         raise BadInput(
