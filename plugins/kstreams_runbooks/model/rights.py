@@ -11,11 +11,11 @@ LoginRole = Literal["observer", "operator", "spark", "application", "test"]
 # Resources of an application. Topics: `inputs` (declared, controls, rules and sources), `globals` (sources of global
 # tables), `outputs` (declared), `sinks` (of its topology), `repartition`, `changelogs`, `running` and `brought` (the
 # internal topics of the version that runs, and of the one that a run brings), `dropped` (repartition topics of the
-# first alone), `left` (internal topics that exist and are in neither), `empty` (read in place of inputs by a flush),
-# `created_empty` (those that the form does not give), `cleaned` (outputs that the form names), `sought` (inputs with a
-# target in it), `undone` (created or deleted by the run that an undo takes back). Groups: `group`, `every_group`,
-# `spark_groups`. Transactional ids: `writers` (of what it reads), `own_transactions`, `exactly_once` (its own, if it
-# has any).
+# first alone), `still_read` (the other repartition topics), `left` (internal topics that exist and are in neither),
+# `empty` (read in place of inputs by a flush), `created_empty` (those that the form does not give), `cleaned` (outputs
+# that the form names), `sought` (inputs with a target in it), `undone` (created or deleted by the run that an undo
+# takes back). Groups: `group`, `every_group`, `spark_groups`. Transactional ids: `writers` (of what it reads),
+# `own_transactions`, `exactly_once` (its own, if it has any).
 On = Literal[
     "inputs",
     "globals",
@@ -27,6 +27,7 @@ On = Literal[
     "running",
     "brought",
     "dropped",
+    "still_read",
     "empty",
     "created_empty",
     "cleaned",

@@ -153,6 +153,7 @@ def _named(word: On, own: OwnResources, form: _Form) -> _Named:
         "running": lambda: _internal(own.running, own.application_id),
         "brought": lambda: _internal(own.running if own.brought is None else own.brought, own.application_id),
         "dropped": lambda: _internal(_dropped(own), own.application_id),
+        "still_read": lambda: _internal(_still_read(own), own.application_id),
         "empty": lambda: _literal(empties.values()),
         "created_empty": lambda: _literal(empty for one, empty in empties.items() if one not in given),
         "cleaned": lambda: _literal(map(str, form.get("clean_outputs") or ())),
@@ -176,6 +177,13 @@ def _dropped(own: OwnResources) -> tuple[str, ...] | Missing:
     if isinstance(own.repartition, Missing):
         return own.repartition
     return tuple(name for name in own.repartition if name not in own.brought)
+
+
+def _still_read(own: OwnResources) -> tuple[str, ...] | Missing:
+    dropped = _dropped(own)
+    if isinstance(own.repartition, Missing) or isinstance(dropped, Missing):
+        return own.repartition
+    return tuple(name for name in own.repartition if name not in dropped)
 
 
 def _internal(names: tuple[str, ...] | Missing, application_id: str) -> _Named:

@@ -198,6 +198,9 @@ def test_a_version_that_a_run_brings_decides_what_goes_and_what_comes() -> None:
     )
     flush = {name for who, right, _, name in granted("control_topic_flush", own) if (who, right) == (ONE, "Delete")}
     assert {"app-by-key-repartition", "app-new-repartition"} & flush == {"app-by-key-repartition"}
+    found = needed_acls(rights(), "control_topic_flush", "a", own, PRINCIPALS, {}).acls
+    committed = {one.name for one in found if one.resource == "Topic" and "offsets-on-topics" in one.rows}
+    assert committed == {"in", "rules", "empty-of-in-for-app", "empty-of-rules-for-app", "app-new-repartition"}
     reset = granted("reset_and_cleanup", own)
     created = {name for who, right, _, name in reset if (who, right) == (ONE, "Create")}
     assert created == {"app-new-repartition", "app-s-changelog"}
