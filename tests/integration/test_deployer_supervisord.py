@@ -232,7 +232,7 @@ def test_topology_of_a_release(settings: SupervisordSettings) -> None:
 
 
 def test_restart_is_told_to_go_in_the_middle(settings: SupervisordSettings) -> None:
-    """SIGTERM while the process stops: it is started again as it was, and a rerun finishes."""
+    """SIGTERM while the process stops: it is started again with what is set, and a rerun finishes."""
     control = deployer(settings)
     control.start("o1")
     before = described(settings).pid
@@ -241,7 +241,7 @@ def test_restart_is_told_to_go_in_the_middle(settings: SupervisordSettings) -> N
     with pytest.raises(Interrupted, match="SIGTERM arrived during its restart"):
         restart(control, "o1", Target("4.3.1"), remove_members=None, log=said.append)
     after = described(settings)
-    assert (after.process, after.release) == ("running", "3.4.1")
+    assert (after.process, after.release, after.applied) == ("running", "4.3.1", True)
     assert after.pid != before
     times = restart(control, "o1", Target("4.3.1"), remove_members=None, log=said.append)
     assert (described(settings).release, described(settings).applied) == ("4.3.1", True)

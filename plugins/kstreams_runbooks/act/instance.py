@@ -49,6 +49,9 @@ def restart(
 ) -> RestartTimes:
     """Stop one instance, delete the local state `clears`, set `target`, remove its members, start it.
 
+    If nothing is deleted, `target` is set, and read back, just before the stop: so the instance is down for a shorter
+    time. It is set back if the old process goes on.
+
     `clears` without a directory is all local state, None none of it. With `must_clear` the instance is started only as
     this call asks, its state deleted, on `target` and with `once`: on kept state with empty changelogs it would lose
     data silently, and another release next to older ones could write what they misread.
@@ -86,21 +89,24 @@ def restart(
             _check(deployer, instance, target, clears, once)
         back = _allowed(had, None if already else found, target)
         was = was if already or found is None else process_start(found)
+        between = _Between(deployer, instance, target, clears, log, None if already else _declared(found), must_clear)
+        between.set_ahead(told)
         requested = _now_ms()
-        between = _Between(deployer, instance, target, clears, must=must_clear)
         try:
             log(f"{instance}: is down already, goes on from there" if already else f"{instance}: stop")
-            _stop(deployer, instance, still_up)
+            with between.set_back(BaseException):
+                _stop(deployer, instance, still_up)
             stopped = _now_ms()
+            log(f"{instance}: down after {stopped - requested} ms")
             if not told:
-                log(f"{instance}: down after {stopped - requested} ms; set {target.text}")
-                between.prepare(log)
+                between.prepare()
             between.require(told)
             if remove_members is not None:
                 remove_members()
-            deployer.start(instance, once)
-            started = _now_ms()
-            _require_new(deployer, instance, was)
+            with between.set_back(StillUp):
+                deployer.start(instance, once)
+                started = _now_ms()
+                _require_new(deployer, instance, was)
         except BaseException as error:
             if not must_clear:
                 _start_again(deployer, instance, error, log, back)
@@ -115,21 +121,81 @@ def restart(
 
 @dataclass(slots=True)
 class _Between:
-    """What is done between a stop and a start; with `must` nothing is started before all of it is done."""
+    """What is done between a stop and a start; with `must` nothing is started before all of it is done.
+
+    `before` is what was declared when this call found the instance up, None if it was down or that is unknown.
+    """
 
     deployer: Deployer
     instance: str
     target: Target
     clears: TaskDirectories | None
+    log: Callable[[str], None]
+    before: Target | None
     must: bool
     cleared: bool = False
+    asked: bool = False
     ready: bool = False
 
-    def prepare(self, log: Callable[[str], None]) -> None:
+    def set_ahead(self, told: list[str]) -> None:
+        """Set the target while the instance still runs, unless state goes first or nothing is known to set back to.
+
+        Refused if it is declared otherwise afterwards, Interrupted if a signal arrived: set back, and nothing stopped.
+        """
+        if self.before is None or self.must or self.clears is not None:
+            return
+        with self.set_back(BaseException):
+            self.prepare()
+            if not self.deployer.would_write and (now := self._declared_now()) != self.target:
+                raise Refused(
+                    f"{self.instance}: is not stopped: its deployer reported {self.target.text} as set, but shows "
+                    f"{_text(now)}; correct the deployer, then clear this step"
+                )
+            if told:
+                raise Interrupted(f"{self.instance}: {told[0]} arrived before its stop; it runs as before")
+
+    @contextmanager
+    def set_back(self, kinds: type[BaseException]) -> Iterator[None]:
+        """Set the declaration back after an error of these kinds: the process that goes on would start with it."""
+        try:
+            yield
+        except kinds as error:
+            if self.before is not None and self.asked:
+                self._set_back(error, self.before)
+            raise
+
+    def _set_back(self, error: BaseException, before: Target) -> None:
+        try:
+            if (now := self._declared_now()) != before:
+                self.log(f"{self.instance}: is set to {_text(now)}; set back to {before.text}")
+                self.deployer.apply(self.instance, before)
+        except RunbookError as second:
+            kind = type(error) if isinstance(error, Interrupted | StillUp) else Refused
+            raise kind(
+                f"{error}; and {self.instance} was not set back to {before.text}: {second}; its next start is with "
+                f"{self._shown_now()}: set it back manually"
+            ) from error
+        self.asked = self.ready = False
+
+    def _declared_now(self) -> Target | None:
+        return _declared(_present(self.deployer, self.instance))
+
+    def _shown_now(self) -> str:
+        try:
+            return _text(self._declared_now())
+        except RunbookError:
+            return _text(None)
+
+    def prepare(self) -> None:
+        """Delete the local state and set the target, unless that was done ahead."""
+        if self.ready:
+            return
         if self.clears is not None:
             self.deployer.clear_state(self.instance, self.clears.names)
-            log(f"{self.instance}: {self.clears.what} cleared")
+            self.log(f"{self.instance}: {self.clears.what} cleared")
         self.cleared = True
+        self.log(f"{self.instance}: set {self.target.text}")
+        self.asked = True
         self.deployer.apply(self.instance, self.target)
         self.ready = True
 
@@ -196,9 +262,8 @@ def _start_again(
     try:
         declared = _declared(_present(deployer, instance))
         if allowed is not None and declared not in allowed:
-            is_set = declared.text if declared else "an unknown release"
             wanted = f" with {allowed[0].text}"
-            log(f"{instance}: is set to {is_set}; set back to {allowed[0].text}")
+            log(f"{instance}: is set to {_text(declared)}; set back to {allowed[0].text}")
             deployer.apply(instance, allowed[0])
         log(f"{instance}: {type(error).__name__} during its restart: {error}; it is started with what is declared now")
         deployer.start(instance)
@@ -262,6 +327,10 @@ def _declared(found: Deployment | None) -> Target | None:
     """What is set for the next start; None if that is unknown, or partly hidden."""
     target = None if found is None else found.target
     return None if target is None or isinstance(target, Missing) else target
+
+
+def _text(declared: Target | None) -> str:
+    return declared.text if declared else "an unknown release"
 
 
 @contextmanager

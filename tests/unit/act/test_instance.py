@@ -11,7 +11,7 @@ from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import Interrupted, Refused, StillUp, Unreachable, WriteRefused
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, Directories, TaskDirectories
-from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
+from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
 from kstreams_runbooks.model.target import RunbookSettings, Target
 
 
@@ -32,8 +32,10 @@ class Recorder:
 
     def instances(self) -> tuple[Deployment, ...]:
         """One instance."""
-        process, pid = ("running", self.pid) if self.up else ("stopped", None)
-        return (Deployment(Taken(0, "here"), "o1", process, self.started_at_ms, pid, "3.4.1", (), True),)  # type: ignore[arg-type]
+        process: ProcessState = "running" if self.up else "stopped"
+        pid = self.pid if self.up else None
+        release, settings = self.declared.release, self.declared.settings
+        return (Deployment(Taken(0, "here"), "o1", process, self.started_at_ms, pid, release, settings, True),)
 
     def check_apply(self, instance: str, target: Target) -> None:
         """Nothing speaks against it unless `at` does."""
@@ -142,7 +144,7 @@ def failing(step: str, times: int = 1) -> Callable[[str], None]:
 
 
 def test_members_are_removed_when_the_process_is_gone() -> None:
-    """Guards, stop, settings, members, start: in this order."""
+    """Guards, settings, stop, members, start: it is not down while its settings are written."""
     deployer = Recorder()
 
     def remove() -> None:
@@ -150,7 +152,7 @@ def test_members_are_removed_when_the_process_is_gone() -> None:
         deployer.steps.append("remove")
 
     run(deployer, remove)
-    assert deployer.steps == ["check", "stop", "apply", "remove", "start"]
+    assert deployer.steps == ["check", "apply", "stop", "remove", "start"]
     assert deployer.runs == NEW
 
 
@@ -206,11 +208,11 @@ def test_instance_that_is_down_is_started_although_nothing_can_be_applied() -> N
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize(
     ("step", "runs"),
-    [("stop", Target("3.4.1")), ("apply", NEW), ("remove", NEW), ("start", NEW)],
+    [("stop", NEW), ("remove", NEW), ("start", NEW)],
     ids=str,
 )
 def test_signal_in_the_middle_starts_the_instance(number: signal.Signals, step: str, runs: object) -> None:
-    """Told to go before the settings were written, it starts as it was; after, with the new ones."""
+    """It starts with the new settings: they were written before the stop."""
     before = signal.getsignal(number)
     deployer = Recorder(at=signalled(step, number))
     remove = signalled("remove", number) if step == "remove" else lambda _: None
@@ -222,14 +224,71 @@ def test_signal_in_the_middle_starts_the_instance(number: signal.Signals, step: 
     assert signal.getsignal(number) is before
 
 
-@pytest.mark.parametrize("step", ["stop", "apply", "start"])
-def test_error_in_the_middle_starts_the_instance(step: str) -> None:
-    """The error is raised after it."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signal_before_the_stop_leaves_the_instance_as_it_was(number: signal.Signals) -> None:
+    """It runs on, and its next start is the one from before."""
+    deployer = Recorder(at=signalled("apply", number))
+    with pytest.raises(Interrupted, match=r"^o1: SIG\w+ arrived before its stop; it runs as before$"):
+        run(deployer)
+    assert (deployer.steps, deployer.declared) == (["check", "apply", "apply"], Target("3.4.1"))
+    assert deployer.runs == Target("3.4.1")
+
+
+@pytest.mark.parametrize(("step", "declared"), [("stop", Target("3.4.1")), ("start", NEW)])
+def test_error_in_the_middle_starts_the_instance(step: str, declared: Target) -> None:
+    """The error is raised after it. An instance that was not stopped is set back."""
     deployer = Recorder(at=failing(step))
     with pytest.raises(Unreachable, match=f"{step} failed"):
         run(deployer)
-    assert deployer.up
+    assert (deployer.up, deployer.declared) == (True, declared)
     assert deployer.steps[-1] == "start"
+
+
+def test_an_instance_whose_settings_fail_is_not_stopped() -> None:
+    """What was written in part is set back."""
+    deployer = Recorder(at=failing("apply"))
+    with pytest.raises(Unreachable, match=r"^apply failed$"):
+        run(deployer)
+    assert (deployer.steps, deployer.runs) == (["check", "apply"], Target("3.4.1"))
+
+
+def test_an_instance_that_is_not_set_back_is_named() -> None:
+    """Its next start is another one than before: a person has to know."""
+    failures = iter(["", "stop", "apply"])
+
+    def at(name: str) -> None:
+        if name in {"stop", "apply"} and next(failures) == name:
+            raise Unreachable(f"{name} failed")
+
+    with pytest.raises(Refused) as raised:
+        run(Recorder(at=at))
+    assert str(raised.value) == (
+        "stop failed; and o1 was not set back to release=3.4.1: apply failed; its next start is with release=4.3.1, "
+        "upgrade.from=3.4: set it back manually"
+    )
+
+
+def test_an_instance_whose_settings_are_unknown_is_stopped_first() -> None:
+    """Nothing could set it back."""
+    deployer = Recorder()
+    hidden = [replace(one, release=Missing("not shown")) for one in deployer.instances()]
+    vars(deployer)["instances"] = lambda: hidden if deployer.up and deployer.pid == 7 else Recorder.instances(deployer)
+    run(deployer)
+    assert deployer.steps == ["check", "stop", "apply", "start"]
+
+
+@pytest.mark.parametrize("error", [StillUp("o1: is up"), Refused("o1: still there")])
+def test_an_instance_that_does_not_stop_keeps_what_it_had(error: Exception) -> None:
+    """Its old process lives: what it reads at its next start is what it reads now."""
+
+    def at(name: str) -> None:
+        if name == "stop":
+            raise error
+
+    deployer = Recorder(at=at)
+    with pytest.raises(type(error)):
+        run(deployer)
+    assert (deployer.declared, deployer.runs is not None) == (Target("3.4.1"), True)
 
 
 def test_error_of_the_group_starts_the_instance() -> None:
@@ -255,7 +314,7 @@ def test_unexpected_error_starts_the_instance_too() -> None:
     """Whatever it is."""
 
     def at(name: str) -> None:
-        if name == "apply":
+        if name == "start" and deployer.steps.count("start") == 1:
             raise KeyError("bug")
 
     deployer = Recorder(at=at)
@@ -330,7 +389,7 @@ def test_a_setting_for_one_start_is_checked_before_the_stop_and_in_that_start_al
     """It is not among what is declared; an instance that is started again after an error does not have it."""
     deployer = Recorder()
     restart(deployer, "o1", NEW, remove_members=None, once=ONCE, log=lambda _: None)
-    assert deployer.steps == ["check", "check_start", "stop", "apply", "start"]
+    assert deployer.steps == ["check", "check_start", "apply", "stop", "start"]
     assert deployer.runs == Target(NEW.release, (*NEW.settings, *ONCE))
     assert deployer.declared == NEW
     deployer = Recorder(at=failing("check_start"))
@@ -367,7 +426,28 @@ def test_a_start_that_shows_the_old_process_is_refused_at_once() -> None:
         "o1: its deployer reported a start, but shows the process from before (pid 7; expected a new one); nothing "
         "more is done to it: look at it"
     )
-    assert deployer.steps == ["check", "stop", "apply", "start"]
+    assert deployer.steps == ["check", "apply", "stop", "start", "apply"]
+    assert deployer.declared == Target("3.4.1")
+
+
+def test_an_instance_whose_settings_are_dropped_is_not_stopped() -> None:
+    """What is declared is read back first: a start with less than was asked for is never begun."""
+
+    class Dropping(Recorder):
+        """It reports success, and sets the release alone."""
+
+        def apply(self, instance: str, target: Target) -> None:
+            super().apply(instance, target.release_alone)
+
+    deployer = Dropping()
+    with pytest.raises(Refused) as raised:
+        run(deployer)
+    assert str(raised.value) == (
+        "o1: is not stopped: its deployer reported release=4.3.1, upgrade.from=3.4 as set, but shows release=4.3.1; "
+        "correct the deployer, then clear this step"
+    )
+    assert deployer.steps == ["check", "apply", "apply"]
+    assert (deployer.declared, deployer.runs) == (Target("3.4.1"), Target("3.4.1"))
 
 
 def test_a_start_after_an_earlier_stop_is_compared_with_the_process_of_then() -> None:
@@ -382,12 +462,11 @@ def test_a_start_after_an_earlier_stop_is_compared_with_the_process_of_then() ->
 def test_a_look_that_is_missed_after_a_start_costs_nothing() -> None:
     """The gate judges it."""
     deployer = Recorder()
-    looks = [deployer.instances()]
 
     def instances() -> tuple[Deployment, ...]:
-        if not looks:
+        if "start" in deployer.steps:
             raise Unreachable("no answer")
-        return looks.pop()
+        return Recorder.instances(deployer)
 
     vars(deployer)["instances"] = instances
     run(deployer)
@@ -399,4 +478,4 @@ def test_a_dry_run_has_started_nothing() -> None:
     deployer = Liar()
     deployer.would_write.append("start o1")
     run(deployer)
-    assert deployer.steps == ["check", "stop", "apply", "start"]
+    assert deployer.steps == ["check", "apply", "stop", "start"]

@@ -121,7 +121,10 @@ class CommandDeployer:
         self._clearing(directories)
 
     def apply(self, instance: str, target: Target) -> None:
-        """Let the command set both; it is not called if they are set already."""
+        """Let the command set both; it is not called if they are set already.
+
+        Also for an instance whose stop was reported and did not happen: it neither stops nor starts anything.
+        """
         before = self._guarded(instance, target)
         if before.target == target:
             return
@@ -316,12 +319,22 @@ class CommandDeployer:
         self._one(instance)
         known_release(target.release, self._settings.releases)
         refuse_others(instance, target, self._settable)
-        now = self._now(instance)
+        now = self._shown(instance)
         if now.obstacles:
             raise WriteRefused(f"{instance}: {'; '.join(now.obstacles)}")
         return now
 
     def _now(self, instance: str) -> Deployment:
+        """The instance now, as `_shown`; StillUp if it shows the start that `stop` reported as ended."""
+        found = self._shown(instance)
+        if is_up(found.process) and self._is_ended(instance, found):
+            raise StillUp(
+                f"{instance}: stop reported its end, but the instances command prints the same process "
+                f"({_start_of(found).text}; expected none); nothing more is done to it: look at it"
+            )
+        return found
+
+    def _shown(self, instance: str) -> Deployment:
         """The instance now; Inconclusive if `instances` does not know it or its process."""
         self._one(instance)
         every = self.instances() if self._dry_run else read_again(self.instances, log.warning)
@@ -332,11 +345,6 @@ class CommandDeployer:
             )
         if found.process == "unknown":
             raise Inconclusive(f"{instance}: the instances command does not know its process; nothing is done to it")
-        if is_up(found.process) and self._is_ended(instance, found):
-            raise StillUp(
-                f"{instance}: stop reported its end, but the instances command prints the same process "
-                f"({_start_of(found).text}; expected none); nothing more is done to it: look at it"
-            )
         return found
 
     def _is_ended(self, instance: str, found: Deployment) -> bool:

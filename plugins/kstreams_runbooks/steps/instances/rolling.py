@@ -17,9 +17,10 @@ Each run of the task starts at 1. Subclasses such as `bounce` and `undo` define 
     instance has left this one behind in another record format; topics, group and instances are as planned. Ask the
     deployer, while the instance still runs, whether it would refuse the settings.
  7. Write the undo card, with the members and the start that the instance has now; record that the run has written.
- 8. Stop, clear local state if the plan requires it, set release and settings, remove the members, start: one function
-    (act/instance.py). If a person deploys, request it and wait up to `deploy_wait_h`, one working day
-    (steps/instances/request.py, deploy_trigger.py); remove the members once the old start is gone.
+ 8. Set release and settings, stop, remove the members, start: one function (act/instance.py). If the plan requires it,
+    local state is cleared after the stop, and release and settings are set after that. If a person deploys, request it
+    and wait up to `deploy_wait_h`, one working day (steps/instances/request.py, deploy_trigger.py); remove the members
+    once the old start is gone.
  9. Watch the instance for up to 15 s while it starts: parking a task costs Airflow about as much processor time as the
     start of a small instance.
 10. Park the task until the gate has passed (steps/instances/gate_trigger.py). The gate wants `gate_good_readings` in a
