@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import ElectionType, KafkaException
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AdminClient,
     AlterConfigOpType,
@@ -25,7 +25,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 from kafka.admin import KafkaAdminClient
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, NoError
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.properties import dump
 
@@ -45,6 +45,7 @@ _IN_SYNC_S = 20
 _LEAST = 2
 _GONE_S = 30
 _FETCH_S = 600
+_PREFERRED = 0
 _QUIET: dict[str, Any] = {"log_level": 0, "error_cb": lambda _: None}
 _REPLICATED = {
     "default.replication.factor": "3",
@@ -229,5 +230,14 @@ class Brokers:
 
     def elect_preferred(self) -> int:
         """Make the first replica of every partition its leader; returns how many leaders changed."""
-        answer = self._admin.elect_leaders(ElectionType.PREFERRED, None, request_timeout=30).result()
-        return sum(error is None for error in answer.values())
+        # confluent-kafka 2.16.1 ends `elect_leaders` with a SystemError before it asks a broker.
+        admin = KafkaAdminClient(bootstrap_servers=self._lab.bootstrap.split(","), bootstrap_timeout_ms=4000)
+        try:
+            answer = admin.elect_leaders(_PREFERRED, timeout_ms=30_000)
+        finally:
+            admin.close()
+        return sum(
+            one.error_code == NoError.errno
+            for topic in answer.replica_election_results
+            for one in topic.partition_result
+        )
