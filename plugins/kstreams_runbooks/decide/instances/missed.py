@@ -1,4 +1,4 @@
-"""The parts of a reading that were not answered although they should have been: worth a second look."""
+"""What of a reading is worth a second look: parts that were not answered, and a group that rebalances."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from kstreams_runbooks.model.readings.readings import (
     NotListening,
     StreamsReading,
 )
-from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_up
+from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_moving, is_up
 
 # How readings name what a login may not see (observe/kafka/topic_names.py, groups.py).
 _HIDDEN = "not visible to this login"
@@ -29,6 +29,14 @@ def missed(reading: ApplicationReading) -> tuple[str, ...]:
     if isinstance(reading.partitions, Missing) and any(map(_describes, reading.instances)):
         found.append(reading.partitions.missing)
     return tuple(one for one in dict.fromkeys(found) if _HIDDEN not in one)
+
+
+def moving(reading: ApplicationReading) -> tuple[str, ...]:
+    """Why partitions have no settled owner at this moment; empty if they have, or if that is not known."""
+    group = reading.group
+    if isinstance(group, Missing) or not is_moving(group.state):
+        return ()
+    return (f"group {group.group_id}: {group.state} (expected Stable)",)
 
 
 def _missed_of(instance: InstanceReading, at_ms: int) -> Iterator[str]:

@@ -15,6 +15,8 @@ _DEAD: Final = frozenset({"ERROR", "PENDING_ERROR", "NOT_RUNNING"})
 _IN_ERROR: Final = frozenset({"ERROR", "PENDING_ERROR"})
 _BEGINNING: Final = frozenset({"CREATED", "REBALANCING"})
 _EMPTY: Final = frozenset({"empty", "dead"})
+# `GroupState` of Kafka's Admin client (Javadoc); a group leaves these by itself, in seconds.
+_MOVING: Final = frozenset({"preparingrebalance", "completingrebalance", "assigning", "reconciling"})
 
 # A JVM of this age without a Streams client has lost it (a client on its way into ERROR takes its metrics with it) or
 # will never have one: what an application does before it builds its topology takes seconds, not a minute.
@@ -54,6 +56,11 @@ def is_well(client: str) -> bool:
 def is_empty(group: str) -> bool:
     """Whether a group has no member."""
     return group.lower() in _EMPTY
+
+
+def is_moving(group: str) -> bool:
+    """Whether partitions are on their way from one member of a group to another."""
+    return group.replace("_", "").lower() in _MOVING
 
 
 def is_stable(group: str) -> bool:

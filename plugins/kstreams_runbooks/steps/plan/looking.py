@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.drain.marks import dropped_topics, nothing_left
 from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.decide.instances.lag_trend import lag_trend
 from kstreams_runbooks.decide.instances.members import every_member_runs
+from kstreams_runbooks.decide.instances.missed import moving
 from kstreams_runbooks.decide.instances.verification import change_verified
 from kstreams_runbooks.decide.lag import rows_standing_still
 from kstreams_runbooks.decide.plans.basis import require_declared
@@ -59,13 +60,14 @@ def observe(*roles: str) -> Any:
 
 
 def look(run: Run, also: tuple[str, ...] = ()) -> None:
-    """Read the application of one side and `also` these topics.
+    """Read the application of one side and `also` these topics; again for a while if its group rebalances.
 
+    Some seconds after a start Kafka Streams moves tasks once more: what is read then is refused by `check`.
     Refused if the requester may not request a runbook, or if the connection's login lacks a right that it needs.
     """
     run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
     keep_contact(run)
-    reading = run.read(also)
+    reading = run.patiently(lambda: run.read(also), moving)
     run.keep("reading", "application", reading)
     for line in described(reading):
         run.say(line)

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.instances.missed import missed
+from kstreams_runbooks.decide.instances.missed import missed, moving
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
+    GroupReading,
     InstanceReading,
     Missing,
     NoClient,
@@ -32,6 +33,25 @@ def own(**changes: object) -> ApplicationReading:
 def test_a_whole_reading_misses_nothing() -> None:
     """Nothing is read again."""
     assert missed(reading()) == ()
+
+
+@pytest.mark.parametrize(
+    ("state", "moves"),
+    [
+        ("PreparingRebalance", True),
+        ("CompletingRebalance", True),
+        ("ASSIGNING", True),
+        ("Reconciling", True),
+        ("Stable", False),
+        ("Empty", False),
+        ("NOT_READY", False),
+    ],
+)
+def test_a_group_that_rebalances_is_looked_at_again(state: str, moves: bool) -> None:
+    """It leaves that by itself; another state it may keep."""
+    now = reading(group=GroupReading(reading().taken, "orders", "classic", state, ()))
+    assert moving(now) == ((f"group orders: {state} (expected Stable)",) if moves else ())
+    assert moving(replace(now, group=Missing("no coordinator"))) == ()
 
 
 @pytest.mark.parametrize("part", ["broker", "group", "topics", "partitions"])
