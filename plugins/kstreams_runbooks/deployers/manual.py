@@ -8,7 +8,7 @@ inconclusive.
 import time
 from collections.abc import Mapping
 
-from kstreams_runbooks.deployers.command.deployer import known_release, look, takes_settings, topology_of
+from kstreams_runbooks.deployers.command.shown import known_release, look, takes_settings, topology_of
 from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
 from kstreams_runbooks.deployers.settable import check_once, described_target, refuse_others, settable_keys, shown

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks import patience
 from kstreams_runbooks.deployers.command import deployer as by_command
+from kstreams_runbooks.deployers.command import shown
 from kstreams_runbooks.deployers.docker import deployer as by_docker
 from kstreams_runbooks.errors import Inconclusive, Refused, Unreachable
 from kstreams_runbooks.fleet.deployers.command import CommandSettings
@@ -53,7 +54,8 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[by_command.C
                 raise answer
             return answer
 
-        monkeypatch.setattr(by_command, "run_script", run_script)
+        for module in (by_command, shown):
+            monkeypatch.setattr(module, "run_script", run_script)
         settings = CommandSettings.model_validate({"kind": "command", **ENTRY, **COMMANDS})
         return by_command.CommandDeployer(settings, application_id="orders", dry_run=False), verbs
 

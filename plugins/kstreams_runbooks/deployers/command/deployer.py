@@ -4,20 +4,25 @@ A command is called only if there is something to do. Exit code 0 alone proves n
 change was made.
 """
 
-import json
 import logging
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kstreams_runbooks.deployers.command.contract import (
-    DescribedTopology,
     InstancesDocument,
     StateSizes,
     deployment_of,
     parsed,
 )
-from kstreams_runbooks.deployers.printed import PrintedTopology, printed_topology
+from kstreams_runbooks.deployers.command.shown import (
+    as_json,
+    known_release,
+    look,
+    taken_now,
+    takes_settings,
+    topology_of,
+)
+from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, for_one_start, request_sentence
 from kstreams_runbooks.deployers.scripts import filled, run_script
 from kstreams_runbooks.deployers.settable import (
@@ -25,16 +30,14 @@ from kstreams_runbooks.deployers.settable import (
     described_target,
     refuse_others,
     refuse_running,
-    require_shown,
     settable_keys,
 )
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, StillUp, WriteRefused
 from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
-from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.model.local_state import Directories, FileTimes, TaskDirectories, in_words, shown
-from kstreams_runbooks.model.readings.readings import Deployment, Missing, Taken
+from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.readings.states import is_down, is_up
 from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.times import utc_second
@@ -370,12 +373,12 @@ class CommandDeployer:
         """Run a command that changes something; returns the instance from its output."""
         if self._dry_run:
             raise WriteRefused(f"{instance}: {verb} is refused: this deployer only reads")
-        values = self._values(instance, target, directories) | {"once": _json(once)}
+        values = self._values(instance, target, directories) | {"once": as_json(once)}
         text = run_script(instance, verb, command, values, self._settings.environment)
         who = f"{instance}: {verb} ({printable(command.run[0])})"
         for one in parsed(text, InstancesDocument, who).instances:
             if one.instance == instance:
-                return deployment_of(one, _taken("command", command), self._settable)
+                return deployment_of(one, taken_now("command", command), self._settable)
         raise Inconclusive(f"{who} ended with 0, but does not print {instance}; its effect is unknown")
 
     def _values(self, instance: str, target: Target, directories: Directories = ()) -> dict[str, str]:
@@ -385,81 +388,12 @@ class CommandDeployer:
             "release": target.release,
             # A person can still name a release whose declaration has been removed.
             "artifact": self._settings.releases.get(target.release, target.release),
-            "settings": _json(target.settings),
-            "once": _json(()),
+            "settings": as_json(target.settings),
+            "once": as_json(()),
             "directories": ",".join(shown(directories)) or "*",
         }
-
-
-def look(
-    command: Command,
-    instances: tuple[str, ...],
-    application_id: str,
-    settable: frozenset[str],
-    source: str,
-    environment: CommandEnvironment,
-) -> tuple[Deployment, ...]:
-    """The `instances` in the output of an instances command, in their order; Inconclusive if it breaks the contract."""
-    text = run_script(application_id, "instances", command, {"application_id": application_id}, environment)
-    document = parsed(text, InstancesDocument, f"{application_id}: instances ({printable(command.run[0])})")
-    printed, taken = {one.instance: one for one in document.instances}, _taken(source, command)
-    return tuple(deployment_of(printed[name], taken, settable) for name in instances if name in printed)
-
-
-def topology_of(
-    command: Command | None,
-    target: Target,
-    releases: Mapping[str, str],
-    application_id: str,
-    environment: CommandEnvironment,
-) -> PrintedTopology:
-    """The topology that a command prints; BadInput if none is declared or the release is unknown.
-
-    The command gets the release, and the settings if it has the placeholder for them.
-    """
-    release = target.release
-    known_release(release, releases)
-    if command is None:
-        raise BadInput(
-            f"topology of {release} cannot be read: no topology command is declared; declare deployer.commands.topology"
-        )
-    require_shown(target)
-    values = {
-        "application_id": application_id,
-        "release": release,
-        "artifact": releases[release],
-        "settings": _json(target.settings),
-    }
-    text = run_script(application_id, "topology", command, values, environment)
-    who = f"{application_id}: topology ({printable(command.run[0])})"
-    document = parsed(text, DescribedTopology, who)
-    if document.release != release:
-        raise Inconclusive(f"topology of {release}: the command printed that of {document.release}; correct it")
-    printed = printed_topology(document.topology, who)
-    if printed is None:
-        raise Inconclusive(f"{who} printed neither a description nor facts; correct it")
-    return printed
-
-
-def takes_settings(topology: Command | None) -> bool:
-    """Whether a topology command gets the settings that a runbook sets."""
-    return topology is not None and topology.takes("settings")
-
-
-def known_release(release: str, releases: Mapping[str, str]) -> None:
-    """BadInput if the release is not declared."""
-    if release not in releases:
-        raise BadInput(f"release {release!r} is not declared (declared: {', '.join(releases)})")
-
-
-def _json(settings: RunbookSettings) -> str:
-    return json.dumps(dict(settings), sort_keys=True, separators=(",", ":"))
 
 
 def _is_gone(deployment: Deployment) -> bool:
     """Whether its process is certainly gone: a stopped instance that has a process id is a contradiction."""
     return is_down(deployment.process) and deployment.pid is None
-
-
-def _taken(source: str, command: Command) -> Taken:
-    return Taken(time.time_ns() // 1_000_000, f"{source} {printable(command.run[0])}")

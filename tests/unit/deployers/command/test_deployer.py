@@ -27,7 +27,8 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         verbs.append(verb)
         return json.dumps({"schema_version": 1, "instances": [instance]})
 
-    monkeypatch.setattr("kstreams_runbooks.deployers.command.deployer.run_script", run_script)
+    for module in ("deployer", "shown"):
+        monkeypatch.setattr(f"kstreams_runbooks.deployers.command.{module}.run_script", run_script)
     return verbs
 
 
