@@ -43,6 +43,19 @@ def test_reject_ends_the_run_with_nothing_changed(fresh: Stack) -> None:
     assert note.endswith("**GO BACK:** not needed, nothing is left to take back\n\n▲ kstreams-runbooks\n\nseen by ann")
 
 
+def test_airflow_itself_refuses_whoever_may_not_approve(fresh: Stack) -> None:
+    """If every approver has an id: where the answer is given, with the question still open."""
+    known = [{"login": login, "id": login} for login in (APPROVER, "admin")]
+    with declared_as(fresh, approvers=known):
+        trial = begun(fresh)
+        question(fresh, trial.run_id)
+        with pytest.raises(Refused, match="403"):
+            fresh.api(REQUESTER).answer(DAG, trial.run_id, "approve_plan")
+        assert note_of(fresh, trial.run_id).startswith("▼ **WAITS** at approve_plan")
+        fresh.api(APPROVER).answer(DAG, trial.run_id, "approve_plan", "Reject")
+        ended(trial, state="failed", outcome=NOTHING_CHANGED)
+
+
 def note_of(stack: Stack, run_id: str) -> str:
     """The run's note as a person reads it."""
     return str(stack.api("viewer").run(DAG, run_id)["note"] or "")

@@ -183,7 +183,7 @@ def test_a_dry_run_writes_nothing(engine: OwnEngine) -> None:
         "create container o1.next from orders:4.3.1: release=4.3.1, upgrade.from=3.4",
     ]
     assert inspected(engine) == before
-    with pytest.raises(WriteRefused, match="this client only reads"):
+    with pytest.raises(WriteRefused, match="this client of docker only reads"):
         dry._engine.start("o1")
 
 

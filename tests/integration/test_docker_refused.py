@@ -177,7 +177,7 @@ def test_a_socket_that_is_not_allowed_and_an_engine_that_is_away(engine: OwnEngi
     engine.stop()
     try:
         with pytest.raises(
-            Unreachable, match=r"docker engine: .*; start the engine, or correct deployer.url \(unix://.*\)$"
+            Unreachable, match=r"docker engine: .*; start the engine, or correct deployer.url \(unix\[:\]//.*\)$"
         ):
             deployer(made).instances()
     finally:

@@ -213,8 +213,19 @@ class Brokers:
 
     def coordinator(self, group: str) -> int:
         """The node that has a group's offsets now."""
-        answer = self._admin.describe_consumer_groups([group], request_timeout=_CALL_S)[group].result()
-        return int(answer.coordinator.id)
+        found: list[int] = []
+
+        def asked() -> bool:
+            try:
+                answer = self._admin.describe_consumer_groups([group], request_timeout=_CALL_S)[group].result()
+            except KafkaException:
+                # On its way from one node to another.
+                return False
+            found.append(int(answer.coordinator.id))
+            return True
+
+        until(asked, _WHOLE_S, f"group {group} has a coordinator")
+        return found[-1]
 
     def leader(self, topic: str, partition: int) -> int:
         """The node that leads a partition now."""

@@ -53,6 +53,11 @@ class NotListening(Missing):
 
 
 @dataclass(frozen=True, slots=True)
+class NoLeader(Missing):
+    """What is read of a partition whose leader did not answer, or has just moved: it may be back in a moment."""
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """When a reading was taken, and from where (an address, never a secret)."""
 

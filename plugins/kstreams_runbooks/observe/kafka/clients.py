@@ -65,7 +65,7 @@ PYTHON_READS = frozenset(
         "requests",
     }
 )
-LIBRDKAFKA_READS = frozenset({"describe_consumer_groups", "list_offsets", "poll"})
+LIBRDKAFKA_READS = frozenset({"describe_consumer_groups", "list_offsets", "list_topics", "poll"})
 
 # way_in.py reports in one sentence why a login fails, and a failed request raises its error. kafka-python logs
 # twenty more lines for one wrong password, which help no operator.

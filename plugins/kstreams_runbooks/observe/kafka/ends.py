@@ -7,9 +7,9 @@ Its end and its last stable offset are then Missing.
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from kstreams_runbooks.model.readings.readings import Missing, TopicReading
+from kstreams_runbooks.model.readings.readings import Missing, NoLeader, TopicReading
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
-from kstreams_runbooks.observe.kafka.offsets import NO_LEADER, Ends, HeldPartition, Place, read_ends, read_held
+from kstreams_runbooks.observe.kafka.offsets import Ends, HeldPartition, Place, read_ends, read_held
 
 
 def places_of(topics: Iterable[TopicReading]) -> list[Place]:
@@ -43,7 +43,7 @@ def held_of(reader: ClusterReader, topics: Iterable[TopicReading]) -> tuple[Held
     uncertain = {(topic.name, number): Missing(why) for topic in there for number, why in topic.uncertain}
     found = reader.patiently(
         lambda: reader.ask("offsets of inputs", lambda: read_held(reader.librdkafka, places_of(there))),
-        lambda held: () if isinstance(held, Missing) else _silent(one.start for one in held),
+        lambda held: () if isinstance(held, Missing) else _silent(one for each in held for one in each.values),
     )
     if isinstance(found, Missing):
         return found
@@ -53,12 +53,13 @@ def held_of(reader: ClusterReader, topics: Iterable[TopicReading]) -> tuple[Held
 def _read(reader: ClusterReader, places: list[Place]) -> dict[Place, Ends]:
     """The ends as they are seen; a leader that does not answer may be back in a moment."""
     return reader.patiently(
-        lambda: read_ends(reader.librdkafka, places), lambda ends: _silent(one.start for one in ends.values())
+        lambda: read_ends(reader.librdkafka, places),
+        lambda ends: _silent(value for one in ends.values() for value in one),
     )
 
 
-def _silent(starts: Iterable[int | Missing]) -> tuple[str, ...]:
-    return tuple(one.missing for one in starts if isinstance(one, Missing) and one.missing.startswith(NO_LEADER))
+def _silent(values: Iterable[int | Missing]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.missing for one in values if isinstance(one, NoLeader)))
 
 
 def _certain(topics: Iterable[TopicReading], ends: dict[Place, Ends]) -> dict[Place, Ends]:

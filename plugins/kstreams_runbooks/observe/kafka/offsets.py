@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from kstreams_runbooks.errors import Unreachable
-from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.readings import Missing, NoLeader
 from kstreams_runbooks.model.writes import NO_EPOCH
 from kstreams_runbooks.observe.kafka.clients import REQUEST_TIMEOUT_MS
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
@@ -23,8 +23,6 @@ from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 _NEVER_COMMITTED = -1
 # Of an offset or a time that a broker looked for.
 NO_RECORD: Final = -1
-# The first words about a partition whose leader may be back in a moment.
-NO_LEADER: Final = "no leader answers"
 # Partitions in one call: librdkafka takes four times as long for ten thousand at once as in five calls side by side.
 _AT_ONCE = 2_000
 _ATTEMPTS = 4
@@ -58,6 +56,11 @@ class HeldPartition:
     start: int | Missing
     end: int | Missing
     oldest_ms: int | Missing
+
+    @property
+    def values(self) -> tuple[int | Missing, ...]:
+        """What was read of it."""
+        return self.start, self.end, self.oldest_ms
 
 
 class Ends(NamedTuple):
@@ -195,6 +198,10 @@ def _ends(
         silent.clear()
         if not left:
             return False
+        if found:
+            # librdkafka asks the leader that it knows, in the epoch that it knows, until it reads the metadata again.
+            with suppress(KafkaException):
+                librdkafka.list_topics(timeout=REQUEST_TIMEOUT_MS / 1000)
         futures: dict[Any, Any] = {}
         for at in range(0, len(left), _AT_ONCE):
             futures |= librdkafka.list_offsets(
@@ -210,16 +217,17 @@ def _ends(
             except KafkaException as error:
                 failure = error.args[0]
                 if failure.name() in _TRANSPORT:
-                    silent[place] = f"{NO_LEADER} for {place[0]}-{place[1]} ({failure.str()})"
+                    silent[place] = f"no leader answers for {place[0]}-{place[1]} ({failure.str()})"
                     attempts[place] += 1
-                found[place] = Missing(silent.get(place, failure.str()))
-                again = again or failure.name() in _MOVING
+                moves = failure.name() in _MOVING
+                found[place] = (NoLeader if moves or place in silent else Missing)(silent.get(place, failure.str()))
+                again = again or moves
                 continue
             # A leader went away during the call: librdkafka answers -1001 without an error. It is not an end.
             if answer.offset < NO_RECORD:
-                silent[place] = f"{NO_LEADER} for {place[0]}-{place[1]} (an answer without an offset)"
+                silent[place] = f"no leader answers for {place[0]}-{place[1]} (an answer without an offset)"
                 attempts[place] += 1
-                found[place] = Missing(silent[place])
+                found[place] = NoLeader(silent[place])
             else:
                 found[place] = of(answer)
         # Each attempt at a silent leader costs the whole timeout. If no leader answers, nothing moves.

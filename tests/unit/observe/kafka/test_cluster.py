@@ -8,12 +8,12 @@ from kafka.errors import KafkaConnectionError, TopicAuthorizationFailedError
 from kstreams_runbooks import patience
 from kstreams_runbooks.act.kafka_writer import KafkaWriter
 from kstreams_runbooks.errors import Inconclusive, Unreachable
-from kstreams_runbooks.model.readings.readings import Missing, TopicReading
+from kstreams_runbooks.model.readings.readings import Missing, NoLeader, TopicReading
 from kstreams_runbooks.observe.kafka import cluster as cluster_module
 from kstreams_runbooks.observe.kafka import ends as ends_module
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.ends import ends_at
-from kstreams_runbooks.observe.kafka.offsets import NO_LEADER, Ends
+from kstreams_runbooks.observe.kafka.offsets import Ends
 
 AWAY = KafkaConnectionError("no route")
 # So many attempts belong to one call of a single broker (moving.py).
@@ -104,7 +104,7 @@ def test_a_leader_that_is_silent_for_a_moment_is_read_again(
     connects: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its partition alone was missing; an end that another cause hides stays missing."""
-    silent, gone = Missing(f"{NO_LEADER} for orders-0 (timed out)"), Missing("unknown topic or partition")
+    silent, gone = NoLeader("no leader answers for orders-0 (timed out)"), Missing("unknown topic or partition")
     answers = [{("orders", 0): Ends(one, one, one), ("orders", 1): Ends(gone, gone, gone)} for one in (silent, 7)]
     monkeypatch.setattr(ends_module, "read_ends", lambda *_: answers.pop(0))
     monkeypatch.setattr(ClusterReader, "topics", lambda *_: (TopicReading("orders", "id", 2),))

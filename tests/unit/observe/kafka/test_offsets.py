@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException
 from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.model.readings.lag import PartitionLag
-from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.readings import Missing, NoLeader
 from kstreams_runbooks.observe.kafka.offsets import Ends, Place, read_ends, read_first_since
 
 
@@ -27,6 +27,12 @@ class _Log:
 
     def __init__(self, answer: Callable[[Place, IsolationLevel, int], int | KafkaException]) -> None:
         self.answer, self.asked = answer, []  # type: tuple[Any, list[int]]
+        self.known = True
+
+    def list_topics(self, *, timeout: float) -> None:
+        """The leaders of now are known."""
+        assert timeout > 0
+        self.known = True
 
     def list_offsets(self, specs: Any, *, isolation_level: Any, request_timeout: float) -> Any:
         assert request_timeout > 0
@@ -81,6 +87,24 @@ def test_a_leader_that_dies_is_found_again_where_it_has_moved() -> None:
     log: Any = _Log(lambda place, _, number: error(KafkaError._TIMED_OUT) if (place[1], number) == (1, 1) else 7)
     assert {*read_ends(log, [("in", 0), ("in", 1)]).values()} == {Ends(7, 7, 7)}
     assert log.asked == [2, 1, 2, 2]
+
+
+@pytest.mark.parametrize("code", [KafkaError.FENCED_LEADER_EPOCH, KafkaError.NOT_LEADER_FOR_PARTITION])
+def test_a_leader_that_has_moved_is_asked_as_it_is_now(code: int) -> None:
+    """The client goes on with the leader and the epoch that it knows, for minutes, unless it reads the metadata."""
+    log: Any = _Log(lambda *_: 7 if log.known else error(code))
+    log.known = False
+    assert read_ends(log, [("in", 0)]) == {("in", 0): Ends(7, 7, 7)}
+    assert log.asked == [1, 1, 1, 1]
+
+
+def test_a_leader_that_goes_on_moving_may_be_back_in_a_moment() -> None:
+    """What is missing says so: a step reads it again for a while."""
+    log: Any = _Log(lambda *_: error(KafkaError.FENCED_LEADER_EPOCH))
+    [ends] = read_ends(log, [("in", 0)]).values()
+    assert ends.start == NoLeader("Broker: Leader epoch is older than broker epoch")
+    unknown: Any = _Log(lambda *_: error(KafkaError.UNKNOWN_TOPIC_OR_PART))
+    assert not isinstance(read_ends(unknown, [("in", 0)])["in", 0].start, NoLeader | int)
 
 
 def test_an_answer_without_an_offset_is_not_an_end() -> None:
