@@ -13,7 +13,7 @@ from kstreams_runbooks.wording import outside, sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.fleet import Application, Fleet
-    from kstreams_runbooks.model.readings.acls import OwnResources
+    from kstreams_runbooks.model.readings.acls import NeededAcls, OwnResources
     from kstreams_runbooks.model.readings.readings import ApplicationReading
     from kstreams_runbooks.model.rights import LoginRole
     from kstreams_runbooks.model.target import Target
@@ -59,7 +59,7 @@ _FORMATS = click.Choice(["acls", "yaml", "json", "text"])
 
 @click.command("rights", epilog=_EPILOG)
 @click.argument("runbook", required=False)
-@click.option("--application", metavar="NAME", help="Fleet entry whose topics and group are named.")
+@click.option("--application", metavar="NAME", help="Fleet entry whose topics and group are named; default: each.")
 @click.option("--release", metavar="NAME", help="A declared release that a run brings; default: the one that runs.")
 @click.option(
     "--setting", "settings", multiple=True, metavar="NAME=VALUE", help="A setting that the run sets, as in its form."
@@ -86,7 +86,7 @@ def rights_command(
 
     Internal topics are named if an instance reports its topology and the cluster answers; otherwise they are one
     prefix, and a note shows it. Without RUNBOOK it is the page of all calls with their rights (docs/rights.md). It
-    changes nothing.
+    changes nothing. For several applications, JSON and YAML are a list.
     """
     from kstreams_runbooks.rules import rights
 
@@ -97,45 +97,66 @@ def rights_command(
             raise BadInput("rights: the options belong to a runbook; name one")
         click.echo(rights_page(rights()), nl=False)
         return
-    from kstreams_runbooks.decide.rights.needed import needed_acls, rows_of, together
+    from kstreams_runbooks.decide.rights.needed import rows_of
     from kstreams_runbooks.fleet import load_fleet
-    from kstreams_runbooks.observe.kafka.clients import bootstrap
     from kstreams_runbooks.present.rights import as_commands, as_text, document
     from kstreams_runbooks.terminal.logs import log_to_stderr
 
     log_to_stderr()
     if not rows_of(rights(), runbook):
         raise BadInput(f"rights: {outside(runbook, 80)} (expected a runbook that is a DAG: {', '.join(_dags())})")
-    if application is None:
-        raise BadInput(f"rights {runbook}: whose topics and group? give --application NAME")
     given, wanted, fields = _given(principals), _settings(settings), fields_of(params)
     fleet = load_fleet()
-    entry = fleet.application(application)
+    if not application and not fleet.applications:
+        raise fleet.empty
+    for line in () if application else fleet.not_looked_at:
+        click.echo(sentence(line), err=True)
+    entries = [fleet.application(application)] if application else [*fleet.applications.values()]
+    asked = [(one.cluster, *_needed(fleet, one, runbook, release, wanted, given, fields)) for one in entries]
+    documents = [document(needed, cluster, server) for cluster, needed, server in asked]
+    found: Any = documents if len(documents) > 1 else documents[0]
+    if form == "json":
+        click.echo(json.dumps(found, indent=2))
+    elif form == "yaml":
+        import yaml
+
+        click.echo(yaml.safe_dump(found, sort_keys=False, width=120), nl=False)
+    else:
+        for cluster, needed, server in asked:
+            parts = as_text(needed, cluster) if form == "text" else as_commands(needed, cluster, server)
+            click.echo("\n".join(map(sentence, parts)))
+
+
+def _needed(
+    fleet: "Fleet",
+    entry: "Application",
+    runbook: str,
+    release: str | None,
+    settings: Mapping[str, str],
+    given: Mapping["LoginRole", str],
+    fields: dict[str, Any],
+) -> tuple["NeededAcls", str]:
+    """The ACLs of a run about one application, and the cluster's address, empty if it is not known."""
+    from kstreams_runbooks.decide.rights.needed import needed_acls, together
+    from kstreams_runbooks.observe.kafka.clients import bootstrap
+    from kstreams_runbooks.rules import rights
+
     release = release or fields.get("release") or fields.get("target")
-    wanted = {**(fields.get("settings") or {}), **wanted}
+    settings = {**(fields.get("settings") or {}), **settings}
     if release is not None and release not in (declared := entry.declared().releases):
         raise BadInput(
             f"rights: release {outside(release, 40)} is not declared for {entry.name} (it has {', '.join(declared)}); "
             "give one of them"
         )
     fields, undone = _of_undone(entry, fields) if runbook == "undo" else (fields, ())
-    config, own = _own(fleet, entry, release, wanted)
+    config, own = _own(fleet, entry, release, settings)
     who = _principals(config, given)
     needed = needed_acls(rights(), runbook, entry.name, replace(own, undone=undone), who, fields)
     if copier := fields.get("copier"):
         other = fleet.application(str(copier))
         _, its = _own(fleet, other, None, {})
         needed = together((needed, needed_acls(rights(), runbook, other.name, its, who, fields)))
-    server = bootstrap(config) if config else ""
-    if form == "json":
-        click.echo(json.dumps(document(needed, entry.cluster, server), indent=2))
-    elif form == "yaml":
-        import yaml
-
-        click.echo(yaml.safe_dump(document(needed, entry.cluster, server), sort_keys=False, width=120), nl=False)
-    else:
-        parts = as_text(needed, entry.cluster) if form == "text" else as_commands(needed, entry.cluster, server)
-        click.echo("\n".join(map(sentence, parts)))
+    return needed, bootstrap(config) if config else ""
 
 
 def _dags() -> Iterable[str]:

@@ -1,5 +1,6 @@
 """What `rights` refuses, and what it prints while no cluster can be read."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,23 @@ def test_without_a_cluster_internal_topics_are_one_prefix() -> None:
         found = CliRunner().invoke(cli, ["rights", *RESTART, *more])
         assert found.exit_code == 0
         assert "--topic app- --resource-pattern-type prefixed" in found.stdout
+
+
+def test_without_an_application_it_is_each_of_the_fleet(tmp_path: Path) -> None:
+    """In turn; as a document they are a list, and one alone is none."""
+    words = ["rights", "stop_and_restart", "--format", "json"]
+    assert json.loads(CliRunner().invoke(cli, words).stdout)["application"] == "app"
+    FakeStreams(tmp_path, "other", TOPOLOGY).declare()
+    (tmp_path / "applications" / "broken.yaml").write_text("cluster: [", encoding="utf-8")
+    found = CliRunner().invoke(cli, words)
+    assert [one["application"] for one in json.loads(found.stdout)] == ["app", "other"]
+    assert "broken is not checked: its declaration is bad" in found.stderr
+    said = CliRunner().invoke(cli, words[:2]).stdout
+    assert "--topic app- " in said
+    assert "--topic other- " in said
+    for file in (tmp_path / "applications").glob("*.yaml"):
+        file.unlink()
+    assert "declares no application" in str(CliRunner().invoke(cli, words).exception)
 
 
 def test_the_form_decides() -> None:
