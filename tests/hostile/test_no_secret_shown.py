@@ -4,7 +4,6 @@ The commands are processes of their own, as on a worker's machine; the steps wri
 real, the agent and the token endpoint are fakes.
 """
 
-import base64
 import json
 import logging
 import os
@@ -16,7 +15,6 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
@@ -30,6 +28,7 @@ from lab.fake_tokens import FakeTokenEndpoint, fake_token_endpoint
 from lab.logins import Login
 from lab.secured import Secured
 from world.new_ledger import new_ledger
+from world.secrets_shown import arguments, with_forms
 
 pytestmark = pytest.mark.long
 
@@ -102,26 +101,6 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "KSTREAMS_RUNBOOKS_LEDGER": f"sqlite:///{tmp_path / 'ledger.db'}",
         "AIRFLOW_CONN_WATCHED": json.dumps(watched),
     }
-
-
-def with_forms(values: set[str]) -> set[str]:
-    """Each secret as it is, escaped as in URLs and JSON, and in base64."""
-    return {
-        form
-        for value in values
-        for form in (value, quote(value), json.dumps(value)[1:-1], base64.b64encode(value.encode()).decode())
-    }
-
-
-def arguments() -> str:
-    """The command lines of every process of this machine."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            found.append(process.read_bytes().decode("utf-8", "replace"))
-        except OSError:
-            continue
-    return "\n".join(found)
 
 
 def test_no_command_shows_a_secret(

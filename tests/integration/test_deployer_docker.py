@@ -119,6 +119,8 @@ def test_an_inspected_container_is_equal_afterwards(engine: OwnEngine, tmp_path:
     ]
     bounce(made, Target.of("3.4.1", {"num.stream.threads": "2"}))
     assert differences(before, inspected(engine)) == []
+    # The engine gives another one to a container without, so `differences` leaves it out.
+    assert between["Config"]["Hostname"] == inspected(engine)["Config"]["Hostname"] == "orders-one"
     assert engine.names() == ["o1"]
 
 

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
+from kstreams_runbooks.cli import cli
 from lab import kafka
+from lab.airflow import passwords
 from lab.application import TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, described
 from lab.supervise import until
 from world.endings import COMPLETED, DRY_RUN, begun_other, held_by
@@ -18,6 +21,7 @@ from world.flushing import SHORT, SWAP
 from world.given import declared_as
 from world.resetting import declared, write
 from world.runs import approve, evidence, finished
+from world.secrets_shown import arguments, files_with, with_forms
 from world.secured_stack import BETWEEN, SecuredStack, of
 
 pytestmark = pytest.mark.long
@@ -146,3 +150,29 @@ def test_a_flush(running: SecuredStack) -> None:
 def test_a_bump(running: SecuredStack) -> None:
     running.begin_with(BETWEEN)
     performed(running, "library_bump", {"target": TO_RELEASE})
+
+
+def test_no_password_is_left_anywhere(running: SecuredStack) -> None:
+    """After runs that completed and one that was refused: logs, XCom, ledger, evidence, messages, process list.
+
+    Only the files that hand a program its own login have one, and only their owner may read those.
+    """
+    running.allow("rolling_bounce")
+    running.logins.allow(running.runbooks, [])
+    trial = begun_other(running.stack, "rolling_bounce", settings={"num.stream.threads": 2})
+    assert finished(running.stack, trial.run_id) == "failed"
+    lab = running.stack.lab
+    drawn = {one.password for one in (running.runbooks, running.application, running.spark)}
+    shown = with_forms(drawn | {*passwords(lab).values()})
+    handed = {lab.environment_file, lab.airflow_home / "passwords.json"}
+    handed |= {lab.instances / name / "base.properties" for name in running.names}
+    every = [file for file in lab.run_dir.rglob("*") if file.is_file() and not file.is_symlink()]
+    assert {*files_with(shown, every)} <= handed
+    assert not lab.run_dir.stat().st_mode & 0o077
+    assert [file.name for file in every if file.suffix == ".db"], "ledger and metadata are among the files"
+    assert not [form for form in shown if form in arguments()]
+    told = running.stack.environment() | {"KSTREAMS_RUNBOOKS_CONFIG": str(lab.config)}
+    for words in (["runs"], ["evidence", trial.run_id], ["evidence", trial.run_id, "--readings", "all"]):
+        said = CliRunner().invoke(cli, words, env=told).output
+        assert said
+        assert not [form for form in shown if form in said]
