@@ -216,10 +216,11 @@ class Brokers:
         found: list[int] = []
 
         def asked() -> bool:
+            # A new client each time: one that has asked before goes on asking the coordinator of then.
+            admin = AdminClient({"bootstrap.servers": self._lab.bootstrap, **_QUIET})
             try:
-                answer = self._admin.describe_consumer_groups([group], request_timeout=_CALL_S)[group].result()
+                answer = admin.describe_consumer_groups([group], request_timeout=_CALL_S)[group].result()
             except KafkaException:
-                # On its way from one node to another.
                 return False
             found.append(int(answer.coordinator.id))
             return True

@@ -14,6 +14,7 @@ from kstreams_runbooks.fleet.values import (
     FleetModel,
     KafkaName,
     People,
+    Principal,
     ReleaseName,
     Topics,
     WholeNumber,
@@ -41,6 +42,11 @@ class Cluster(FleetModel):
         default=1, ge=1, description="runs that may change something in this cluster at the same time"
     )
     zone: Zone = Field(default="UTC", description="IANA time zone of its owners")
+    principal: Principal | None = Field(
+        default=None,
+        description="login of the connection as the brokers name it, such as User:CN=runbooks; needed for a "
+        "certificate or a token, whose name only they know",
+    )
 
 
 class Application(FleetModel):
@@ -68,6 +74,10 @@ class Application(FleetModel):
         default_factory=dict,
         description="its own settings with which the program calls KafkaStreams#cleanUp before its start: "
         "reset_and_cleanup sets them for one start",
+    )
+    principal: Principal | None = Field(
+        default=None,
+        description="login of its instances as the brokers name it, such as User:orders; readiness compares its rights",
     )
     libraries: dict[ReleaseName, Words] = Field(
         default_factory=dict,

@@ -105,6 +105,8 @@ def _release(text: str) -> str:
 
 
 Words = Annotated[str, Field(min_length=1, max_length=_LONGEST), AfterValidator(_printable)]
+# A login as a cluster's authorizer names it.
+Principal = Annotated[Words, Field(pattern=r"^[^:\s]+:\S.*$")]
 # An argument of a command may have line breaks and tabs, its program may not.
 Argument = Annotated[str, Field(min_length=1, max_length=_LONGEST), AfterValidator(_lines_printable)]
 CommandLine = Annotated[tuple[Argument, ...], AfterValidator(_program_printable)]

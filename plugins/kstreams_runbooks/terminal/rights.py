@@ -28,11 +28,11 @@ Examples:
   kstreams-runbooks rights reset_and_cleanup --application orders --param mode=offsets
   kstreams-runbooks rights undo --application orders --param run=RUN
 \b
-Without --principal the login of the cluster's connection reads, writes and counts with Spark, and the login of the
-application is PRINCIPAL. With --release or --setting the ACLs include those for the internal topics of that version,
-which may not be on the cluster yet: a run that brings it reads them, and the application creates them. With --param
-they are those of a run with these values in its form, such as mode, switch and clean_outputs; a field that is left out
-has the form's default.
+Without --principal the login of the cluster's connection reads, writes and counts with Spark, and a login that is not
+known (`principal` of the cluster's file and of the application's) is PRINCIPAL. With --release or --setting the ACLs
+include those for the internal topics of that version, which may not be on the cluster yet: a run that brings it reads
+them, and the application creates them. With --param they are those of a run with these values in its form, such as
+mode, switch and clean_outputs; a field that is left out has the form's default.
 """
 
 
@@ -150,7 +150,7 @@ def _needed(
         )
     fields, undone = _of_undone(entry, fields) if runbook == "undo" else (fields, ())
     config, own = _own(fleet, entry, release, settings)
-    who = _principals(config, given)
+    who = _principals(config, fleet.cluster(entry.cluster).principal, entry.principal, given)
     needed = needed_acls(rights(), runbook, entry.name, replace(own, undone=undone), who, fields)
     if copier := fields.get("copier"):
         other = fleet.application(str(copier))
@@ -188,19 +188,15 @@ def _given(principals: tuple[str, ...]) -> dict["LoginRole", str]:
     return found
 
 
-def _principals(config: Mapping[str, Any], given: Mapping["LoginRole", str]) -> dict["LoginRole", str]:
+def _principals(
+    config: Mapping[str, Any], of_cluster: str | None, of_application: str | None, given: Mapping["LoginRole", str]
+) -> dict["LoginRole", str]:
+    from kstreams_runbooks.decide.rights.needed import OF_CONNECTION
     from kstreams_runbooks.watch.rights import connection_principals
 
-    own: dict[LoginRole, str] = {"application": ""}
-    return (
-        connection_principals(config) | own | dict(given)
-        if config
-        else {
-            **dict.fromkeys(("observer", "operator", "spark"), ""),
-            **own,
-            **given,
-        }
-    )
+    own: dict[LoginRole, str] = {"application": of_application or ""}
+    known = connection_principals(config, of_cluster) if config else dict.fromkeys(OF_CONNECTION, of_cluster or "")
+    return known | own | dict(given)
 
 
 def _settings(given: tuple[str, ...]) -> dict[str, str]:

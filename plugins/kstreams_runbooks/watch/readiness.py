@@ -42,7 +42,11 @@ def _rights(
 ) -> tuple[RightsAnswer, ...]:
     own = own_resources(fleet, entry, reading, reader, seen=True)
     runbooks = [row.name for row in RUNBOOKS if row.is_dag]
-    needed, granted = read_rights(reader, runbooks, entry.name, own, connection_principals(kafka))
+    # First the login that reads: what brokers report is about that one.
+    principals = connection_principals(kafka, fleet.cluster(entry.cluster).principal)
+    if entry.principal:
+        principals["application"] = entry.principal
+    needed, granted = read_rights(reader, runbooks, entry.name, own, principals)
     return tuple(compared_rights(one, granted) for one in needed)
 
 

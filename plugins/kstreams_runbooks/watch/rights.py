@@ -169,11 +169,9 @@ def undone_form(ledger: Ledger, run: str) -> tuple[RunRecord, dict[str, Any], tu
     return record, {**record.params, UNDOES: record.dag_id}, tuple(dict.fromkeys(one.object for one in cards))
 
 
-def connection_principals(
-    config: Mapping[str, Any], roles: Iterable[LoginRole] = OF_CONNECTION
-) -> dict[LoginRole, str]:
-    """The login of a connection in each of these roles, by its settings in librdkafka's names."""
-    return dict.fromkeys(roles, principal_of(config))
+def connection_principals(config: Mapping[str, Any], declared: str | None) -> dict[LoginRole, str]:
+    """The login of a connection in each of its roles: the `declared` one, or by its settings in librdkafka's names."""
+    return dict.fromkeys(OF_CONNECTION, declared or principal_of(config))
 
 
 def read_rights(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.plans.writable import may_write, planned_writes
+from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.runs.cards import WRITTEN_KINDS
 from kstreams_runbooks.model.runs.plan import Plan
@@ -67,5 +68,6 @@ def _require_writable(run: Run, plan: Plan) -> None:
     topics = {name for one in writes for name in one.topics}
     groups = {one.group for one in writes if one.group}
     with run.reader() as reader:
-        reading = replace(read_touched(reader, topics, groups), principal=principal_of(run.kafka))
+        principal = load_fleet().cluster(run.application.cluster).principal or principal_of(run.kafka)
+        reading = replace(read_touched(reader, topics, groups), principal=principal)
     run.demand(run.decide(may_write, reading=reading, writes=writes))

@@ -47,10 +47,11 @@ def _require(
     rows = [row for row in rows_of(rights(), run.record.dag_id) if wanted(row)]
     if not rows:
         return
-    principals = connection_principals(run.kafka)
+    fleet = load_fleet()
+    principals = connection_principals(run.kafka, fleet.cluster(run.application.cluster).principal)
     with run.reader() as reader:
         retires = run.record.params.get("mode") == "retire"
-        own = own_resources(load_fleet(), run.application, reading, reader, seen=True, retires=retires)
+        own = own_resources(fleet, run.application, reading, reader, seen=True, retires=retires)
         for topology in brought:
             own = with_release(own, topology, reader)
         needed = needed_acls(rows, run.record.dag_id, run.record.application, own, principals, run.record.params)
