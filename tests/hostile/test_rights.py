@@ -306,3 +306,31 @@ def test_every_right_of_a_row_is_needed_and_no_other(secured: Secured, login: Lo
     assert not [*wrong, *more, *rest], "\n".join([*wrong, *more, *rest])
     claimed: set[Use] = {(name, right) for name in ask for right in READING if uses(name, right)}
     assert claimed - (differs | others | last) == set(ONLY_TOGETHER), "a row claims a need, and nothing differs"
+
+
+def test_readiness_compares_the_rights_of_the_applications_own_login(
+    secured: Secured, application: FakeStreams, login: Login, ask: dict[str, Ask]
+) -> None:
+    """By the ACLs, if its file names that login: with what is printed none lacks, without any each is named."""
+    own = secured.login("matrix-own")
+    file = application.directory / "applications" / f"{APPLICATION}.yaml"
+    before = file.read_text(encoding="utf-8")
+    file.write_text(json.dumps(json.loads(before) | {"principal": f"User:{own.name}"}), encoding="utf-8")
+    allow(secured, login)
+    try:
+        printed = json.loads(run("rights", "stop_and_restart", "--format", "json").printed)["acls"]
+        mine = [one for one in printed if one["principal"] == f"User:{own.name}"]
+        assert {(one["operation"], one["name"]) for one in mine} >= {
+            ("Read", IN),
+            ("Write", OUT),
+            ("Read", APPLICATION),
+        }
+        lacking = ask["readiness"]().printed
+        assert f"Group {APPLICATION}: login User:{own.name} lacks Read on Group {APPLICATION}; grant it: " in lacking
+        secured.allow(own, mine)
+        left = [line for line in ask["readiness"]().printed.splitlines() if f"login User:{own.name} lacks" in line]
+        # A flush has the application read other topics for a while.
+        assert all("empty-of-" in line for line in left), left
+    finally:
+        file.write_text(before, encoding="utf-8")
+        secured.revoke(own)
