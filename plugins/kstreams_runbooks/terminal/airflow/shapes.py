@@ -89,7 +89,7 @@ class Pending(_Shape):
     subject: str = ""
     body: str | None = None
     assigned_users: list[_User] | None = None
-    created_at: str = ""
+    created_at: _Time = ""
     options: list[str] = Field(default_factory=list)
     params: dict[str, Any] | None = None
 
