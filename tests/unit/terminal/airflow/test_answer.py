@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.terminal.airflow import answer as module
 from kstreams_runbooks.terminal.airflow.answer import approve, reject
 
@@ -14,13 +15,13 @@ STAGES = ("Stage 1 is done", "Stage 3 is done", "It cannot be done")
 
 
 class FakeAirflow:
-    """One run with one open question, whose task is in `state` after the answer."""
+    """One run with one open question, whose task is in `state` after the answer, and has left `error`."""
 
     url, login = "http://airflow", "oncall"
 
-    def __init__(self, options: Sequence[str], state: str) -> None:
+    def __init__(self, options: Sequence[str], state: str, error: Any = None) -> None:
         self.options, self.state = options, state
-        self.answered = ""
+        self.answered, self.error = "", error
 
     def dag_ids(self, _: str) -> list[str]:
         """The DAG of the run."""
@@ -36,8 +37,9 @@ class FakeAirflow:
         asked = {"task_instance": task, "subject": "asks", "created_at": "", "options": self.options}
         return [] if self.answered else [asked | {"params": {"reason": None}}]
 
-    def xcom(self, *_: str) -> Any:
-        """Nothing."""
+    def xcom(self, *place: str) -> Any:
+        """Why the task failed."""
+        return self.error if self.answered and place[-1] == "error" else None
 
     def page_of(self, *_: str) -> str:
         """The page of the question."""
@@ -57,11 +59,13 @@ Answered = Callable[..., tuple[FakeAirflow, Result]]
 
 @pytest.fixture
 def answered(monkeypatch: pytest.MonkeyPatch) -> Answered:
-    """Answer a question from a terminal, as a function of the command, the options and the state of the task."""
+    """Answer a question from a terminal, as a function of the command, the options and the end of the task."""
     monkeypatch.setattr(module, "_JUDGED_S", 0.0)
 
-    def run(command: Any, *words: str, options: Sequence[str], state: str = "success") -> tuple[FakeAirflow, Result]:
-        api = FakeAirflow(options, state)
+    def run(
+        command: Any, *words: str, options: Sequence[str], state: str = "success", error: Any = None
+    ) -> tuple[FakeAirflow, Result]:
+        api = FakeAirflow(options, state, error)
         monkeypatch.setattr(module, "airflow_at", lambda *_: api)
         return api, CliRunner().invoke(command, ["r", *words])
 
@@ -82,3 +86,24 @@ def test_another_way_on_than_approve_has_to_be_named(answered: Answered, options
     assert (api.answered, "has no answer 'Approve' (answers: " in str(refused.exception)) == ("", True)
     api, done = answered(approve, "--option", options[0], options=options)
     assert (done.exit_code, api.answered) == (0, options[0])
+
+
+def test_an_answer_whose_task_failed_did_not_count(answered: Answered) -> None:
+    """The state has drifted since the question: the sentence of the task is the answer of the command."""
+    why = {"sentence": "asks: since it was asked, orders-1 runs 4.3.1 (planned: 3.4.1)", "exit_code": 1}
+    _, refused = answered(approve, "--option", BOUNCE_2[0], options=BOUNCE_2, state="failed", error=why)
+    assert isinstance(refused.exception, Refused)
+    assert str(refused.exception) == (
+        f"asks of run r: answered 'bounce 2: no way back', but the task is failed: {why['sentence']}"
+    )
+    _, killed = answered(approve, options=("Approve", "Reject"), state="failed")
+    assert str(killed.exception).endswith("but the task is failed: its log has the reason (http://airflow/r)")
+    _, left = answered(reject, "--reason", "INC-12", options=BOUNCE_2, state="upstream_failed")
+    assert isinstance(left.exception, Refused)
+
+
+@pytest.mark.parametrize("state", ["running", "up_for_retry", "restarting"])
+def test_a_task_that_has_not_ended_has_not_judged(answered: Answered, state: str) -> None:
+    """Airflow tries it again after a system was away."""
+    _, unknown = answered(approve, options=("Approve", "Reject"), state=state)
+    assert isinstance(unknown.exception, Inconclusive)
