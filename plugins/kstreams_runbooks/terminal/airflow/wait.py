@@ -19,7 +19,8 @@ _ENDED = frozenset({"success", "failed"})
 class Ended:
     """The end of a run; `outcome` is None if it did not end in time; the exit code is that of errors.py.
 
-    `plan` are the lines of a dry run's plan, empty for another run; `next` those of GO ON and GO BACK.
+    `plan` are the lines of a dry run's plan, empty for another run; `next` those of GO ON and GO BACK, and
+    `manually` those of the undo cards.
     """
 
     state: str
@@ -28,6 +29,7 @@ class Ended:
     exit_code: int
     plan: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
+    manually: tuple[str, ...] = ()
 
 
 def wait(
@@ -77,8 +79,9 @@ def outcome_of(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
         require(Left, left, api.url)
         green = left["exit_code"] == 0
         if green == (state == "success"):
-            plan, action = tuple(left.get("plan", ())), tuple(left.get("next", ()))
-            return Ended(state, left["outcome"], left["sentence"], left["exit_code"], plan, action)
+            # A release from before a list was added did not leave it.
+            lists = (tuple(left.get(name, ())) for name in ("plan", "next", "manually"))
+            return Ended(state, left["outcome"], left["sentence"], left["exit_code"], *lists)
         sentence = f"Airflow shows {state}, the run itself {left['outcome']}: it was marked manually; look at the run"
         return Ended(state, None, sentence, Inconclusive.exit_code)
     failed = api.xcom(dag_id, run_id, "conclude", "error")
