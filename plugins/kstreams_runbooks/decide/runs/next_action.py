@@ -27,7 +27,8 @@ class Ending:
     none) and `exit_code` that of its error; `is_void`: the plan no longer matches the cluster. `cards` are all of its
     undo cards, first to last, and `by_hand` the commands of those about an instance, by their number; `held` are
     sentences about inputs that it still holds; `then` what the plan leaves to later runs. `flush_back` is the command
-    that takes back a flush whose new release has begun to run (empty for another run).
+    that takes back a flush whose new release has begun to run (empty for another run); `undone` is the run that an undo
+    takes back, as far as it is known.
     """
 
     record: RunRecord
@@ -41,6 +42,7 @@ class Ending:
     held: tuple[str, ...] = ()
     then: tuple[str, ...] = ()
     flush_back: str = ""
+    undone: RunRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,10 @@ def _back(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
     if not left:
         return ("GO BACK: not needed, nothing is left to take back",)
     if record.dag_id == UNDO:
-        return ("GO BACK: an undo has no undo; trigger the runbook that it takes back once more",)
+        back = "GO BACK: an undo has no undo; trigger the runbook that it takes back once more"
+        if ending.undone is None:
+            return (back,)
+        return (f"{back}, first as a dry run:", INDENT + trigger_command(ending.undone, execute=False))
     if ending.flush_back:
         return (
             "GO BACK: flush once more, to what ran before; first as a dry run:",

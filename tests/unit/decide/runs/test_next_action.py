@@ -103,9 +103,13 @@ def test_nothing_is_taken_back_twice() -> None:
     done = next_action(replace(STOPPED, cards=(card(run_key="library_bump/r", done=True),)))
     assert done.lines[-1] == "GO BACK: not needed, nothing is left to take back"
     assert done.manually == ()
-    undo = next_action(replace(STOPPED, record=replace(RECORD, dag_id="undo")))
-    assert undo.lines[2].startswith("GO BACK: an undo has no undo")
+    ending = replace(STOPPED, record=replace(RECORD, dag_id="undo", params={"run": "b"}))
+    undo = next_action(ending)
+    back = "GO BACK: an undo has no undo; trigger the runbook that it takes back once more"
+    assert undo.lines[2:] == (back,)
     assert undo.command == "kstreams-runbooks clear r bounce_1_first"
+    known = next_action(replace(ending, undone=replace(RECORD, run_id="b")))
+    assert known.lines[2:] == (f"{back}, first as a dry run:", f"    {AGAIN}")
 
 
 def test_a_completed_run_names_its_undo_and_its_next_leg() -> None:
