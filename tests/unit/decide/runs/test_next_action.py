@@ -1,6 +1,7 @@
 """What comes after a run: the way on first, then the way back, last what is done by hand."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
@@ -58,6 +59,9 @@ def test_a_stopped_run_goes_on_then_back_then_by_hand() -> None:
         ("the targets changed; clear plan and what follows it", "plan"),
         ("it is down: start it, then clear this step", "bounce_1_first"),
         ("its state was not deleted; clear it again", "bounce_1_first"),
+        ("this run has no drain certificate: clear `certify` and what follows it", "certify"),
+        ("this run has no plan: `plan` has not run; clear it and what follows it", "plan"),
+        ("nothing described: `describe_release` has not run; clear it and what follows it", "describe_release"),
     ],
 )
 def test_the_sentence_may_name_an_earlier_task(failure: str, task: str) -> None:
@@ -80,6 +84,38 @@ def test_a_run_that_cannot_go_on_names_a_new_one(ending: Ending) -> None:
     found = next_action(ending)
     assert found.command == f"{AGAIN} --execute"
     assert found.lines[0].endswith("then start a new run (this one cannot go on):")
+
+
+@pytest.mark.parametrize(
+    ("failure", "params", "command"),
+    [
+        (
+            "1 card is of an unknown kind; to take back the others alone, trigger a new run with "
+            "--param leave_unknown=true",
+            {"run": "r"},
+            "--param leave_unknown=true --param run=r",
+        ),
+        (
+            "not known: aggregate; trigger a new run of this runbook with --param unchanged=key,aggregate if the code "
+            "of these did not change",
+            {"release": "5"},
+            "--param release=5 --param unchanged=key,aggregate",
+        ),
+        (
+            "not known: key; trigger a new run of plan_change with --param unchanged=key if the code of these did not",
+            {"unchanged": ["join"]},
+            """--param 'unchanged=["join", "key"]'""",
+        ),
+    ],
+)
+def test_a_field_that_only_a_new_run_can_have_is_in_its_command(
+    failure: str, params: dict[str, Any], command: str
+) -> None:
+    """As a dry run, for real runs too: such a field accepts a loss, and the plan shows it."""
+    ending = replace(STOPPED, record=replace(RECORD, params=params), failure=failure, exit_code=3, cards=())
+    found = next_action(ending)
+    assert found.command == f"kstreams-runbooks trigger library_bump --application orders {command}"
+    assert found.lines[0].endswith("start a new run (this one cannot go on), first as a dry run:")
 
 
 def test_a_declaration_that_broke_after_the_plan_is_corrected_and_the_run_goes_on() -> None:
