@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from kstreams_runbooks.terminal.airflow import trigger as module
 from kstreams_runbooks.terminal.airflow.trigger import trigger
-from kstreams_runbooks.terminal.airflow.wait import outcome_of
+from kstreams_runbooks.terminal.airflow.wait import Ended, outcome_of
 
 STOPPED: dict[str, Any] = {
     "outcome": "stopped, changed",
@@ -62,3 +62,28 @@ def test_what_a_person_can_do_is_last(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     older: Any = FakeAirflow(return_value=STOPPED)
     assert outcome_of(older, "library_bump", "r", "failed").manually == ()
+
+
+def ended(state: str, **left: Any) -> Ended:
+    api: Any = FakeAirflow(state, **left)
+    return outcome_of(api, "library_bump", "r", state)
+
+
+REPORT = ("GO ON: let `conclude` report it:", "    kstreams-runbooks clear library_bump/r conclude")
+
+
+def test_a_run_that_a_person_marked_goes_on_by_its_conclude() -> None:
+    """It has no outcome, or another one than its colour; nothing but `conclude` knows the way back."""
+    for one in (ended("failed"), ended("success"), ended("success", return_value=STOPPED)):
+        assert (one.outcome, one.next, one.exit_code) == (None, REPORT, 3)
+
+
+def test_a_run_that_never_began_has_an_outcome_and_goes_on_by_a_new_one() -> None:
+    """Its `conclude` has left both; one that failed at a run that had begun left none, and may be cleared."""
+    error = {"sentence": "application orders is disabled", "exit_code": 2}
+    again = ["GO ON: start a new run:", "    kstreams-runbooks trigger library_bump --application orders"]
+    never = ended("failed", error=error | {"outcome": "refused or rejected, nothing changed", "next": again})
+    assert (never.outcome, never.next, never.exit_code) == ("refused or rejected, nothing changed", tuple(again), 2)
+    away = ended("failed", error={"sentence": "ledger: away", "exit_code": 4})
+    assert away.outcome is None
+    assert away.next == ("GO ON: repair what is named above, then let `conclude` report it:", REPORT[1])
