@@ -100,7 +100,7 @@ def test_what_no_code_shows_is_all_that_is_asked(shown: Stack) -> None:
     document = ended(trial, state="failed", outcome=INCONCLUSIVE)
     asked = {missing["field"] for one in document["plan"]["undecided"] if one["matters"] for missing in one["missing"]}
     assert asked == {"key", "value_serde", "aggregate"}
-    again = "run plan_change again with unchanged = key, value_serde, aggregate if the code of these did not change"
+    again = "trigger a new run of plan_change with --param unchanged=key,value_serde,aggregate if the code of these did"
     assert again in document["run"]["outcome_sentence"]
     log = log_of(shown, trial.run_id, "plan")
     assert f"--application orders --param release={TO_RELEASE} --param unchanged=key,value_serde,aggregate" in log

@@ -306,18 +306,19 @@ def test_the_json_of_a_dry_run_has_its_plan() -> None:
 
 
 ON = ["GO ON: repair it:", "    kstreams-runbooks clear orders.library_bump.r bounce_1_first " + "x" * 100]
+BY_HAND = ["MANUALLY, the last change first:", "    supervisorctl restart orders-1"]
 
 
 def test_an_ended_run_shows_what_comes_next_until_another_follows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under its outcome, a command in one line; after a later run it is of no use."""
     monkeypatch.setenv("COLUMNS", "80")
     command("trigger", DAG, *TARGET, "--run-id", "orders.library_bump.r", "--execute", "--reason", "OPS-7")
-    in_airflow(ends("failed", outcome="stopped, changed", sentence="lag", exit_code=1, next=ON))
+    in_airflow(ends("failed", outcome="stopped, changed", sentence="lag", exit_code=1, next=ON, manually=BY_HAND))
     text = command("runs").stdout.splitlines()
-    assert text[2:5] == ["  lag", f"  {ON[0]}", ON[1]]
+    assert text[2:7] == ["  lag", f"  {ON[0]}", ON[1], f"  {BY_HAND[0]}", BY_HAND[1]]
     command("trigger", "rolling_bounce", "--application", "orders", "--run-id", "later", "--execute")
     first, _ = json.loads(command("runs", "--format", "json").stdout)["runs"]
-    assert (first["outcome"], first["next"]) == ("stopped, changed", [])
+    assert (first["outcome"], first["next"], first["manually"]) == ("stopped, changed", [], [])
 
 
 def test_an_undo_needs_the_run_alone() -> None:
@@ -385,7 +386,9 @@ def judged(state: str) -> Callable[[Any, DagRun], None]:
             1,
             "approve_plan of run r asks again (may answer: approver, admin): the answer",
         ),
+        (("approve", "r"), "failed", 1, "answered 'Approve', but the task is failed: its log has the reason"),
         (("approve", "r"), "queued", 3, "whether it counts is not known after 0 s"),
+        (("approve", "r"), "up_for_retry", 3, "whether it counts is not known after 0 s"),
         (("reject", "r", "--reason", "too late"), "failed", 0, "answered 'Reject', the task is failed"),
         (("approve", "r", "--option", "Stay"), "success", 2, "has no answer 'Stay' (answers: 'Approve', 'Reject')"),
         (("approve", "r", "--emergency-reason", "all asleep"), "success", 2, "has no field for it; leave it out"),

@@ -41,7 +41,7 @@ WELL: dict[str, Any] = {
     "dag_run_id": "run",
     "state": "running",
     "note": "dry run",
-    "value": {"exit_code": 0, "outcome": "completed", "sentence": "done", "next": ["GO BACK:"]},
+    "value": {"exit_code": 0, "outcome": "completed", "sentence": "done", "next": ["GO BACK:"], "manually": ["x"]},
     "dag_runs": [
         {
             "dag_id": "library_bump",

@@ -46,7 +46,7 @@ def conclude() -> None:
         head = _report_chain(run)
         code = exit_code(outcome.outcome)
         left = {"outcome": str(outcome.outcome), "sentence": outcome.sentence, "exit_code": code, "head": head}
-        left |= {"next": list(action.lines)}
+        left |= {"next": list(action.lines), "manually": list(action.manually)}
         leave(context, "return_value", left | ({"plan": shown_plan(run)} if run.dry_run else {}))
         if outcome.outcome is RunOutcome.DRY_RUN:
             run.say(f"the evidence: {evidence_command(run.record)}")

@@ -74,8 +74,10 @@ def enough(fired: Fired, after: Side, fired_with: Callable[[Side], Fired], verdi
 
 def again_with(runbook: str, fields: tuple[Unchanged, ...]) -> str:
     """The end of a sentence: how the field of a runbook's form decides it; empty without fields."""
-    named = ", ".join(fields)
-    return f"; run {runbook} again with unchanged = {named} if the code of these did not change" if fields else ""
+    if not fields:
+        return ""
+    field = f"--param unchanged={','.join(fields)}"
+    return f"; trigger a new run of {runbook} with {field} if the code of these did not change"
 
 
 def _differing(declared: Declaration, found: Iterable[Subject]) -> Iterator[tuple[Subject, Unchanged]]:

@@ -117,11 +117,12 @@ def _refusal(plan: Plan, one: RecreatedTopic, causes: tuple[str, ...]) -> str:
     if not causes:
         return (
             f"{one.sentence}: only local disks have the state of its store, and approvals of {plan.application} are "
-            f"automatic (expected: a person accepts that); give {ACKNOWLEDGE} a reason"
+            f"automatic (expected: a person accepts that); trigger a new run with a reason in {ACKNOWLEDGE}"
         )
     return (
         f"{one.sentence}: only local disks have the state of its store, and {' and '.join(dict.fromkeys(causes))}, "
-        f"which loses it ({WAYS}); reset the store first, or give {ACKNOWLEDGE} a reason, which the approval shows"
+        f"which loses it ({WAYS}); reset the store first, or trigger a new run with a reason in {ACKNOWLEDGE}, which "
+        "the approval shows"
     )
 
 

@@ -92,7 +92,8 @@ def undo_plan(
     _check_choice(local_state, undone)
     if (unknown := unknown_kinds(undone.others)) and not leave_unknown:
         raise Refused(
-            f"run {undone.run_key}: {'; '.join(unknown)}; to take back the others alone, choose leave_unknown"
+            f"run {undone.run_key}: {'; '.join(unknown)}; to take back the others alone, trigger a new run with "
+            "--param leave_unknown=true"
         )
     found = facts(reading, declared, code)
     if (
@@ -166,7 +167,7 @@ def _flush_back(declared: DeclaredApplication, undone: Undone) -> str:
     return (
         f"run {undone.run_key} has begun to start {after.deployed}, which may have records in internal topics that "
         f"{before.deployed} does not read; a flush back loses none of them: {command}; to undo the run without "
-        "one (also if it does not run) and lose them, choose without_flush"
+        "one (also if it does not run) and lose them, trigger a new run with --param without_flush=true"
     )
 
 

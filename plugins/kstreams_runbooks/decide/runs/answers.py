@@ -13,10 +13,15 @@ def options_of(bounce: int) -> tuple[str, str]:
 
 
 def meant(option: str, options: tuple[str, ...]) -> str:
-    """The option of a question for Approve or Reject; any other option is itself."""
-    if option in options or option not in {APPROVE, REJECT} or len(options) != len((APPROVE, REJECT)):
+    """The option of a question for Approve or Reject; any other option is itself.
+
+    Every question has its way to stop last. Of several ways on, Approve names none.
+    """
+    if option in options or not options:
         return option
-    return options[0] if option == APPROVE else options[-1]
+    if option == REJECT:
+        return options[-1]
+    return options[0] if option == APPROVE and len(options) == len((APPROVE, REJECT)) else option
 
 
 def assigned(

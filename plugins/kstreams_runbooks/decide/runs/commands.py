@@ -31,7 +31,12 @@ def undo_command(record: RunRecord, *fields: str) -> str:
 
 def clear_command(record: RunRecord, task_id: str) -> str:
     """The command that runs a task of a run again, with what follows it."""
-    return pasted(["kstreams-runbooks", "clear", record.name, task_id], links=False)
+    return clear_named(record.name, task_id)
+
+
+def clear_named(run: str, task_id: str) -> str:
+    """The same for a run of which only the name is known."""
+    return pasted(["kstreams-runbooks", "clear", run, task_id], links=False)
 
 
 def approve_command(record: RunRecord, option: str = "") -> str:

@@ -119,21 +119,34 @@ def drifted(about: About, at_ms: int, *, digest: str, reasons: Sequence[str]) ->
     )
 
 
-def inputs_held(about: About, at_ms: int, *, held: HeldInputs, sentence: str, ended: bool) -> Notification:
-    """Inputs that nothing brings back by itself, or that are held longer than forecast: once each day that it lasts."""
+def inputs_held(
+    about: About,
+    at_ms: int,
+    *,
+    held: HeldInputs,
+    sentence: str,
+    ended: bool,
+    action: NextAction | None = None,
+) -> Notification:
+    """Inputs that nothing brings back by itself, or that are held longer than forecast: once each day that it lasts.
+
+    `action` is the next one of a run that has ended, None if it was not kept.
+    """
     record, days = about.record, max(0, at_ms - held.since_ms) // DAY_MS
-    back = (
-        "To bring them back, undo the run; or clear its failed task and what follows it in Airflow, and it goes on."
-        if ended
-        else "Look at its present step; the inputs come back with its end, or with an undo."
-    )
+    command = undo_command(record) if ended and record.dag_id != UNDO else evidence_command(record)
+    if not ended:
+        ways: tuple[str, ...] = ("Look at its present step; the inputs come back with its end, or with an undo.",)
+    elif action is None:
+        ways = ("To bring them back, clear its failed task and what follows it, and it goes on; or undo the run.",)
+    else:
+        ways, command = action.lines, action.command or command
     return _made(
         about,
         Kind.INPUTS_HELD,
         f"{about.occasion}/{held.application}/{held.since_ms}/{days}",
         f"{record.dag_id} holds {first_of(held.inputs)}",
-        (*_lines(sentence), back),
-        command=undo_command(record) if ended and record.dag_id != UNDO else evidence_command(record),
+        (*_lines(sentence), *ways),
+        command=command,
         at_ms=at_ms,
     )
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kstreams_runbooks.decide.runs.commands import UNDO, clear_command, trigger_command, undo_command
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
@@ -15,8 +15,11 @@ INDENT = "    "
 NEXT = "next action"
 # A sentence that asks for it: the present run cannot go on.
 _NEW_RUN = ("trigger a new run", "trigger again")
+# The field of the form that the new run needs, if the sentence has its value.
+_FIELD = re.compile(r"\btrigger a new run (?:of [a-z_ ]+ )?with --param ([a-z_]+)=([\w,]+)")
 # A sentence may name an earlier task to begin from. Other words follow "clear" too: this step, the state.
-_CLEARED = re.compile(r"\bclear `?([a-z][a-z0-9]*_[a-z0-9_]+|plan|undo|check|observe)\b")
+_TASK = r"[a-z][a-z0-9]*_[a-z0-9_]+|plan|undo|check|observe|certify|verify|conclude"
+_CLEARED = re.compile(rf"\bclear `?({_TASK})\b|`({_TASK})` has not run; clear it\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,8 @@ class Ending:
     none) and `exit_code` that of its error; `is_void`: the plan no longer matches the cluster. `cards` are all of its
     undo cards, first to last, and `by_hand` the commands of those about an instance, by their number; `held` are
     sentences about inputs that it still holds; `then` what the plan leaves to later runs. `flush_back` is the command
-    that takes back a flush whose new release has begun to run (empty for another run).
+    that takes back a flush whose new release has begun to run (empty for another run); `undone` is the run that an undo
+    takes back, as far as it is known.
     """
 
     record: RunRecord
@@ -41,6 +45,7 @@ class Ending:
     held: tuple[str, ...] = ()
     then: tuple[str, ...] = ()
     flush_back: str = ""
+    undone: RunRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +82,26 @@ def _go_on(ending: Ending, *, changed: bool) -> tuple[tuple[str, ...], str]:
     # Once a run has a plan its form was read, and what is wrong is a declaration that was changed since.
     wrong_form = ending.exit_code == BadInput.exit_code and not changed and record.plan_digest is None
     if ending.is_void or wrong_form or not ending.reached or any(one in failure for one in _NEW_RUN):
+        if not ending.is_void and (wanted := _FIELD.search(failure)):
+            # Such a field accepts something: the plan of a dry run shows what.
+            command = trigger_command(_with(record, wanted[1], wanted[2]), execute=False)
+            why = f"to go on with {wanted[1]}, start a new run (this one cannot go on), first as a dry run"
+            return (f"GO ON: {why}:", INDENT + command), command
         command = trigger_command(record, execute=not record.dry_run)
         why = "repair what is named above, then start a new run (this one cannot go on)"
         return (f"GO ON: {why}:", INDENT + command), command
     named = _CLEARED.search(failure)
-    task_id = named[1] if named else ending.reached
+    task_id = (named[1] or named[2]) if named else ending.reached
     command = clear_command(record, task_id)
     why = f"repair what is named above, then clear {task_id} and what follows it"
     return (f"GO ON: {why}:", INDENT + command), command
+
+
+def _with(record: RunRecord, name: str, value: str) -> RunRecord:
+    """The same run with a field of its form set; a list that the form has keeps what is in it."""
+    given = record.params.get(name)
+    whole = [*given, *(one for one in value.split(",") if one not in given)] if isinstance(given, list) else value
+    return replace(record, params={**record.params, name: whole})
 
 
 def _back(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
@@ -94,7 +111,10 @@ def _back(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
     if not left:
         return ("GO BACK: not needed, nothing is left to take back",)
     if record.dag_id == UNDO:
-        return ("GO BACK: an undo has no undo; trigger the runbook that it takes back once more",)
+        back = "GO BACK: an undo has no undo; trigger the runbook that it takes back once more"
+        if ending.undone is None:
+            return (back,)
+        return (f"{back}, first as a dry run:", INDENT + trigger_command(ending.undone, execute=False))
     if ending.flush_back:
         return (
             "GO BACK: flush once more, to what ran before; first as a dry run:",

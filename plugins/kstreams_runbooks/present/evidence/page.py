@@ -56,9 +56,9 @@ def asked_lines(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def next_lines(document: Mapping[str, Any]) -> tuple[str, ...]:
-    """The next action after the end of the run, as `conclude` kept it; empty while the run has no end."""
+    """GO ON, GO BACK and MANUALLY after the end of the run, as `conclude` kept them; empty while it has no end."""
     kept = [note["payload"] for note in document.get("notes", ()) if note["name"] == NEXT]
-    return tuple(kept[-1]["lines"]) if kept and document["run"]["outcome"] else ()
+    return (*kept[-1]["lines"], *kept[-1]["manually"]) if kept and document["run"]["outcome"] else ()
 
 
 def restart_rows(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -11,9 +11,9 @@ from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore
 from kstreams_runbooks.steps.plan.flushed import begun_flush, plan_of
+from kstreams_runbooks.steps.plan.next_action import UNDONE
 from kstreams_runbooks.steps.run.run import Run
 
-_UNDONE = "undone run"
 # The evidence of the write behind a card, by the kind of the card.
 _WRITES = {"offsets_set": "set_offsets", "offsets_deleted": "delete_offsets", "group_deleted": "delete_groups"}
 
@@ -23,7 +23,7 @@ def undone_record(run: Run) -> RunRecord:
 
     It stays the run that was found first: its id may be used again while this run continues.
     """
-    if key := run.ledger.recall(run.key, _UNDONE):
+    if key := run.ledger.recall(run.key, UNDONE):
         return run.ledger.run(key)
     record = run.ledger.find_run(str(run.record.params["run"]).strip())
     if record.application != run.record.application:
@@ -31,7 +31,7 @@ def undone_record(run: Run) -> RunRecord:
             f"run {record.run_key} is one of {record.application} (asked for: {run.record.application}); give its own "
             "application"
         )
-    run.ledger.remember(run.key, _UNDONE, record.run_key)
+    run.ledger.remember(run.key, UNDONE, record.run_key)
     return record
 
 

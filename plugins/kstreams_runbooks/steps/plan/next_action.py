@@ -4,14 +4,18 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.next_action import Ending, NextAction, next_action
+from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger.card_facts import instance_facts
-from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence
+from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence, RunRecord
 from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.plan.cards import cards_that_count
 from kstreams_runbooks.steps.plan.flushed import flush_back_of
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.held_inputs import held_inputs
+
+# The name under which an undo remembers the run that it takes back.
+UNDONE = "undone run"
 
 
 def next_of_run(run: Run, outcome: RunOutcome, reached: str, failure: Evidence | None, *, is_void: bool) -> NextAction:
@@ -31,8 +35,19 @@ def next_of_run(run: Run, outcome: RunOutcome, reached: str, failure: Evidence |
             # A plan that starts a runbook has no next leg.
             then=tuple((run.ledger.plan(run.key) or {}).get("then", ())),
             flush_back=flush_back_of(run, cards),
+            undone=_undone(run),
         )
     )
+
+
+def _undone(run: Run) -> RunRecord | None:
+    """The run that an undo takes back; None for another run, and after a prune of the ledger."""
+    key = run.ledger.recall(run.key, UNDONE)
+    try:
+        return run.ledger.run(key) if key else None
+    except RunbookError:
+        # The command is a help: the end of a run does not fail without it.
+        return None
 
 
 def _held(run: Run) -> Iterator[str]:

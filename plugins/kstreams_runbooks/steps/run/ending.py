@@ -3,15 +3,19 @@
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryAction, RetryRule
 
 from kstreams_runbooks.decide.runbooks import longest_h
+from kstreams_runbooks.decide.runs.conclusion import RunOutcome
+from kstreams_runbooks.decide.runs.next_action import Ending, NextAction, next_action
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.steps.run.note import note_progress
-from kstreams_runbooks.steps.run.run import Run, log
+from kstreams_runbooks.steps.run.run import Run, log, record_of
 from kstreams_runbooks.wording import outside, sentence
 
 
@@ -30,6 +34,9 @@ RETRY_UNREACHABLE = ExceptionRetryPolicy(rules=[RetryRule(exception=StepFailed, 
 # The ledger entry of each step that began: it distinguishes a step that ended from one that was killed.
 BEGUN = "begun"
 
+# The task that reports how a run ended.
+_LAST = "conclude"
+
 # The XCom key under which Airflow keeps why a step failed (`kstreams-runbooks trigger --wait` reads it).
 ERROR = "error"
 
@@ -40,8 +47,15 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
     try:
         run = Run.begin(context)
     except RunbookError as error:
-        log.log(_level(error), "%s", _never_began(context["params"], error))
-        raise ended_by(context, error) from None
+        action = _next_of_none(context, error)
+        log.log(_level(error), "%s", _never_began(context["params"], error, action))
+        if action is None:
+            raise ended_by(context, error) from None
+        if context["ti"].task_id == _LAST:
+            for line in action.lines:
+                log.log(_level(error), "%s", sentence(line))
+        outcome = {"outcome": str(RunOutcome.NOTHING_CHANGED), "next": list(action.lines)}
+        raise ended_by(context, error, outcome) from None
     run.say(f"{run.task_id}: {what}")
     try:
         run.keep("note", BEGUN, {"what": what, "run_ends_ms": _run_ends_ms(context)})
@@ -66,10 +80,41 @@ def _run_ends_ms(context: Mapping[str, Any]) -> int | None:
     return int((started + timedelta(hours=longest_h(dag_run.dag_id))).timestamp() * 1000)
 
 
-def _never_began(params: Mapping[str, Any], error: RunbookError) -> str:
-    """The last line of a step whose run cannot be read; only for bad input is it certain that nothing was changed."""
+def _next_of_none(context: Mapping[str, Any], error: RunbookError) -> NextAction | None:
+    """The next action of a run that never began; None if it may have begun and changed something.
+
+    Bad input alone proves nothing: a ledger that has to be migrated is bad input too, in the middle of a run. The run
+    has not begun if the ledger does not exist yet, or answers and has no record of it.
+    """
+    if not isinstance(error, BadInput):
+        return None
+    try:
+        found = record_of(context)
+        ledger = Ledger.existing()
+        if ledger is not None and ledger.same_run(found) is not None:
+            return None
+        form = context["dag"].params
+        own = replace(found, params={name: value for name, value in found.params.items() if name in form})
+        return next_action(
+            Ending(
+                own,
+                RunOutcome.NOTHING_CHANGED,
+                reached="",
+                failure=str(error),
+                exit_code=error.exit_code,
+                is_void=False,
+                cards=(),
+            )
+        )
+    except (RunbookError, RecursionError):
+        # A value that is nested too deep is what was refused: no command can repeat it.
+        return None
+
+
+def _never_began(params: Mapping[str, Any], error: RunbookError, action: NextAction | None) -> str:
+    """The last line of a step whose run cannot be read."""
     dry = "DRY RUN " if params.get("dry_run", True) else ""
-    refused = "REFUSED, nothing was changed: " if isinstance(error, BadInput) else ""
+    refused = "REFUSED, nothing was changed: " if action is not None else ""
     return sentence(f"[{outside(params.get('application'))} @ unknown] {dry}{refused}{error}")
 
 
@@ -94,7 +139,7 @@ def leave(context: Mapping[str, Any], key: str, value: dict[str, Any]) -> None:
         log.warning("%s could not be stored in Airflow: %s", key, error)
 
 
-def ended_by(context: Mapping[str, Any], error: RunbookError) -> SystemExit:
-    """The exception that ends a task after one of our own errors; stores its sentence in Airflow first."""
-    leave(context, ERROR, {"sentence": str(error), "exit_code": error.exit_code})
+def ended_by(context: Mapping[str, Any], error: RunbookError, more: Mapping[str, Any] | None = None) -> SystemExit:
+    """The exception that ends a task after one of our own errors; stores its sentence, and `more`, in Airflow first."""
+    leave(context, ERROR, {"sentence": str(error), "exit_code": error.exit_code, **(more or {})})
     return StepUnreachable(error.exit_code) if isinstance(error, Unreachable) else StepFailed(error.exit_code)

@@ -41,6 +41,8 @@ def _conclude(run: Run, say: Callable[[str], None]) -> None:
         run, f"Airflow ended the run before conclude: marked, deleted, or at its limit of {hours:g} h"
     )
     say(run.line(f"{run.key} {outcome.outcome.upper()}: {outcome.sentence}"))
+    for line in (*action.lines, *action.manually):
+        say(run.line(line))
     note_end(run, outcome, action)
     if held:
         tell(run, outcome, action, run.ledger.run(run.key).head)

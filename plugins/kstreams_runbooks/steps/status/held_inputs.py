@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from kstreams_runbooks.decide.runs import message
+from kstreams_runbooks.decide.runs.next_action import NEXT, NextAction
 from kstreams_runbooks.decide.status.held_inputs import held_status
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger import Ledger
@@ -41,9 +42,16 @@ def report_held_inputs(
                 (warn if found.alarm else say)(f"[{held.application} @ {held.cluster}] {found.sentence}")
                 if found.alarm:
                     run = Run.again(held.run_key, "inputs_held", 1).on(held.application)
-                    notify_all(run, message.inputs_held, held=held, sentence=found.sentence, ended=ended)
+                    told = {"sentence": found.sentence, "ended": ended, "action": _next(run) if ended else None}
+                    notify_all(run, message.inputs_held, held=held, **told)
                     alarms.append(held)
         except Exception as error:  # noqa: BLE001 - the next run is another one
             why = str(error) if isinstance(error, RunbookError) else f"{type(error).__name__}: {error}"
             warn(message.one_line(f"{record.run_key}: whether it holds inputs is not known: {why}"))
     return tuple(alarms)
+
+
+def _next(run: Run) -> NextAction | None:
+    """GO ON and GO BACK of a run, as its end kept them; None if it has not been concluded."""
+    kept = run.ledger.evidence(run.key, kind="note", name=NEXT, newest=1)
+    return NextAction(tuple(kept[-1].payload["lines"]), (), kept[-1].payload["command"]) if kept else None

@@ -19,8 +19,8 @@ _EMERGENCY, _REASON = "emergency_reason", "reason"
 # Airflow starts the task that judges an answer within a few seconds.
 _JUDGED_S = 30.0
 _POLL_S = 1.0
-# An answer was received, and the task has not judged it yet.
-_UNJUDGED = {"awaiting_input", "deferred", "scheduled", "queued", "running", None}
+# In any other state the task has received the answer, and has not judged it yet.
+_ENDED = {"success", "failed", "skipped", "upstream_failed", "removed"}
 
 
 @click.command()
@@ -89,7 +89,8 @@ def _answer(api: "AirflowApi", run: str, option: str | None, usual: str, given: 
         api.add_note(dag_id, run_id, f"{api.login}: {option} at {question.task}: {given[_REASON]}")
     params = {name: text for name, text in given.items() if text and name in fields}
     api.answer(dag_id, run_id, question.task, option, params)
-    click.echo(sentence(_judged(api, dag_id, run_id, question.task, option)))
+    stops = option == pending["options"][-1]
+    click.echo(sentence(_judged(api, dag_id, run_id, question.task, option, stops=stops)))
 
 
 def _option(run_id: str, pending: Mapping[str, Any], wanted: str, *, named: bool) -> str:
@@ -107,8 +108,11 @@ def _option(run_id: str, pending: Mapping[str, Any], wanted: str, *, named: bool
     raise BadInput(f"{what}: its question has no answer {outside(wanted)!r} (answers: {known}); give --option")
 
 
-def _judged(api: "AirflowApi", dag_id: str, run_id: str, task_id: str, option: str) -> str:
-    """What became of an answer; Refused if it did not count, Inconclusive if that is not known in time."""
+def _judged(api: "AirflowApi", dag_id: str, run_id: str, task_id: str, option: str, *, stops: bool) -> str:
+    """What became of an answer; Refused if it did not count, Inconclusive if that is not known in time.
+
+    One that `stops` the run ends its task as failed. After any other answer a task that failed did not go on.
+    """
     from kstreams_runbooks.terminal.airflow.question import question_of
 
     until = time.monotonic() + _JUDGED_S
@@ -119,11 +123,25 @@ def _judged(api: "AirflowApi", dag_id: str, run_id: str, task_id: str, option: s
             who = f" (may answer: {question.may_answer})" if question.may_answer else ""
             raise Refused(f"{task_id} of run {run_id} asks again{who}: {why}")
         state = api.tasks(dag_id, run_id)[task_id]["state"]
-        if state not in _UNJUDGED:
+        if state == "success" or (stops and state == "failed"):
             return f"{task_id} of run {run_id}: answered {option!r}, the task is {state}"
+        if state in _ENDED:
+            why = _why_failed(api, dag_id, run_id, task_id)
+            raise Refused(f"{task_id} of run {run_id}: answered {option!r}, but the task is {state}: {why}")
         if time.monotonic() >= until:
             raise Inconclusive(
                 f"{task_id} of run {run_id}: answered {option!r}; whether it counts is not known after "
                 f"{_JUDGED_S:g} s; look with `kstreams-runbooks runs --open`"
             )
         time.sleep(_POLL_S)
+
+
+def _why_failed(api: "AirflowApi", dag_id: str, run_id: str, task_id: str) -> str:
+    """The sentence with which a task failed."""
+    from kstreams_runbooks.terminal.airflow.shapes import Left, require
+
+    left = api.xcom(dag_id, run_id, task_id, "error")
+    if left is None:
+        return f"its log has the reason ({api.page_of(dag_id, run_id, task_id)})"
+    require(Left, left, api.url)
+    return str(left["sentence"])

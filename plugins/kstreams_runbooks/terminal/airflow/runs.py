@@ -34,7 +34,7 @@ def runs(open_only: bool, form: str, airflow_url: str, airflow_user: str) -> Non
 
     An open run shows since when and for whom it waits, with --open also the present text of its question, which
     Airflow's page may not have. A run in the queue of a paused DAG shows what to do, and the newest run of an
-    application that has ended how it goes on, and how it goes back.
+    application that has ended how it goes on, how it goes back, and what a person can do manually.
     """
     api = airflow_at(airflow_url, airflow_user)
     paused = api.dags(RUNBOOK_TAG)
@@ -69,6 +69,7 @@ def _described(api: "AirflowApi", run: Mapping[str, Any], *, is_paused: bool) ->
         "outcome": ended and ended.outcome,
         "sentence": ended and ended.sentence,
         "next": list(ended.next) if ended else [],
+        "manually": list(ended.manually) if ended else [],
         "asked_by": run["triggering_user_name"],
         "since": run["start_date"] or run["queued_at"],
         "ended": None if is_open else run.get("end_date"),
@@ -85,7 +86,7 @@ def _with_next(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     names = [str(run["application"]) for run in runs]
     newest = {name: place for place, (name, run) in enumerate(zip(names, runs, strict=True)) if not run["dry_run"]}
     return [
-        run if newest.get(name, place) <= place else run | {"next": []}
+        run if newest.get(name, place) <= place else run | {"next": [], "manually": []}
         for place, (name, run) in enumerate(zip(names, runs, strict=True))
     ]
 
@@ -104,7 +105,7 @@ def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None, *, 
         lines.append(f"{INDENT}airflow dags unpause {run['dag_id']}")
     if run["sentence"]:
         lines.append(f"  {run['sentence']}")
-    lines += [line if line.startswith(INDENT) else f"  {line}" for line in run["next"]]
+    lines += [line if line.startswith(INDENT) else f"  {line}" for line in (*run["next"], *run["manually"])]
     for one in run["waits_for"]:
         waited = _span((now - datetime.fromisoformat(one["since"])).total_seconds())
         lines.append(f"  for {waited}: {Question(**one).sentence}")

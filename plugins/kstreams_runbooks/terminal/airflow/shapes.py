@@ -113,6 +113,7 @@ class Left(_Shape):
     sentence: str = ""
     plan: list[str] = Field(default_factory=list)
     next: list[str] = Field(default_factory=list)
+    manually: list[str] = Field(default_factory=list)
 
 
 def require(shape: Any, value: Any, url: str) -> None:

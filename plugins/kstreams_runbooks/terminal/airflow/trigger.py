@@ -89,8 +89,9 @@ def trigger(
     document |= {"state": ended.state, "outcome": ended.outcome, "sentence": ended.sentence}
     document |= {"plan": list(ended.plan)} if ended.plan else {}
     document |= {"next": list(ended.next)} if ended.next else {}
+    document |= {"manually": list(ended.manually)} if ended.manually else {}
     end = f"{ended.outcome or ended.state}: {ended.sentence}"
-    _print(document | {"exit_code": ended.exit_code}, form, *ended.plan, end, *ended.next)
+    _print(document | {"exit_code": ended.exit_code}, form, *ended.plan, end, *ended.next, *ended.manually)
     sys.exit(ended.exit_code)
 
 

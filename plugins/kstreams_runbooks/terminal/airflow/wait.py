@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kstreams_runbooks.decide.runs.commands import clear_named
+from kstreams_runbooks.decide.runs.next_action import INDENT
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.question import question_of
@@ -19,7 +21,8 @@ _ENDED = frozenset({"success", "failed"})
 class Ended:
     """The end of a run; `outcome` is None if it did not end in time; the exit code is that of errors.py.
 
-    `plan` are the lines of a dry run's plan, empty for another run; `next` those of GO ON and GO BACK.
+    `plan` are the lines of a dry run's plan, empty for another run; `next` those of GO ON and GO BACK, and
+    `manually` those of the undo cards.
     """
 
     state: str
@@ -28,6 +31,7 @@ class Ended:
     exit_code: int
     plan: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
+    manually: tuple[str, ...] = ()
 
 
 def wait(
@@ -72,21 +76,29 @@ def wait(
 
 def outcome_of(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
     """The end from the answer of `conclude`; Airflow's state of a run alone proves nothing."""
+    command = INDENT + clear_named(f"{dag_id}/{run_id}", "conclude")
+    report = ("GO ON: let `conclude` report it:", command)
     left = api.xcom(dag_id, run_id, "conclude", "return_value")
     if left is not None:
         require(Left, left, api.url)
         green = left["exit_code"] == 0
         if green == (state == "success"):
-            plan, action = tuple(left.get("plan", ())), tuple(left.get("next", ()))
-            return Ended(state, left["outcome"], left["sentence"], left["exit_code"], plan, action)
+            # A release from before a list was added did not leave it.
+            lists = (tuple(left.get(name, ())) for name in ("plan", "next", "manually"))
+            return Ended(state, left["outcome"], left["sentence"], left["exit_code"], *lists)
         sentence = f"Airflow shows {state}, the run itself {left['outcome']}: it was marked manually; look at the run"
-        return Ended(state, None, sentence, Inconclusive.exit_code)
+        return Ended(state, None, sentence, Inconclusive.exit_code, next=report)
     failed = api.xcom(dag_id, run_id, "conclude", "error")
     if failed is not None:
         require(Left, failed, api.url)
-        return Ended(state, None, failed["sentence"], failed["exit_code"])
+        # Without a next action `conclude` failed at a run that has begun, such as while the ledger was away.
+        on = tuple(failed.get("next", ())) or (
+            "GO ON: repair what is named above, then let `conclude` report it:",
+            command,
+        )
+        return Ended(state, failed.get("outcome"), failed["sentence"], failed["exit_code"], next=on)
     sentence = f"Airflow shows {state}, but `conclude` left no outcome (marked manually, or killed); look at the run"
-    return Ended(state, None, sentence, Inconclusive.exit_code)
+    return Ended(state, None, sentence, Inconclusive.exit_code, next=report)
 
 
 def _too_late(timeout_s: float, waits_for: str) -> Ended:

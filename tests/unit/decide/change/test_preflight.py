@@ -184,7 +184,7 @@ def test_what_the_form_names_lets_a_release_roll_and_the_approver_reads_it() -> 
     found = verdict(after, before)
     assert found.outcome is Outcome.INCONCLUSIVE
     assert found.sentence.endswith(
-        "; run this runbook again with unchanged = key, value_serde if the code of these did not change"
+        "; trigger a new run of this runbook with --param unchanged=key,value_serde if the code of these did not change"
     )
     found = verdict(in_form(after, "key", "value_serde"), before)
     assert found.outcome is Outcome.PROCEED

@@ -115,6 +115,6 @@ def test_another_word_is_one_sentence(given: object, sentence: str) -> None:
 def test_the_sentence_has_the_words_to_give() -> None:
     """Nothing without fields."""
     assert again_with("plan_change", ("key", "join")) == (
-        "; run plan_change again with unchanged = key, join if the code of these did not change"
+        "; trigger a new run of plan_change with --param unchanged=key,join if the code of these did not change"
     )
     assert again_with("plan_change", ()) == ""

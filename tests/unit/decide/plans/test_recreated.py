@@ -84,7 +84,7 @@ def test_what_restores_the_store_is_refused_without_a_reason(made: Plan, cause: 
     assert LOST.sentence in why
     assert cause in why
     assert "stop_and_restart with local_state=keep" in why
-    assert "give acknowledge_recreated a reason" in why
+    assert "trigger a new run with a reason in acknowledge_recreated" in why
     accepted = judged(made, reason="the store is not needed, T-1")
     assert accepted.outcome is Outcome.PROCEED
     [finding] = accepted.findings

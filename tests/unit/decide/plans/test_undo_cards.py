@@ -274,7 +274,8 @@ def test_a_side_whose_instances_stay_up_costs_nothing() -> None:
 def test_a_card_of_an_unknown_kind_refuses_unless_the_others_are_chosen() -> None:
     """One sentence, with the way back by hand."""
     cards = (other(3, None), other(4, _SET))
-    with pytest.raises(Refused, match=r"card 3 \(change 3\) is of kind schema_registered, which .* go back from 3"):
+    unknown = r"card 3 \(change 3\) is of kind schema_registered, which .* go back from 3"
+    with pytest.raises(Refused, match=f"{unknown}.* trigger a new run with --param leave_unknown=true"):
         undo(*cards, now=seen())
     made = undo(*cards, now=seen(), leave_unknown=True)
     assert [one.kind for one in made.stages] == ["set_offsets"]

@@ -11,11 +11,13 @@ def test_the_point_of_no_return_has_choices_of_its_own_names() -> None:
 
 
 def test_approve_and_reject_mean_the_way_on_and_the_way_to_stop() -> None:
-    """For a command; a question with more than two ways has neither."""
+    """For a command; of several ways on a person names one, and the way to stop is the last."""
     assert meant("Approve", options_of(2)) == "bounce 2: no way back"
     assert meant("Reject", options_of(2)) == "stay on bounce 1"
     assert meant("Reject", options_of(1)) == "Reject"
     assert meant("Approve", ("library_bump", "reset_and_cleanup", "none")) == "Approve"
+    assert meant("Reject", ("library_bump", "reset_and_cleanup", "none")) == "none"
+    assert meant("Reject", ()) == "Reject"
     assert meant("none", ("library_bump", "none")) == "none"
 
 

@@ -1,6 +1,7 @@
 """What comes after a run: the way on first, then the way back, last what is done by hand."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
@@ -58,6 +59,9 @@ def test_a_stopped_run_goes_on_then_back_then_by_hand() -> None:
         ("the targets changed; clear plan and what follows it", "plan"),
         ("it is down: start it, then clear this step", "bounce_1_first"),
         ("its state was not deleted; clear it again", "bounce_1_first"),
+        ("this run has no drain certificate: clear `certify` and what follows it", "certify"),
+        ("this run has no plan: `plan` has not run; clear it and what follows it", "plan"),
+        ("nothing described: `describe_release` has not run; clear it and what follows it", "describe_release"),
     ],
 )
 def test_the_sentence_may_name_an_earlier_task(failure: str, task: str) -> None:
@@ -82,6 +86,38 @@ def test_a_run_that_cannot_go_on_names_a_new_one(ending: Ending) -> None:
     assert found.lines[0].endswith("then start a new run (this one cannot go on):")
 
 
+@pytest.mark.parametrize(
+    ("failure", "params", "command"),
+    [
+        (
+            "1 card is of an unknown kind; to take back the others alone, trigger a new run with "
+            "--param leave_unknown=true",
+            {"run": "r"},
+            "--param leave_unknown=true --param run=r",
+        ),
+        (
+            "not known: aggregate; trigger a new run of this runbook with --param unchanged=key,aggregate if the code "
+            "of these did not change",
+            {"release": "5"},
+            "--param release=5 --param unchanged=key,aggregate",
+        ),
+        (
+            "not known: key; trigger a new run of plan_change with --param unchanged=key if the code of these did not",
+            {"unchanged": ["join"]},
+            """--param 'unchanged=["join", "key"]'""",
+        ),
+    ],
+)
+def test_a_field_that_only_a_new_run_can_have_is_in_its_command(
+    failure: str, params: dict[str, Any], command: str
+) -> None:
+    """As a dry run, for real runs too: such a field accepts a loss, and the plan shows it."""
+    ending = replace(STOPPED, record=replace(RECORD, params=params), failure=failure, exit_code=3, cards=())
+    found = next_action(ending)
+    assert found.command == f"kstreams-runbooks trigger library_bump --application orders {command}"
+    assert found.lines[0].endswith("start a new run (this one cannot go on), first as a dry run:")
+
+
 def test_a_declaration_that_broke_after_the_plan_is_corrected_and_the_run_goes_on() -> None:
     """Its approvals stay; a new run would ask again."""
     failure = "application orders is disabled: orders.yaml: owner: is missing"
@@ -103,9 +139,13 @@ def test_nothing_is_taken_back_twice() -> None:
     done = next_action(replace(STOPPED, cards=(card(run_key="library_bump/r", done=True),)))
     assert done.lines[-1] == "GO BACK: not needed, nothing is left to take back"
     assert done.manually == ()
-    undo = next_action(replace(STOPPED, record=replace(RECORD, dag_id="undo")))
-    assert undo.lines[2].startswith("GO BACK: an undo has no undo")
+    ending = replace(STOPPED, record=replace(RECORD, dag_id="undo", params={"run": "b"}))
+    undo = next_action(ending)
+    back = "GO BACK: an undo has no undo; trigger the runbook that it takes back once more"
+    assert undo.lines[2:] == (back,)
     assert undo.command == "kstreams-runbooks clear r bounce_1_first"
+    known = next_action(replace(ending, undone=replace(RECORD, run_id="b")))
+    assert known.lines[2:] == (f"{back}, first as a dry run:", f"    {AGAIN}")
 
 
 def test_a_completed_run_names_its_undo_and_its_next_leg() -> None:

@@ -121,7 +121,7 @@ def test_the_run_ends_with_the_fields_that_decide_it() -> None:
     sides = (declaration(stores={"counts": open_}), declaration(stores={"counts": open_}))
     before, after = (described(declares=one) for one in sides)
     change = described_change(before, after, known(), topology_change_rules(), upgrade_path_rules())
-    with pytest.raises(Inconclusive, match="; run plan_change again with unchanged = key if the code of these did not"):
+    with pytest.raises(Inconclusive, match="run of plan_change with --param unchanged=key if the code of these"):
         demand_runbook(change, Verdict(Outcome.PROCEED, ()), ())
 
 

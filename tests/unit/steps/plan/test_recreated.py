@@ -69,7 +69,7 @@ def test_a_restart_is_shown_and_kept_as_a_decision(
 def test_what_loses_the_state_needs_a_reason_in_words(run: Run, made: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     seen(monkeypatch, RecreatedSeen((LOST,)))
     clears = replace(made, stages=(replace(made.bounces[0], clear_state=True),))
-    with pytest.raises(Refused, match="give acknowledge_recreated a reason"):
+    with pytest.raises(Refused, match="trigger a new run with a reason in acknowledge_recreated"):
         require_state_kept(asked(run), clears)
     with pytest.raises(BadInput, match="acknowledge_recreated: is 1, without 3 letters"):
         require_state_kept(asked(run, acknowledge_recreated="1"), clears)

@@ -1,6 +1,8 @@
 """The last line of a step that failed."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +15,10 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 class FakeTaskInstance:
     """Keeps what is left with Airflow, as a task instance does."""
 
-    def __init__(self) -> None:
+    dag_id, run_id = "library_bump", "r"
+
+    def __init__(self, task_id: str = "observe") -> None:
+        self.task_id = task_id
         self.left: dict[str, Any] = {}
 
     def xcom_push(self, key: str, value: Any) -> None:
@@ -25,7 +30,10 @@ def last_line(
     caplog: pytest.LogCaptureFixture, run: Run | None, error: RunbookError, left: FakeTaskInstance | None = None
 ) -> str:
     """What a step says last that fails with `error`: in `run`, or before a run is found; the form says dry run."""
-    context = {"params": {"application": "orders", "dry_run": True}, "ti": left or FakeTaskInstance()}
+    params = {"application": "orders", "dry_run": True, "target": "4.3.1", "`touch x`": "y"}
+    form = SimpleNamespace(params={"application": None, "dry_run": None, "target": None})
+    ti = left or FakeTaskInstance()
+    context = {"params": params, "ti": ti, "dag": form, "dag_run": SimpleNamespace()}
 
     def found(_: object) -> Run:
         if run is None:
@@ -60,6 +68,7 @@ def test_an_error_of_a_dry_run_says_so(run: Run, caplog: pytest.LogCaptureFixtur
         (Unreachable("no broker answers"), "WARNING"),
     ],
 )
+@pytest.mark.usefixtures("holding")
 def test_the_last_line_is_as_loud_as_its_cause(
     run: Run, caplog: pytest.LogCaptureFixture, error: RunbookError, level: str
 ) -> None:
@@ -75,12 +84,56 @@ def test_after_a_write_no_line_says_that_nothing_was_changed(run: Run, caplog: p
     assert last_line(caplog, run, Inconclusive("no metrics")) == "[orders @ demo] no metrics"
 
 
+@pytest.fixture
+def holding(monkeypatch: pytest.MonkeyPatch) -> Callable[[Ledger | None], None]:
+    """The ledger that a step finds: one of a test, or none."""
+
+    def found(ledger: Ledger | None) -> None:
+        monkeypatch.setattr(Ledger, "existing", classmethod(lambda *_: ledger))
+
+    found(None)
+    return found
+
+
+@pytest.mark.usefixtures("holding")
 def test_a_step_that_finds_no_run_claims_only_what_it_knows(caplog: pytest.LogCaptureFixture) -> None:
     """A ledger that is away cannot say what an earlier step has written."""
     assert last_line(caplog, None, BadInput("no such application")) == (
         "[orders @ unknown] DRY RUN REFUSED, nothing was changed: no such application"
     )
     assert last_line(caplog, None, Unreachable("ledger: away")) == "[orders @ unknown] DRY RUN ledger: away"
+
+
+AGAIN = [
+    "GO ON: repair what is named above, then start a new run (this one cannot go on):",
+    "    kstreams-runbooks trigger library_bump --application orders --param target=4.3.1",
+]
+
+
+@pytest.mark.usefixtures("holding")
+def test_a_run_that_never_began_has_an_outcome_and_a_next_action(caplog: pytest.LogCaptureFixture) -> None:
+    """The command has the form's fields alone; the log of `conclude`, where a person looks, ends with it."""
+    left = FakeTaskInstance("conclude")
+    last_line(caplog, None, BadInput("no such application"), left)
+    assert caplog.messages[-3:] == [
+        "[orders @ unknown] DRY RUN REFUSED, nothing was changed: no such application",
+        *AGAIN,
+    ]
+    error = {"sentence": "no such application", "exit_code": 2}
+    assert left.left["error"] == error | {"outcome": "refused or rejected, nothing changed", "next": AGAIN}
+
+
+def test_bad_input_in_the_middle_of_a_run_is_not_its_outcome(
+    run: Run, caplog: pytest.LogCaptureFixture, holding: Callable[[Ledger | None], None]
+) -> None:
+    """Its ledger has to be migrated after a deployment, or a form has lost a field: the run may have changed things."""
+    holding(run.ledger)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ledger, "same_run", lambda *_: run.record)
+        left = FakeTaskInstance("conclude")
+        said = last_line(caplog, None, BadInput("ledger demo: its schema is 0006 (expected 0007)"), left)
+    assert said == "[orders @ unknown] DRY RUN ledger demo: its schema is 0006 (expected 0007)"
+    assert left.left["error"].keys() == {"sentence", "exit_code"}
 
 
 def test_a_ledger_that_goes_away_hides_no_error(
@@ -102,8 +155,8 @@ def test_airflow_is_left_why_a_step_failed(run: Run, caplog: pytest.LogCaptureFi
     left = FakeTaskInstance()
     last_line(caplog, run, Inconclusive("no metrics"), left)
     assert left.left == {"error": {"sentence": "no metrics", "exit_code": 3}}
-    last_line(caplog, None, BadInput("no such application"), left)
-    assert left.left == {"error": {"sentence": "no such application", "exit_code": 2}}
+    last_line(caplog, None, Unreachable("ledger: away"), left)
+    assert left.left == {"error": {"sentence": "ledger: away", "exit_code": 4}}
 
 
 def test_an_airflow_that_takes_no_answer_hides_no_error(

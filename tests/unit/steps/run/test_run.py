@@ -98,6 +98,11 @@ def test_a_stopped_run_tells_the_way_back_and_nothing_else(
         "GO BACK: undo this run, first as a dry run:",
         "    kstreams-runbooks trigger undo r",
     ]
+    assert left["return_value"]["manually"] == [
+        "MANUALLY, the last change first:",
+        "undo 1: orders-1 back to 3.4.1 (one restart)",
+        "    supervisorctl restart orders-1",
+    ]
     assert left["return_value"]["outcome"] == "stopped, changed"
     assert left["return_value"]["exit_code"] == 1
 
@@ -143,6 +148,7 @@ def test_drift_is_told_as_drift(run: Run, told: Told, monkeypatch: pytest.Monkey
             "    kstreams-runbooks trigger library_bump --application orders --execute",
             "GO BACK: not needed, nothing is left to take back",
         ],
+        "manually": [],
     }
     assert f"Evidence head: {left['return_value']['head']}" in only["body"]
 
@@ -175,6 +181,7 @@ def test_a_completed_run_is_told_and_leaves_zero(run: Run, told: Told, monkeypat
         "exit_code": 0,
         "head": head,
         "next": back,
+        "manually": [],
     }
 
 

@@ -39,7 +39,7 @@ def concluded(run: Run, *, over: bool = True) -> tuple[tuple[str, ...], list[str
 
 def test_a_run_at_its_limit_is_concluded_and_gives_everything_back(run: Run, told: Told, waited: Run) -> None:
     """With the step that waited, what it saw last, what it changed and the way back; once."""
-    keys, [said] = concluded(waited)
+    keys, [said, *then] = concluded(waited)
     record = run.ledger.run(run.key)
     assert keys == (run.key,)
     assert record.outcome == "stopped, changed"
@@ -49,6 +49,14 @@ def test_a_run_at_its_limit_is_concluded_and_gives_everything_back(run: Run, tol
         "step; the last that it saw: orders-1: wait: lag 7"
     )
     assert record.outcome_sentence in said
+    assert [line.removeprefix("[orders @ demo] ") for line in then] == [
+        "GO ON: repair what is named above, then clear bounce_1_first and what follows it:",
+        "    kstreams-runbooks clear r bounce_1_first",
+        "GO BACK: undo this run, first as a dry run:",
+        "    kstreams-runbooks trigger undo r",
+        "MANUALLY, the last change first:",
+        "undo 1: orders-1 back to 3.4.1 (one restart)",
+    ]
     assert run.ledger.holds() == ()
     (only,) = told()
     assert only["kind"] == "stopped_with_undo"

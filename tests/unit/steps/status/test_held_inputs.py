@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from kstreams_runbooks.decide.runs.next_action import NEXT, NextAction
 from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
@@ -53,12 +54,22 @@ def test_a_run_that_has_ended_is_told_each_day(paused: Run, told: Told, monkeypa
     assert only["command"] == "kstreams-runbooks trigger undo r"
     assert "library_bump holds orders-in" in only["subject"]
     assert "the run has ended and brings nothing back" in only["body"]
-    assert "clear its failed task" in only["body"]
+    assert "clear its failed task and what follows it, and it goes on; or undo the run" in only["body"]
     later = now_ms() + DAY_MS
     monkeypatch.setattr(reporting, "now_ms", lambda: later)
     monkeypatch.setattr("kstreams_runbooks.steps.run.notify.now_ms", lambda: later)
     report(paused, over=True)
     assert len(told()) == 2
+
+
+def test_the_way_on_is_before_the_way_back(paused: Run, told: Told) -> None:
+    """As the end of the run kept them, each with its command; the first one is that of the message."""
+    lines = ("GO ON: repair it:", "    kstreams-runbooks clear r certify", "GO BACK: undo it:", "    undo")
+    paused.keep("note", NEXT, NextAction(lines, ("MANUALLY:",), "kstreams-runbooks clear r certify"))
+    report(paused, over=True)
+    [only] = told()
+    assert only["command"] == "kstreams-runbooks clear r certify"
+    assert "\n".join(lines) in only["body"]
 
 
 def test_a_run_that_undoes_it_is_at_work(paused: Run, told: Told) -> None:

@@ -30,6 +30,7 @@ RUN: dict[str, Any] = {
     "outcome": None,
     "sentence": "",
     "next": [],
+    "manually": [],
     "asked_by": "oncall",
     "since": "2026-11-24T10:29:00+00:00",
     "ended": None,
@@ -52,5 +53,7 @@ def test_the_text_of_an_open_question_fits(columns: int) -> None:
 def test_a_command_stays_whole() -> None:
     """Half a command that is pasted does something else."""
     command = f"    kstreams-runbooks trigger library_bump --application orders --reason {'x' * 80}"
+    by_hand = f"    supervisorctl restart {'orders-1 ' * 10}"
     run = {**RUN, "waits_for": [], "state": "failed", "outcome": "stopped, changed", "next": ["GO ON:", command]}
-    assert command in as_text(run, NOW, 80).split("\n")
+    lines = as_text(run | {"manually": ["MANUALLY, the last change first:", by_hand]}, NOW, 80).split("\n")
+    assert lines[2:] == ["  GO ON:", command, "  MANUALLY, the last change first:", by_hand, f"  {LINK}"]

@@ -1,0 +1,109 @@
+"""`approve` and `reject`, and what became of the answer, on an Airflow that a test controls."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.terminal.airflow import answer as module
+from kstreams_runbooks.terminal.airflow.answer import approve, reject
+
+BOUNCE_2 = ("bounce 2: no way back", "stay on bounce 1")
+CHOICE = ("library_bump", "rolling_bounce", "none")
+STAGES = ("Stage 1 is done", "Stage 3 is done", "It cannot be done")
+
+
+class FakeAirflow:
+    """One run with one open question, whose task is in `state` after the answer, and has left `error`."""
+
+    url, login = "http://airflow", "oncall"
+
+    def __init__(self, options: Sequence[str], state: str, error: Any = None) -> None:
+        self.options, self.state = options, state
+        self.answered, self.error = "", error
+
+    def dag_ids(self, _: str) -> list[str]:
+        """The DAG of the run."""
+        return ["undo"]
+
+    def find_run(self, *_: object) -> dict[str, Any]:
+        """The run."""
+        return {"dag_id": "undo", "dag_run_id": "r"}
+
+    def pending(self, *_: str) -> list[dict[str, Any]]:
+        """The question, until it has an answer."""
+        task = {"dag_id": "undo", "dag_run_id": "r", "task_id": "asks", "state": "awaiting_input"}
+        asked = {"task_instance": task, "subject": "asks", "created_at": "", "options": self.options}
+        return [] if self.answered else [asked | {"params": {"reason": None}}]
+
+    def xcom(self, *place: str) -> Any:
+        """Why the task failed."""
+        return self.error if self.answered and place[-1] == "error" else None
+
+    def page_of(self, *_: str) -> str:
+        """The page of the question."""
+        return f"{self.url}/r"
+
+    def answer(self, _dag: str, _run: str, _task: str, option: str, params: Mapping[str, Any]) -> None:
+        """Keep the answer."""
+        self.answered, self.given = option, dict(params)
+
+    def tasks(self, *_: str) -> dict[str, Any]:
+        """The task that asked."""
+        return {"asks": {"state": self.state}}
+
+
+Answered = Callable[..., tuple[FakeAirflow, Result]]
+
+
+@pytest.fixture
+def answered(monkeypatch: pytest.MonkeyPatch) -> Answered:
+    """Answer a question from a terminal, as a function of the command, the options and the end of the task."""
+    monkeypatch.setattr(module, "_JUDGED_S", 0.0)
+
+    def run(
+        command: Any, *words: str, options: Sequence[str], state: str = "success", error: Any = None
+    ) -> tuple[FakeAirflow, Result]:
+        api = FakeAirflow(options, state, error)
+        monkeypatch.setattr(module, "airflow_at", lambda *_: api)
+        return api, CliRunner().invoke(command, ["r", *words])
+
+    return run
+
+
+@pytest.mark.parametrize("options", [("Approve", "Reject"), BOUNCE_2, CHOICE, STAGES])
+def test_reject_is_the_last_answer_of_every_question(answered: Answered, options: tuple[str, ...]) -> None:
+    """A person who stops a run at night needs no list of answers."""
+    api, done = answered(reject, "--reason", "INC-12 is open", options=options, state="failed")
+    assert (done.exit_code, api.answered, api.given) == (0, options[-1], {"reason": "INC-12 is open"})
+
+
+@pytest.mark.parametrize("options", [BOUNCE_2, CHOICE, STAGES, ("library_bump", "none")])
+def test_another_way_on_than_approve_has_to_be_named(answered: Answered, options: tuple[str, ...]) -> None:
+    """It may have no way back."""
+    api, refused = answered(approve, options=options)
+    assert (api.answered, "has no answer 'Approve' (answers: " in str(refused.exception)) == ("", True)
+    api, done = answered(approve, "--option", options[0], options=options)
+    assert (done.exit_code, api.answered) == (0, options[0])
+
+
+def test_an_answer_whose_task_failed_did_not_count(answered: Answered) -> None:
+    """The state has drifted since the question: the sentence of the task is the answer of the command."""
+    why = {"sentence": "asks: since it was asked, orders-1 runs 4.3.1 (planned: 3.4.1)", "exit_code": 1}
+    _, refused = answered(approve, "--option", BOUNCE_2[0], options=BOUNCE_2, state="failed", error=why)
+    assert isinstance(refused.exception, Refused)
+    assert str(refused.exception) == (
+        f"asks of run r: answered 'bounce 2: no way back', but the task is failed: {why['sentence']}"
+    )
+    _, killed = answered(approve, options=("Approve", "Reject"), state="failed")
+    assert str(killed.exception).endswith("but the task is failed: its log has the reason (http://airflow/r)")
+    _, left = answered(reject, "--reason", "INC-12", options=BOUNCE_2, state="upstream_failed")
+    assert isinstance(left.exception, Refused)
+
+
+@pytest.mark.parametrize("state", ["running", "up_for_retry", "restarting"])
+def test_a_task_that_has_not_ended_has_not_judged(answered: Answered, state: str) -> None:
+    """Airflow tries it again after a system was away."""
+    _, unknown = answered(approve, options=("Approve", "Reject"), state=state)
+    assert isinstance(unknown.exception, Inconclusive)
