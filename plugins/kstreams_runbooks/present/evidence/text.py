@@ -6,6 +6,8 @@ from typing import Any
 from kstreams_runbooks.decide.runs.next_action import INDENT
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.times import utc_second
+from kstreams_runbooks.present.change.kept import kept_lines
+from kstreams_runbooks.present.change.text import WIDEST
 from kstreams_runbooks.present.evidence.page import (
     about_lines,
     asked_lines,
@@ -18,6 +20,8 @@ from kstreams_runbooks.present.evidence.timeline import divided, events
 from kstreams_runbooks.present.plan_lines import plan_lines
 from kstreams_runbooks.wording import fitted, sentence
 
+_MARGIN = "  "
+
 
 def as_text(document: Mapping[str, Any], plan: Plan | None = None, columns: int | None = None) -> str:
     """The evidence in lines of at most `columns` characters (None: whole); a command stays whole for pasting.
@@ -27,7 +31,7 @@ def as_text(document: Mapping[str, Any], plan: Plan | None = None, columns: int 
     run = document["run"]
     lines = [f"{run['dag_id']} of {run['application']} @ {run['cluster']}"]
     if "chain" in document:
-        lines += [*_asked(document), *_parts(document, plan)]
+        lines += [*_asked(document), *_part("plan", _plan(document, plan, columns)), *_parts(document)]
     lines += _verified(document)
     return "\n".join(_shown(line, columns) for line in lines)
 
@@ -47,9 +51,14 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"  {name}{text}" for name, text in about_lines(document))
 
 
-def _parts(document: Mapping[str, Any], plan: Plan | None) -> Iterator[str]:
+def _plan(document: Mapping[str, Any], plan: Plan | None, columns: int | None) -> list[str]:
+    width = WIDEST if columns is None else columns - len(_MARGIN)
+    kept = plan_lines(plan) if plan else kept_lines(document["plan"], document["run"]["plan_digest"], width)
+    return [f"{_MARGIN}{line}".rstrip() for line in kept]
+
+
+def _parts(document: Mapping[str, Any]) -> Iterator[str]:
     counts, old = divided(events(document))
-    yield from _part("plan", [f"  {line}" for line in plan_lines(plan)] if plan else [])
     yield from _part("measured restarts", list(_restarts(document)))
     timeline = (f"  {utc_second(one.at_ms)[11:19]}  {one.task and f'{one.task}: '}{one.sentence}" for one in counts)
     yield from _part("timeline (UTC)", list(timeline))
