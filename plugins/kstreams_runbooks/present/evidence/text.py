@@ -1,6 +1,6 @@
 """The evidence of a run as plain text for a terminal: the parts of the Markdown page in lines that fit."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kstreams_runbooks.decide.runs.next_action import INDENT
@@ -16,7 +16,7 @@ from kstreams_runbooks.present.evidence.page import (
     restart_rows,
     unsent_lines,
 )
-from kstreams_runbooks.present.evidence.timeline import divided, events
+from kstreams_runbooks.present.evidence.timeline import Event, divided, events
 from kstreams_runbooks.present.plan_lines import plan_lines
 from kstreams_runbooks.wording import fitted, sentence
 
@@ -60,8 +60,7 @@ def _plan(document: Mapping[str, Any], plan: Plan | None, columns: int | None) -
 def _parts(document: Mapping[str, Any]) -> Iterator[str]:
     counts, old = divided(events(document))
     yield from _part("measured restarts", list(_restarts(document)))
-    timeline = (f"  {utc_second(one.at_ms)[11:19]}  {one.task and f'{one.task}: '}{one.sentence}" for one in counts)
-    yield from _part("timeline (UTC)", list(timeline))
+    yield from _part("timeline (UTC)", list(_timeline(counts)))
     yield from _part("superseded tries", [f"  {attempt_line(one)}" for one in old])
     cards = (
         f"  {card['seq']}. {card['what']}; back: {card['undo']} ({card['cost']}){', done' if card['done'] else ''}"
@@ -74,6 +73,17 @@ def _parts(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"journal: {chain['rows']} entries, {chain['readings']} raw readings (--format json), head {chain['head']}"
     if back := chain["clock_went_back"]:
         yield f"clocks: {len(back)} of the entries have an earlier time than the one before them"
+
+
+def _timeline(every: Sequence[Event]) -> Iterator[str]:
+    """Each event with its time of day, below its date: a run may wait over night for an approval."""
+    day = ""
+    for one in every:
+        date, _, time = utc_second(one.at_ms).partition(" ")
+        if date != day:
+            yield f"  {date}"
+        day = date
+        yield f"  {time.removesuffix(' UTC')}  {one.task and f'{one.task}: '}{one.sentence}"
 
 
 def _restarts(document: Mapping[str, Any]) -> Iterator[str]:
