@@ -33,7 +33,7 @@ def save_group(run: Run, stage: SaveOffsets) -> None:
     ends = _settled(run, stage.topics).ends
     with run.reader() as reader:
         group = reader.group(stage.group)
-        saved = read_saved(reader, stage.group)
+        saved = read_saved(reader, stage.group, say=run.say)
     file = save_offsets(saved, run_key=run.key, cluster=run.about[0], config=run.kafka)
     restore = f"; to restore them: {file.command}" if file.command else ""
     run.say(f"{len(saved.offsets):,} offsets of group {stage.group} are saved in {file.path}{restore}")
