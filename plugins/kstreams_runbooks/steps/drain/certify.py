@@ -11,6 +11,7 @@ from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading, Pause
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.patience import pause
 from kstreams_runbooks.steps.drain.trigger import drain_trigger
 from kstreams_runbooks.steps.instances.gate import answered
 from kstreams_runbooks.steps.plan.looking import rehearsed
@@ -79,6 +80,7 @@ def last_look(look: Callable[[], Verdict], wait_s: float, say: Callable[[str], N
         stop=stop_after_attempt(_LOOKS),
         wait=wait_fixed(wait_s),
         before_sleep=report,
+        sleep=lambda seconds: pause(seconds, lambda left: say(f"reads again in {left:.0f} s")),
         retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
     )
     return retrying(look)

@@ -65,7 +65,9 @@ def require_at_rest(run: Run, topics: Collection[str]) -> None:
         raise Refused("no topic is deleted: this run has not noted their ends; clear save_offsets and what follows it")
     own = {name: end for name, end in noted.items() if name.rpartition("-")[0] in topics}
     looks, apart_s = max(2, int(run.limit("gate_good_readings"))), run.limit("gate_interval_s")
-    seen = run.patiently(lambda: read_rest(run.application, run.kafka, own, topics, looks=looks, apart_s=apart_s))
+    seen = run.patiently(
+        lambda: read_rest(run.application, run.kafka, own, topics, looks=looks, apart_s=apart_s, say=run.say)
+    )
     verdict = run.decide(at_rest, seen=seen, group=run.application.application_id)
     if verdict.outcome is Outcome.WAIT:
         raise Inconclusive(f"{verdict.text}; wait, then clear {run.task_id} and what follows it")
