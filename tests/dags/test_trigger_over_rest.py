@@ -336,6 +336,17 @@ def test_an_undo_needs_the_run_alone() -> None:
     assert several == "run r: 2 DAGs have it; give one of library_bump/r, rolling_bounce/r"
 
 
+def test_an_undo_from_the_form_without_an_application_has_that_of_its_run() -> None:
+    """In `runs`; an undo of a run that Airflow does not have any more has none."""
+    command("trigger", DAG, *TARGET, "--run-id", "r")
+    for run_id, of in (("back", "r"), ("lost", "gone")):
+        api().trigger("undo", {"run": of, "dry_run": True}, run_id, "")
+    shown = {
+        one["run_id"]: one["application"] for one in json.loads(command("runs", "--format", "json").stdout)["runs"]
+    }
+    assert shown == {"r": "orders", "back": "orders", "lost": None}
+
+
 def test_a_task_is_cleared_with_what_follows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on the page, with the same rights; an unknown task or one that runs is refused."""
     command("trigger", DAG, *TARGET, "--run-id", "r")

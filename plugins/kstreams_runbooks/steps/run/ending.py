@@ -70,7 +70,7 @@ def _never_began(params: Mapping[str, Any], error: RunbookError) -> str:
     """The last line of a step whose run cannot be read; only for bad input is it certain that nothing was changed."""
     dry = "DRY RUN " if params.get("dry_run", True) else ""
     refused = "REFUSED, nothing was changed: " if isinstance(error, BadInput) else ""
-    return sentence(f"[{outside(params.get('application'))} @ unknown] {dry}{refused}{error}")
+    return sentence(f"[{outside(params.get('application') or 'unknown')} @ unknown] {dry}{refused}{error}")
 
 
 def _kept(run: Run, error: RunbookError) -> str:
