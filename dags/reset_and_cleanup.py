@@ -11,7 +11,8 @@ built again, and who sees results again.
 | `retire` | those that nothing needs any more go for good | stays | go with the group of an unused application |
 
 1. **observe, check**: every required reading is complete. Nothing is changed.
-2. **plan, approve_plan**: the blast radius, by topic, partition, store and reader; the stages; the way back.
+2. **plan, approve_plan**: the blast radius, by topic, partition, store and reader; the stages; the way back. If the
+   plan deletes for good, the question names that first; its choices are *delete: no way back* and *delete nothing*.
 3. **stop_application**: all instances down, their members removed, the group EMPTY.
 4. **save_offsets**: in the ledger and as a plain file. The ends of the topics that go are noted.
 5. **clear_state**: on every instance, and the deployer has to report it gone. Nothing is lost yet. If the application

@@ -1,7 +1,13 @@
-"""One missed reading ends nothing: it is taken again for a stated time. Writes are never repeated here."""
+"""One missed reading ends nothing: it is taken again for a stated time, and a wait shows that it goes on.
 
+Writes are never repeated here.
+"""
+
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, retry_if_result, stop_after_delay
@@ -13,6 +19,8 @@ from kstreams_runbooks.errors import Inconclusive, Unreachable
 # machine are back within half of it; one answer may take 10 s (wire/limits.py).
 READ_AGAIN_S = 30.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 4.0
+# A person who reads the log wants to see that a wait goes on.
+LINE_EVERY_S = 10.0
 
 _T = TypeVar("_T")
 
@@ -49,3 +57,46 @@ def read_again(
         retry_error_callback=last,
     )
     return retrying(read)
+
+
+def pause(seconds: float, line: Callable[[float], None]) -> None:
+    """Sleep, and give `line` the seconds that are left after each ten of them."""
+    left = seconds
+    while left > LINE_EVERY_S:
+        time.sleep(LINE_EVERY_S)
+        left -= LINE_EVERY_S
+        line(left)
+    time.sleep(left)
+
+
+def repeated(take: Callable[[], _T], number: int, apart_s: float, say: Callable[[str], None]) -> tuple[_T, ...]:
+    """`number` readings, `apart_s` apart, with a line for each: `reading 1 of 3`."""
+    taken: list[_T] = []
+    for at in range(1, number + 1):
+        if taken:
+            pause(apart_s, partial(_in_seconds, say, f"reading {at} of {number}"))
+        say(f"reading {at} of {number}")
+        taken.append(take())
+    return tuple(taken)
+
+
+def _in_seconds(say: Callable[[str], None], what: str, left_s: float) -> None:
+    say(f"{what} in {left_s:.0f} s")
+
+
+@contextmanager
+def going_on(what: str, say: Callable[[str], None]) -> Iterator[None]:
+    """Report each ten seconds that the block goes on: `orders-1: stops (20 s)`."""
+    began, over = time.monotonic(), threading.Event()
+
+    def report() -> None:
+        while not over.wait(LINE_EVERY_S):
+            say(f"{what} ({time.monotonic() - began:.0f} s)")
+
+    reporter = threading.Thread(target=report, daemon=True)
+    reporter.start()
+    try:
+        yield
+    finally:
+        over.set()
+        reporter.join()

@@ -17,6 +17,7 @@ from airflow.utils.session import create_session
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
 from kstreams_runbooks.cli import cli
+from kstreams_runbooks.decide.runs.answers import DELETING, options_of
 from kstreams_runbooks.errors import Refused, RunbookError
 from kstreams_runbooks.terminal.airflow import client as module
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
@@ -337,6 +338,17 @@ def test_an_undo_needs_the_run_alone() -> None:
     assert several == "run r: 2 DAGs have it; give one of library_bump/r, rolling_bounce/r"
 
 
+def test_an_undo_from_the_form_without_an_application_has_that_of_its_run() -> None:
+    """In `runs`; an undo of a run that Airflow does not have any more has none."""
+    command("trigger", DAG, *TARGET, "--run-id", "r")
+    for run_id, of in (("back", "r"), ("lost", "gone")):
+        api().trigger("undo", {"run": of, "dry_run": True}, run_id, "")
+    shown = {
+        one["run_id"]: one["application"] for one in json.loads(command("runs", "--format", "json").stdout)["runs"]
+    }
+    assert shown == {"r": "orders", "back": "orders", "lost": None}
+
+
 def test_a_task_is_cleared_with_what_follows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on the page, with the same rights; an unknown task or one that runs is refused."""
     command("trigger", DAG, *TARGET, "--run-id", "r")
@@ -415,6 +427,34 @@ def test_a_question_is_answered_from_a_terminal(
     if words[0] == "reject" and code == 0:
         assert "Asked by: oncall; may approve: approver, admin" in done.stderr
         assert api().run(DAG, "r")["note"].endswith("oncall: Reject at approve_plan: too late")
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "chosen"),
+    [
+        (DELETING, ("approve", "r"), DELETING[0]),
+        (DELETING, ("approve", "r", "--option", "Approve"), DELETING[0]),
+        (DELETING, ("approve", "r", "--option", DELETING[0]), DELETING[0]),
+        (DELETING, ("reject", "r", "--reason", "too late"), DELETING[1]),
+        (options_of(2), ("reject", "r", "--reason", "too late"), "stay on bounce 1"),
+        (options_of(2), ("approve", "r"), None),
+    ],
+)
+def test_approve_and_reject_answer_a_point_of_no_return(
+    options: tuple[str, str], words: tuple[str, ...], chosen: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script that approves a reset goes on working; the last bounce of a bump has to be named."""
+    monkeypatch.setattr("kstreams_runbooks.terminal.airflow.answer._JUDGED_S", 0.0)
+    answered: list[str] = []
+    monkeypatch.setattr(AirflowApi, "answer", lambda _, *given: answered.append(given[3]))
+    command("trigger", DAG, *TARGET, "--run-id", "r")
+    in_airflow(asks)
+    with create_session() as session:
+        session.execute(update(HITLDetail).values(options=list(options)))
+    done = command(*words)
+    assert answered == ([] if chosen is None else [chosen])
+    if chosen is None:
+        assert "give --option" in done.error
 
 
 def test_open_runs_are_listed_with_what_they_wait_for() -> None:

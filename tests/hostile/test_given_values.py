@@ -14,6 +14,7 @@ from kstreams_runbooks.fleet.limits import Limits
 from kstreams_runbooks.fleet.notifications import NotificationSettings
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.properties import dump, parse
 from kstreams_runbooks.steps.run.fields import target_release
 from kstreams_runbooks.steps.run.form import given_limits, runbook
@@ -94,6 +95,10 @@ def test_inputs_that_are_paused_for_no_reason(reason: str) -> None:
     assert "argument" in (said := bad(ran("drain", "orders", "--inputs-paused", reason))) or "--inputs-paused" in said
 
 
+def _no_run(_: str) -> RunRecord:
+    raise AssertionError
+
+
 @pytest.mark.parametrize("name", ["reason", "inputs_paused"])
 @pytest.mark.parametrize("reason", REASONS)
 def test_a_form_that_gives_no_reason(reason: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +108,7 @@ def test_a_form_that_gives_no_reason(reason: str, name: str, tmp_path: Path, mon
     ti = SimpleNamespace(dag_id="certify_drain", run_id="r")
     found = record_of({"ti": ti, "dag_run": SimpleNamespace(), "params": params})
     with pytest.raises(BadInput) as raised:
-        new_record(found)
+        new_record(found, _no_run)
     said = str(raised.value)
     said.encode()
     assert said.startswith(f"{name}:") if reason.strip() else "application orders" in said

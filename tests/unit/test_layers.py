@@ -38,8 +38,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "deployers": {"documents", "files", "fleet", "model", "patience", "properties", "wire"},
     # Of what decides it reads with what names and descriptions mean, which is pure.
     "observe": (_READ - {"files"}) | {"patience"},
-    "act": {"deployers", "files", "fleet", "model", "observe"},
-    "watch": _KEPT,
+    "act": {"deployers", "files", "fleet", "model", "observe", "patience"},
+    "watch": _KEPT | {"patience"},
     "present": {"decide", "model", "rules"},
     "steps": _KEPT | {"act", "patience", "present", "watch"},
     "terminal": _KEPT | {"finite", "present", "watch"},

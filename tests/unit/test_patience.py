@@ -1,9 +1,12 @@
 """One missed reading ends nothing."""
 
+import threading
+import time
+
 import pytest
 from kstreams_runbooks import patience
 from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
-from kstreams_runbooks.patience import read_again
+from kstreams_runbooks.patience import going_on, pause, read_again, repeated
 
 
 class Answers:
@@ -57,3 +60,40 @@ def test_what_another_reading_does_not_mend_is_not_read_again() -> None:
     with pytest.raises(BadInput):
         read_again(wrong, lambda _: None)
     assert wrong.asked == 1
+
+
+def test_each_reading_has_a_line_and_each_ten_seconds_between_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wait of 25 s is three sleeps."""
+    said: list[str] = []
+    slept: list[float] = []
+    monkeypatch.setattr("kstreams_runbooks.patience.time.sleep", slept.append)
+    assert repeated(Answers(1, 2), 2, 25.0, said.append) == (1, 2)
+    assert slept == [10, 10, 5]
+    assert said == ["reading 1 of 2", "reading 2 of 2 in 15 s", "reading 2 of 2 in 5 s", "reading 2 of 2"]
+    slept.clear()
+    pause(10.0, lambda left: said.append(f"{left}"))
+    assert (slept, said[4:]) == ([10], [])
+
+
+def test_what_takes_long_has_a_line_each_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stop of two minutes was silent; no line comes after its error."""
+    monkeypatch.setattr(patience, "LINE_EVERY_S", 0.05)
+    said: list[str] = []
+    second = threading.Event()
+
+    def say(line: str) -> None:
+        said.append(line)
+        if len(said) > 1:
+            second.set()
+
+    def stops() -> None:
+        with going_on("orders-1: stops", say):
+            assert second.wait(10)
+            raise BadInput("it does not stop")
+
+    with pytest.raises(BadInput):
+        stops()
+    ended = list(said)
+    time.sleep(0.2)
+    assert said == ended
+    assert said[0] == "orders-1: stops (0 s)"

@@ -226,7 +226,7 @@ def fields_of_forms() -> Iterator[tuple[str, str]]:
     """Name, title and description of each field that a runbook's form may have."""
     for one in (
         form.runbook("library_bump", doc="", params={}, tags=(), limits=[*form.ROLLING, *form.DRAIN]).params,
-        {"target": fields.target_release(), "run": fields.run_to_undo()},
+        {"target": fields.target_release(), **fields.run_to_undo()},
         fields.new_deployment(),
         fields.compared_release(),
         fields.paused_inputs(),

@@ -15,6 +15,7 @@ from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.target import RunbookSettings, Target
 from kstreams_runbooks.model.times import utc_second
+from kstreams_runbooks.patience import going_on
 
 # The start of a process as its deployer shows it: time in Unix ms and process id.
 ProcessStart = tuple[int | None, int | None]
@@ -95,7 +96,7 @@ def restart(
         try:
             log(f"{instance}: is down already, goes on from there" if already else f"{instance}: stop")
             with between.set_back(BaseException):
-                _stop(deployer, instance, still_up)
+                _stop(deployer, instance, still_up, log)
             stopped = _now_ms()
             log(f"{instance}: down after {stopped - requested} ms")
             if not told:
@@ -104,7 +105,8 @@ def restart(
             if remove_members is not None:
                 remove_members()
             with between.set_back(StillUp):
-                deployer.start(instance, once)
+                with going_on(f"{instance}: starts", log):
+                    deployer.start(instance, once)
                 started = _now_ms()
                 _require_new(deployer, instance, was)
         except BaseException as error:
@@ -266,7 +268,8 @@ def _start_again(
             log(f"{instance}: is set to {_text(declared)}; set back to {allowed[0].text}")
             deployer.apply(instance, allowed[0])
         log(f"{instance}: {type(error).__name__} during its restart: {error}; it is started with what is declared now")
-        deployer.start(instance)
+        with going_on(f"{instance}: starts", log):
+            deployer.start(instance)
     except StillUp as alive:
         raise StillUp(f"{error}; {alive}") from error
     except RunbookError as second:
@@ -275,9 +278,10 @@ def _start_again(
         ) from error
 
 
-def _stop(deployer: Deployer, instance: str, still_up: Callable[[], str]) -> None:
+def _stop(deployer: Deployer, instance: str, still_up: Callable[[], str], log: Callable[[str], None]) -> None:
     """Stop the instance; StillUp if its process lives although the deployer reported its end."""
-    deployer.stop(instance)
+    with going_on(f"{instance}: stops", log):
+        deployer.stop(instance)
     if why := still_up():
         raise StillUp(f"{instance}: its deployer reported its end, but {why}; nothing more is done to it")
 

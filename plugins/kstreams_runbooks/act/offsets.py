@@ -1,6 +1,6 @@
 """Writes to committed offsets: set, delete, and delete groups. Every precondition is read before the first write."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kstreams_runbooks.act.kafka_writer import (
@@ -30,7 +30,8 @@ class OffsetWriter(KafkaWriter):
     """Changes the committed offsets of groups of one cluster, while a group has no member.
 
     `emptied` is for a dry run: for each group that a step before the real write leaves without members, the words for
-    that step. Then neither its members of now nor offsets that they commit meanwhile refuse.
+    that step. Then neither its members of now nor offsets that they commit meanwhile refuse. `say` gets the lines of a
+    wait for a transaction that commits offsets.
 
     Each method checks everything before its first write (WriteRefused). `before` is what the caller has saved of the
     group: an offset that is neither as saved nor as wanted is refused, so nothing is replaced that is not saved.
@@ -39,12 +40,18 @@ class OffsetWriter(KafkaWriter):
     """
 
     def __init__(
-        self, config: Mapping[str, Any], *, dry_run: bool = True, emptied: Mapping[str, str] | None = None
+        self,
+        config: Mapping[str, Any],
+        *,
+        dry_run: bool = True,
+        emptied: Mapping[str, str] | None = None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         super().__init__(config, dry_run=dry_run)
         if emptied and not dry_run:
             raise ValueError("emptied is for a dry run: a write needs the group as it is")
         self._emptied = dict(emptied or {})
+        self._say = say
 
     def set(
         self, group_id: str, offsets: Sequence[CommittedOffset], *, ids: Mapping[str, str], before: SavedOffsets
@@ -63,7 +70,7 @@ class OffsetWriter(KafkaWriter):
             ]
             reasons += self._group_reasons(reader, group_id, "READ", "Read")
             refuse_if(reasons)
-            now = read_saved(reader, group_id, stable=not self._dry_run).by_place()
+            now = read_saved(reader, group_id, stable=not self._dry_run, say=self._say).by_place()
             places = sorted(place for place in wanted if place[1] < states[place[0]].partitions)
             ends = certain(ends_at(reader, places))
         saved = before.by_place()
@@ -104,7 +111,7 @@ class OffsetWriter(KafkaWriter):
             states = known(read_topic_states(reader, topics))
             now = {
                 one.place: one
-                for one in read_saved(reader, group_id, stable=not self._dry_run).offsets
+                for one in read_saved(reader, group_id, stable=not self._dry_run, say=self._say).offsets
                 if one.topic in states
             }
             touched = {topic for topic, _ in now}
@@ -157,7 +164,10 @@ class OffsetWriter(KafkaWriter):
             reasons: list[str] = []
             for one in there:
                 reasons += self._group_reasons(reader, one.group_id, "DELETE", "Delete")
-                saved, now = one.by_place(), read_saved(reader, one.group_id, stable=not self._dry_run).by_place()
+                saved, now = (
+                    one.by_place(),
+                    read_saved(reader, one.group_id, stable=not self._dry_run, say=self._say).by_place(),
+                )
                 reasons += [self._moved(one.group_id, place, at, saved.get(place), None) for place, at in now.items()]
         refuse_if(reasons)
         done = [ObjectWritten(f"group {name}", "already") for name, group in groups.items() if group is None]

@@ -15,7 +15,9 @@ from kstreams_runbooks.wording import first_of, fitted, sentence
 
 SCHEMA_VERSION: Final = 1
 # Digits with separators, and the numbers inside names.
-_NUMBER = re.compile(r"\d[\d,.]*")
+_NUMBER = re.compile(r"\d(?:[\d,.]*\d)?")
+# An option, as only a command in a sentence has one.
+_OPTION = re.compile(r" --[a-z]")
 _WORDS = {Outcome.PROCEED: "drained", Outcome.WAIT: "not yet"}
 
 
@@ -76,32 +78,50 @@ def _lines(entry: DeclaredApplication, answer: DrainAnswer) -> Iterator[str]:
 def grouped(reasons: Sequence[str]) -> list[str]:
     """The reasons with those that differ in their object and numbers alone in one line, in the order of the first.
 
-    Under traffic each partition has an open transaction, and a line of its own for it.
+    Under traffic each partition has an open transaction, and a line of its own for it. A number that differs is shown
+    as its range. A reason with a command of its own keeps its line: the command is for its object alone.
     """
     same: dict[tuple[str, str], list[str]] = {}
     for reason in reasons:
-        name, colon, rest = reason.partition(": ")
-        is_object = bool(colon) and " " not in name
-        same.setdefault(("", _NUMBER.sub("0", rest)) if is_object else (reason, ""), []).append(reason)
+        rest = _about_an_object(reason)
+        is_own = rest is not None and _OPTION.search(rest)
+        key = (reason, "") if rest is None else ("", rest if is_own else _NUMBER.sub("0", rest))
+        same.setdefault(key, []).append(reason)
     return [_together(of) for of in same.values()]
 
 
 def shape(reasons: Sequence[str]) -> tuple[str, ...]:
     """What stays the same of reasons while their objects and numbers move: two readings of one shape are one line."""
-    return tuple(dict.fromkeys(_NUMBER.sub("0", one.partition(": ")[_is_about(one)]) for one in grouped(reasons)))
+    parts = (_about_an_object(one) or one.partition(": ")[0] for one in reasons)
+    return tuple(dict.fromkeys(_NUMBER.sub("0", part) for part in parts))
 
 
-def _is_about(reason: str) -> int:
-    """The part of a reason that counts: 2, after an object, or 0, before the objects."""
-    return 0 if " " in reason.partition(": ")[0] else 2
+def _about_an_object(reason: str) -> str | None:
+    """What a reason states about its one object; None if it does not begin with a name."""
+    name, colon, rest = reason.partition(": ")
+    return rest if colon and " " not in name else None
 
 
 def _together(reasons: Sequence[str]) -> str:
+    """One line for reasons that differ in their object and numbers alone."""
     first, *others = reasons
     if not others:
         return first
     names = [one.partition(": ")[0] for one in reasons]
-    return f"{first_of(names)}: {first.partition(': ')[2]}"
+    rests = [one.partition(": ")[2] for one in reasons]
+    numbers = iter([_range(each) for each in zip(*map(_NUMBER.findall, rests), strict=True)])
+    return f"{first_of(names)}: {_NUMBER.sub(lambda _: next(numbers), rests[0])}"
+
+
+def _range(numbers: Sequence[str]) -> str:
+    """`3`, or `2 to 55`, each as it is written."""
+    least, most = (end(numbers, key=_value) for end in (min, max))
+    return least if _value(least) == _value(most) else f"{least} to {most}"
+
+
+def _value(number: str) -> tuple[int, ...]:
+    """What a number, or the parts of a version, is ordered by."""
+    return tuple(map(int, re.findall(r"\d+", number.replace(",", ""))))
 
 
 def _partition(one: PartitionLag) -> dict[str, Any]:

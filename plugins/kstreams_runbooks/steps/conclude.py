@@ -19,6 +19,7 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Missin
 from kstreams_runbooks.model.runs.journal import Entry
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.present.change.kept import kept_lines
 from kstreams_runbooks.present.plan_lines import plan_lines
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.instances.watch_trigger import SAW
@@ -85,8 +86,9 @@ def tell(run: Run, outcome: Conclusion, action: NextAction, head: str) -> None:
 
 def shown_plan(run: Run) -> list[str]:
     """The plan of a run as lines; empty without one, and if it does not have the format of this release."""
-    plan = plan_of(run.ledger, run.record)
-    return plan_lines(plan) if plan else []
+    if plan := plan_of(run.ledger, run.record):
+        return plan_lines(plan)
+    return kept_lines(run.ledger.plan(run.key), run.ledger.plan_digest(run.key))
 
 
 def _report_chain(run: Run) -> str:

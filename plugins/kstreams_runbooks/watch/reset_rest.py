@@ -1,7 +1,6 @@
 """What speaks against deleting topics now: their ends in several readings, the group, and everything that uses them."""
 
-import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from kstreams_runbooks.decide.fleet_graph import fleet_graph
@@ -16,6 +15,7 @@ from kstreams_runbooks.model.readings.states import is_empty
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.ends import ends_of
 from kstreams_runbooks.observe.kafka.topic_users import read_topic_users
+from kstreams_runbooks.patience import repeated
 from kstreams_runbooks.watch.reset_neighbours import read_running_uses
 
 
@@ -48,29 +48,26 @@ def read_rest(
     *,
     looks: int,
     apart_s: float,
+    say: Callable[[str], None],
 ) -> RestReading:
     """Everything that speaks against the deletion of these topics of an application, which is down.
 
-    `noted` are the ends from when its group was EMPTY; `looks` readings are taken, `apart_s` seconds apart. `kafka` is
-    a librdkafka configuration. Unreachable if no broker answers.
+    `noted` are the ends from when its group was EMPTY; `looks` readings are taken, `apart_s` seconds apart, and
+    `say` gets a line for each. `kafka` is a librdkafka configuration. Unreachable if no broker answers.
     """
     fleet = load_fleet()
     graph = fleet_graph(one.declared() for one in fleet.entries.values())
     others = [one for one in fleet.entries.values() if one.cluster == entry.cluster and one.name != entry.name]
-    taken: list[TopicEnds] = []
     with ClusterReader(kafka) as reader:
         users, unlisted = _users(reader, topics, entry.application_id)
         working = {name for name, _, state in reader.groups() if not is_empty(state)}
         uses, unseen = read_running_uses(others, reader.names(), working)
-        for number in range(looks):
-            if number:
-                time.sleep(apart_s)
-            taken.append(read_topic_ends(reader, topics, entry.application_id))
+        taken = repeated(lambda: read_topic_ends(reader, topics, entry.application_id), looks, apart_s, say)
         group = reader.group(entry.application_id)
     declared = entry.declared()
     return RestReading(
         noted=noted,
-        looks=tuple(taken),
+        looks=taken,
         group=group,
         used_by={one: tuple(used_by(declared, one, users, uses, graph)) for one in sorted(topics)},
         unknown=tuple(dict.fromkeys((*unlisted, *unseen, *fleet.not_looked_at))),

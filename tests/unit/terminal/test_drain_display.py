@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.model.readings.drain import DrainAnswer, DrainQuestion, DrainReading
+from kstreams_runbooks.decide.drain.findings import drain_findings
+from kstreams_runbooks.model.readings.drain import DrainAnswer, DrainQuestion, DrainReading, OpenTransaction
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import Taken
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -40,12 +41,35 @@ def test_reasons_that_differ_in_numbers_are_one_line() -> None:
     lines = grouped(("12 records left to read on source topics (limit 0): orders-0 (12)", *transactions(3), "group: x"))
     assert lines == [
         "12 records left to read on source topics (limit 0): orders-0 (12)",
-        "orders-0, orders-1, orders-2 and 5 more: a transaction of app-0 (producer id 0), open for 3 s; records "
-        "behind it cannot be read",
+        "orders-0, orders-1, orders-2 and 5 more: a transaction of app-0 to 7 (producer id 0 to 7), open for 3 s; "
+        "records behind it cannot be read",
         "group: x",
     ]
     assert shape(lines) == shape(grouped(("9 records left to read on source topics (limit 0): x-1 (9)", *lines[1:])))
     assert shape(lines) != shape(lines[1:])
+
+
+def test_a_number_that_differs_is_a_range() -> None:
+    """The age of the first one alone hid that another has been open for a minute."""
+    hung = "RUNNING with {} failed threads (expected RUNNING with none)"
+    lines = grouped((f"a1: {hung.format(1)}", f"a2: {hung.format('1,007')}", "x: of 4.3.1", "y: of 4.10.1"))
+    assert lines == [f"a1, a2: {hung.format('1 to 1,007')}", "x, y: of 4.3.1 to 4.10.1"]
+    assert shape(transactions(2)) == shape((transactions(2)[0], transactions(55)[1]))
+
+
+def test_each_hanging_transaction_keeps_its_command() -> None:
+    """The command of the first one, under the names of both, left the second open."""
+    hanging = tuple(
+        OpenTransaction(f"orders-{number}", None, 7, 90_000, 60_000, start_offset=offset, seen_ms=90_000)
+        for number, offset in ((3, 12_345), (5, 99))
+    )
+    reading = DrainReading(Taken(1, "demo"), (), {}, {}, {}, open_transactions=hanging)
+    found = drain_findings((reading,), DrainQuestion(3, None, ()))
+    lines = grouped([f"{one.object}: {one.message}" for one in found if one.id == "transaction-hangs"])
+    assert [line.rpartition("abort --topic ")[2] for line in lines] == [
+        "orders --partition 3 --start-offset 12345",
+        "orders --partition 5 --start-offset 99",
+    ]
 
 
 def test_a_pipe_gets_a_line_for_another_state(capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,7 +83,7 @@ def test_a_pipe_gets_a_line_for_another_state(capsys: pytest.CaptureFixture[str]
     assert first.startswith(
         "0 of 300 s, reading 1: 999 records left to read on source topics (limit 0): orders-1 (999); "
     )
-    assert "orders-2 and 5 more: a transaction of app-0" in first
+    assert "orders-2 and 5 more: a transaction of app-0 to 7" in first
     assert last == "0 of 300 s, reading 41, 39 alike before: reading 1 of 3 in a row with nothing left"
 
 

@@ -201,6 +201,16 @@ def test_on_a_terminal_it_is_text_that_fits(monkeypatch: pytest.MonkeyPatch) -> 
     assert show("--format", "text").stdout.splitlines()[0] == "library_bump of orders @ demo"
 
 
+def test_the_timeline_as_text_has_each_date(ledger: Ledger) -> None:
+    """A run that waited a day for its approval looked like one of an afternoon."""
+    for hours in (30, 31):
+        ledger.record(KEY, f"verify_{hours}", 1, "note", "begun", {"what": "looks"}, BEGAN + hours * 3_600_000)
+    lines = show("--format", "text").stdout.splitlines()
+    dates = [(line, lines[at + 1][:10]) for at, line in enumerate(lines) if re.fullmatch(r"  2025-\d\d-\d\d", line)]
+    assert dates == [("  2025-11-22", "  00:20:16"), ("  2025-11-23", "  06:20:11")]
+    assert "  07:20:11  verify_31: began: looks" in lines
+
+
 @pytest.mark.usefixtures("ledger")
 def test_what_was_superseded_is_one_line() -> None:
     """The first try is named with its end, and is not in the timeline."""

@@ -1,15 +1,35 @@
 """What a person can answer to a question: the options by name, and which fields the form needs."""
 
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
+from kstreams_runbooks.model.runs.object_stages import DeleteRecords, DeleteTopics
+from kstreams_runbooks.model.runs.plan import Plan
 
 APPROVE, REJECT = "Approve", "Reject"
+# Of a plan that deletes for good.
+DELETING = ("delete: no way back", "delete nothing")
 
 
-def options_of(bounce: int) -> tuple[str, str]:
-    """The way on and the way to stop, in this order: by name if the way on is the point of no return."""
-    if bounce == 1:
-        return APPROVE, REJECT
-    return f"bounce {bounce}: no way back", f"stay on bounce {bounce - 1}"
+def deleted_for_good(plan: Plan) -> tuple[DeleteTopics | DeleteRecords, ...]:
+    """The stages whose data no undo brings back.
+
+    Not those of topics that a run created itself, or of records that a certificate proves read.
+    """
+    return tuple(
+        one
+        for one in plan.stages
+        if (isinstance(one, DeleteTopics) and (one.at_rest or one.retired))
+        or (isinstance(one, DeleteRecords) and not one.certified)
+    )
+
+
+def options_of(bounce: int, *, deletes: bool = False) -> tuple[str, str]:
+    """The way on and the way to stop, in this order: by name if the way on is the point of no return.
+
+    `deletes`: the plan has stages of `deleted_for_good`.
+    """
+    if bounce > 1:
+        return f"bounce {bounce}: no way back", f"stay on bounce {bounce - 1}"
+    return DELETING if deletes else (APPROVE, REJECT)
 
 
 def meant(option: str, options: tuple[str, ...]) -> str:

@@ -1,18 +1,20 @@
 """People who may approve, and the text that they read first."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from kstreams_runbooks.decide.change.unchanged import NAMED
-from kstreams_runbooks.decide.runs.answers import options_of
+from kstreams_runbooks.decide.runs.answers import APPROVE, deleted_for_good, options_of
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Card
+from kstreams_runbooks.model.runs.object_stages import DeleteRecords, DeleteTopics
 from kstreams_runbooks.model.runs.plan import Plan, SidePart
 from kstreams_runbooks.model.runs.stages import Bounce, Stage, StopAll
 from kstreams_runbooks.model.times import utc, utc_minute
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.wording import LONGEST_SENTENCE, code, markdown, why_no_reason
+from kstreams_runbooks.wording import LONGEST_SENTENCE, code, first_of, markdown, why_no_reason
 
 # The text behind the digest if Airflow knows its own address.
 RUN_LINK = " ([the run]("
@@ -186,8 +188,9 @@ def approval_body(
     weighed = [one for one in plan.findings if one.severity != "info" or one.id == NAMED]
     risks = [f"{finding.severity}: {finding.message}" for finding in weighed]
     limits = _other_limits(plan, fleet_limits)
+    on, stop = options_of(bounce, deletes=bool(deleted_for_good(plan)))
     lines = [
-        _no_way_back(plan, bounce) if bounce > 1 else "",
+        _no_way_back(plan, bounce, on) if on != APPROVE else "",
         labelled(Label.NOW, now),
         labelled(Label.WILL_DO, "; ".join(_todo(plan, one) for one in todo) or "close the undo cards, nothing else"),
         labelled(Label.GAP, _gap(plan)),
@@ -197,7 +200,7 @@ def approval_body(
         labelled(Label.RISKS, " / ".join(risks) or "none found"),
         labelled(Label.OTHER_LIMITS, limits) if limits else "",
         labelled(
-            Label.REJECT_MEANS if bounce == 1 else f"{options_of(bounce)[-1]!r} means",
+            Label.REJECT_MEANS if on == APPROVE else f"{stop!r} means",
             f"{_rejected(cards, second=bounce > 1)}; the run ends failed",
         ),
         expires(asking),
@@ -208,15 +211,36 @@ def approval_body(
     return "\n\n".join(line for line in lines if line)
 
 
-def _no_way_back(plan: Plan, bounce: int) -> str:
-    """The first block of a question about the last bounce: what it ends, and what is left as a way back."""
-    on, _ = options_of(bounce)
+def _no_way_back(plan: Plan, bounce: int, on: str) -> str:
+    """The first block of a question about a point of no return: what ends there, and what is left as a way back."""
+    if bounce == 1:
+        return labelled(Label.NO_WAY_BACK, _ends(plan))
     older = " or ".join(sorted({one.version for one in plan.facts.at_start}))
     return labelled(
         Label.NO_WAY_BACK,
         f"from the first instance of {on!r} on, records are written that {older} cannot read: going back then costs "
         "the repartition topics read to their end first. State and group are read again when you answer",
     )
+
+
+def _ends(plan: Plan) -> str:
+    """What a plan deletes for good, and from which stage on."""
+    stages = deleted_for_good(plan)
+    topics = [name for one in stages if isinstance(one, DeleteTopics) for name in one.topics]
+    emptied = [name for one in stages if isinstance(one, DeleteRecords) for name in one.topics]
+    gone = [
+        f"{what} ({first_of(names)})"
+        for what, names in ((_counted(topics), topics), (f"the records of {_counted(emptied)}", emptied))
+        if names
+    ]
+    return (
+        f"from stage {min(one.number for one in stages)} on, {' and '.join(gone)} are deleted for good: no undo brings "
+        "back what is in them"
+    )
+
+
+def _counted(names: Sequence[str]) -> str:
+    return f"{len(names):,} topic{'s' * (len(names) != 1)}"
 
 
 def labelled(label: str, text: str) -> str:

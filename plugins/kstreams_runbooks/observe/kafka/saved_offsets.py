@@ -1,6 +1,6 @@
 """Everything that a group has committed, with metadata and leader epochs, before a write replaces it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kstreams_runbooks.decide.topology.java_pattern import KAFKAS_OWN
 from kstreams_runbooks.errors import Inconclusive
@@ -13,17 +13,20 @@ from kstreams_runbooks.wording import first_of
 # A producer of Kafka Streams gives its transactions 10 s; one that was killed has them ended by the broker then.
 _UNSTABLE_S = 30
 _LOOK_AGAIN_S = 0.2
+_LINE_EVERY_S = 10.0
 
 
-def read_saved(reader: ClusterReader, group_id: str, *, stable: bool = True) -> SavedOffsets:
+def read_saved(
+    reader: ClusterReader, group_id: str, *, stable: bool = True, say: Callable[[str], None] = lambda _: None
+) -> SavedOffsets:
     """The offsets of a group, none if no broker knows it; Inconclusive if they cannot be read.
 
     A broker leaves out the offsets on topics that this login may not Describe. If `stable`, waits for a transaction
     that commits offsets of the group: what it replaces is not saved. A group whose members commit all the time is
-    never stable as a whole.
+    never stable as a whole. `say` gets a line when that wait begins, and one each ten seconds.
     """
     at_ms = reader.taken().at_ms
-    found = _stable(reader, group_id) if stable else reader.committed([group_id])[group_id]
+    found = _stable(reader, group_id, say) if stable else reader.committed([group_id])[group_id]
     if isinstance(found, Missing):
         raise Inconclusive(f"offsets of group {group_id}: {found.missing}")
     return SavedOffsets(
@@ -36,15 +39,26 @@ def read_saved(reader: ClusterReader, group_id: str, *, stable: bool = True) -> 
     )
 
 
-def _stable(reader: ClusterReader, group_id: str) -> GroupOffsets | Missing:
+def _stable(reader: ClusterReader, group_id: str, say: Callable[[str], None]) -> GroupOffsets | Missing:
     """What a group has committed, once no transaction that has not ended may replace any of it (KIP-447)."""
     from kafka.errors import IncompatibleBrokerVersion, UnstableOffsetCommitError
-    from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+    from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+
+    said_s = -_LINE_EVERY_S
+
+    def report(state: RetryCallState) -> None:
+        nonlocal said_s
+        waited_s = state.seconds_since_start or 0.0
+        if waited_s - said_s >= _LINE_EVERY_S:
+            said_s = waited_s
+            waits = f"({waited_s:.0f} of {_UNSTABLE_S} s)"
+            say(f"offsets of group {group_id}: waits for the end of a transaction that commits them {waits}")
 
     retrying = Retrying(
         retry=retry_if_exception_type(UnstableOffsetCommitError),
         stop=stop_after_delay(_UNSTABLE_S),
         wait=wait_fixed(_LOOK_AGAIN_S),
+        before_sleep=report,
         reraise=True,
     )
 

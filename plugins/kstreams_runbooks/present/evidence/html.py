@@ -8,6 +8,7 @@ from kstreams_runbooks.decide.runs.next_action import INDENT
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.times import utc_second
 from kstreams_runbooks.model.topology.topology import Topology
+from kstreams_runbooks.present.change.kept import kept_lines
 from kstreams_runbooks.present.evidence.drawn import drawn_run
 from kstreams_runbooks.present.evidence.drawn_topology import drawn_topology
 from kstreams_runbooks.present.evidence.page import (
@@ -30,6 +31,7 @@ h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem;border-bottom:1px solid
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.25rem .6rem .25rem 0;
 border-bottom:1px solid #eef0f4;overflow-wrap:anywhere}td:first-child{white-space:nowrap}
 code{background:#f2f4f7;padding:0 .25rem}.bad{color:#b3261e}.outcome{font-size:1.1rem;font-weight:600}
+pre{white-space:pre-wrap}
 details{margin:.4rem 0}summary{cursor:pointer}svg{max-width:100%;height:auto}svg text{font:11px system-ui,sans-serif}
 """
 
@@ -69,6 +71,9 @@ def _body(document: Mapping[str, Any], plan: Plan | None, topologies: Sequence[T
     if plan:
         yield "<h2>Plan</h2>"
         yield f"<ul>{''.join(f'<li>{_text(line)}</li>' for line in plan_lines(plan))}</ul>"
+    elif kept := kept_lines(document["plan"], run["plan_digest"]):
+        text = "\n".join(map(_text, kept))
+        yield f"<h2>Plan</h2>\n<pre>{text}</pre>"
     if every:
         yield "<h2>Course</h2>"
         yield drawn_run(every)

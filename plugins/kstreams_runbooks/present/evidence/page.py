@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.runs.next_action import INDENT, NEXT
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.question import UNCOUNTED, WITH_REASON
 from kstreams_runbooks.model.times import SECOND_MS, utc_second
+from kstreams_runbooks.present.change.kept import kept_markdown
 from kstreams_runbooks.present.evidence.timeline import Attempt, divided, events
 from kstreams_runbooks.present.plan_lines import plan_lines
 from kstreams_runbooks.wording import LONGEST_SENTENCE, cell, code, markdown
@@ -28,7 +29,7 @@ def as_markdown(document: Mapping[str, Any], plan: Plan | None = None) -> str:
             heading,
             "",
             *_asked(document),
-            *_section("Plan", [f"- {_whole(line)}" for line in plan_lines(plan)] if plan else []),
+            *_section("Plan", _plan(document, plan)),
             *_section("Measured restarts", _restarts(document)),
             *_timeline(document),
             *_cards(document),
@@ -38,6 +39,12 @@ def as_markdown(document: Mapping[str, Any], plan: Plan | None = None) -> str:
             *_journal(document["chain"]),
         ]
     )
+
+
+def _plan(document: Mapping[str, Any], plan: Plan | None) -> list[str]:
+    if plan:
+        return [f"- {_whole(line)}" for line in plan_lines(plan)]
+    return kept_markdown(document["plan"], document["run"]["plan_digest"])
 
 
 def asked_lines(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

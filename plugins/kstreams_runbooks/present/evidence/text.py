@@ -1,11 +1,13 @@
 """The evidence of a run as plain text for a terminal: the parts of the Markdown page in lines that fit."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kstreams_runbooks.decide.runs.next_action import INDENT
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.times import utc_second
+from kstreams_runbooks.present.change.kept import kept_lines
+from kstreams_runbooks.present.change.text import WIDEST
 from kstreams_runbooks.present.evidence.page import (
     about_lines,
     asked_lines,
@@ -14,9 +16,11 @@ from kstreams_runbooks.present.evidence.page import (
     restart_rows,
     unsent_lines,
 )
-from kstreams_runbooks.present.evidence.timeline import divided, events
+from kstreams_runbooks.present.evidence.timeline import Event, divided, events
 from kstreams_runbooks.present.plan_lines import plan_lines
 from kstreams_runbooks.wording import fitted, sentence
+
+_MARGIN = "  "
 
 
 def as_text(document: Mapping[str, Any], plan: Plan | None = None, columns: int | None = None) -> str:
@@ -27,7 +31,7 @@ def as_text(document: Mapping[str, Any], plan: Plan | None = None, columns: int 
     run = document["run"]
     lines = [f"{run['dag_id']} of {run['application']} @ {run['cluster']}"]
     if "chain" in document:
-        lines += [*_asked(document), *_parts(document, plan)]
+        lines += [*_asked(document), *_part("plan", _plan(document, plan, columns)), *_parts(document)]
     lines += _verified(document)
     return "\n".join(_shown(line, columns) for line in lines)
 
@@ -47,12 +51,16 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"  {name}{text}" for name, text in about_lines(document))
 
 
-def _parts(document: Mapping[str, Any], plan: Plan | None) -> Iterator[str]:
+def _plan(document: Mapping[str, Any], plan: Plan | None, columns: int | None) -> list[str]:
+    width = WIDEST if columns is None else columns - len(_MARGIN)
+    kept = plan_lines(plan) if plan else kept_lines(document["plan"], document["run"]["plan_digest"], width)
+    return [f"{_MARGIN}{line}".rstrip() for line in kept]
+
+
+def _parts(document: Mapping[str, Any]) -> Iterator[str]:
     counts, old = divided(events(document))
-    yield from _part("plan", [f"  {line}" for line in plan_lines(plan)] if plan else [])
     yield from _part("measured restarts", list(_restarts(document)))
-    timeline = (f"  {utc_second(one.at_ms)[11:19]}  {one.task and f'{one.task}: '}{one.sentence}" for one in counts)
-    yield from _part("timeline (UTC)", list(timeline))
+    yield from _part("timeline (UTC)", list(_timeline(counts)))
     yield from _part("superseded tries", [f"  {attempt_line(one)}" for one in old])
     cards = (
         f"  {card['seq']}. {card['what']}; back: {card['undo']} ({card['cost']}){', done' if card['done'] else ''}"
@@ -65,6 +73,17 @@ def _parts(document: Mapping[str, Any], plan: Plan | None) -> Iterator[str]:
     yield f"journal: {chain['rows']} entries, {chain['readings']} raw readings (--format json), head {chain['head']}"
     if back := chain["clock_went_back"]:
         yield f"clocks: {len(back)} of the entries have an earlier time than the one before them"
+
+
+def _timeline(every: Sequence[Event]) -> Iterator[str]:
+    """Each event with its time of day, below its date: a run may wait over night for an approval."""
+    day = ""
+    for one in every:
+        date, _, time = utc_second(one.at_ms).partition(" ")
+        if date != day:
+            yield f"  {date}"
+        day = date
+        yield f"  {time.removesuffix(' UTC')}  {one.task and f'{one.task}: '}{one.sentence}"
 
 
 def _restarts(document: Mapping[str, Any]) -> Iterator[str]:

@@ -7,8 +7,8 @@ from airflow.sdk import Context
 
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
 from kstreams_runbooks.decide.instances.members import every_member_runs
-from kstreams_runbooks.decide.runs.answers import options_of
-from kstreams_runbooks.decide.runs.approval import Asking, approval_body
+from kstreams_runbooks.decide.runs.answers import APPROVE, deleted_for_good, meant, options_of
+from kstreams_runbooks.decide.runs.approval import Asking, Label, approval_body
 from kstreams_runbooks.errors import Drifted, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.object_stages import DeleteRecords
@@ -46,9 +46,10 @@ class ApprovePlan(AskingOperator):
 
     def asks(self, run: Run) -> str:
         """Names the plan by its title, or its point of no return."""
-        if self.bounce == 1:
+        if APPROVE in self.options:
             return f"approve {run.plan().title}"
-        return f"POINT OF NO RETURN: {' or '.join(self.options)}"
+        about = f"{run.plan().title}: " if self.bounce == 1 else ""
+        return f"{Label.NO_WAY_BACK}: {about}{' or '.join(self.options)}"
 
     def would_ask(self, run: Run) -> str:
         """Names the plan by its digest."""
@@ -71,6 +72,10 @@ class ApprovePlan(AskingOperator):
         sides = [part.application for part in run.whole_plan().sides]
         names = dict.fromkeys((*sides, *_readers(run)))
         return tuple(run.on(name).declared for name in names)
+
+    def offer(self, run: Run) -> None:
+        """Named choices if the plan deletes for good: the DAG's file cannot know the plan."""
+        self.options = list(options_of(self.bounce, deletes=bool(deleted_for_good(run.whole_plan()))))
 
     def is_automatic(self, run: Run) -> bool:
         """Whether the fleet entry approves by itself, and so does that of each reader."""
@@ -107,13 +112,18 @@ class ApprovePlan(AskingOperator):
         return f"plan {self.digest(run)} approved by {by}, valid for {run.limit('approval_expiry_h'):g} h"
 
     def received(self, run: Run, context: Context, event: dict[str, Any]) -> Sequence[str]:
-        """The chosen option; Refused after a reject, which also voids every earlier approval."""
+        """The chosen option; Refused after a reject, which also voids every earlier approval.
+
+        A question that an older release asked in this run has Approve and Reject for as long as the run exists.
+        """
+        if "chosen_options" in event:
+            event = event | {"chosen_options": [meant(one, tuple(self.options)) for one in event["chosen_options"]]}
         chosen, by = super().received(run, context, event), responder(event)
         if list(chosen) != self.options[-1:]:
             return chosen
         run.keep("note", VOIDED, {"by": by})
         why = f" ({reason}); settle that" if (reason := reason_of(event)) else "; ask them why"
-        how = "rejected" if self.bounce == 1 else f"{self.options[-1]!r} chosen"
+        how = "rejected" if APPROVE in self.options else f"{self.options[-1]!r} chosen"
         raise Refused(f"{self.task_id}: {how} by {by}{why}, then trigger a new run")
 
 

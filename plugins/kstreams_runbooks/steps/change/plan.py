@@ -18,7 +18,6 @@ from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, WriteRefused
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.readings import polled_buffers
-from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.model.topology.change import ChangeFigures
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.topology.topology import Source
@@ -26,7 +25,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe.application.change_figures import read_change_figures
 from kstreams_runbooks.present.change.document import document
 from kstreams_runbooks.present.change.headline import headline
-from kstreams_runbooks.present.change.text import as_text
+from kstreams_runbooks.present.change.kept import kept_lines
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import approved
 from kstreams_runbooks.steps.approval.code import code_digest
@@ -138,13 +137,8 @@ def _store(run: Run, change: ChangeReading, figures: ChangeFigures, sides: _Side
     digest = _digest({**made, **document(change)}, before, after)
     refuse_drift(run, digest)
     run.ledger.store_plan(run.key, digest, made)
-    for line in as_text(made).splitlines():
+    for line in kept_lines(made, digest):
         run.say(line)
-    if (reach := made["costs"]["inputs_reach_back_to_ms"]) is not None:
-        run.say(f"inputs reach back to {utc_minute(reach)}")
-    for left in offered.left_out:
-        run.say(left)
-    run.say(f"plan {digest}")
 
 
 def _named_again(run: Run, change: ChangeReading) -> Iterator[str]:

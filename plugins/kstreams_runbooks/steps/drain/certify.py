@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow.sdk import BaseOperator
-from tenacity import Retrying, retry_if_exception_type, retry_if_result, stop_after_attempt, wait_fixed
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, retry_if_result, stop_after_attempt, wait_fixed
 
 from kstreams_runbooks.decide.drain.certificate import certified, drained
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading, Pause
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.patience import pause
 from kstreams_runbooks.steps.drain.trigger import drain_trigger
 from kstreams_runbooks.steps.instances.gate import answered
 from kstreams_runbooks.steps.plan.looking import rehearsed
@@ -57,19 +58,29 @@ def give_certificate(run: Run) -> None:
     def look() -> Verdict:
         return run.decide(certified, readings=readings, question=question, now=read_drain(run))
 
-    run.demand(last_look(look, run.limit("gate_interval_s")))
+    run.demand(last_look(look, run.limit("gate_interval_s"), run.say))
 
 
-def last_look(look: Callable[[], Verdict], wait_s: float) -> Verdict:
+def last_look(look: Callable[[], Verdict], wait_s: float, say: Callable[[str], None]) -> Verdict:
     """The answer of the first of three readings that succeeds, `wait_s` apart; that of the third if none does.
 
-    A broker that restarts at this moment costs one reading, not the proof of an hour.
+    A broker that restarts at this moment costs one reading, not the proof of an hour. `say` gets the reason of each
+    repetition.
     """
+
+    def report(state: RetryCallState) -> None:
+        outcome = state.outcome
+        error = outcome.exception() if outcome else None
+        why = str(error) if error else outcome.result().text if outcome else ""
+        say(f"reads again in {wait_s:g} s ({state.attempt_number} of {_LOOKS} readings failed): {why}")
+
     retrying = Retrying(
         retry=retry_if_result(lambda verdict: verdict.outcome is Outcome.INCONCLUSIVE)
         | retry_if_exception_type((Inconclusive, Unreachable)),
         stop=stop_after_attempt(_LOOKS),
         wait=wait_fixed(wait_s),
+        before_sleep=report,
+        sleep=lambda seconds: pause(seconds, lambda left: say(f"reads again in {left:.0f} s")),
         retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
     )
     return retrying(look)

@@ -60,7 +60,7 @@ def resume_inputs(run: Run) -> None:
 
 def require_held(run: Run) -> None:
     """Refused or Inconclusive unless the inputs are held as the plan has it, in one of three looks."""
-    last_look(lambda: _held(run), run.limit("gate_interval_s"))
+    last_look(lambda: _held(run), run.limit("gate_interval_s"), run.say)
 
 
 def _held(run: Run) -> Verdict:

@@ -32,6 +32,7 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.patience import going_on
 from kstreams_runbooks.steps.instances.bring import known, let_it_start, require_as_planned
 from kstreams_runbooks.steps.instances.untouched import keep_untouched, still_up
 from kstreams_runbooks.steps.plan.before import require_still_writable, stopped_for_good, stops
@@ -164,7 +165,8 @@ def _stop_each(run: Run, going: list[InstanceReading]) -> None:
     by_name = {one.instance: one for one in going}
 
     def stop(deployer: Deployer, name: str) -> None:
-        deployer.stop(name)
+        with going_on(f"{name}: stops", run.say):
+            deployer.stop(name)
         if why := still_up(run, by_name[name]):
             raise StillUp(f"{name}: its deployer reported its end, but {why}; look at it")
 

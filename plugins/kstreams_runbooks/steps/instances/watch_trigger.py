@@ -14,7 +14,7 @@ from kstreams_runbooks.errors import Drifted, Inconclusive, Refused, RunbookErro
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import unread
-from kstreams_runbooks.steps.run.poll import LINE_EVERY_S
+from kstreams_runbooks.patience import LINE_EVERY_S
 from kstreams_runbooks.steps.run.run import Run, log
 
 # What a wait saw last, each time that it changed.

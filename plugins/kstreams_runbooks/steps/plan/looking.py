@@ -1,6 +1,5 @@
 """The steps that read and judge, the same in every runbook: observe, check, prove_every_member, verify."""
 
-import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,6 +20,7 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe.application.application import read_dropped
+from kstreams_runbooks.patience import pause
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.cards import has_stopped, own_changes
@@ -223,7 +223,7 @@ def watch(run: Run, judge: Callable[[ApplicationReading, ApplicationReading], Ve
     run.say(f"looks twice, {pause_s:g} s apart: progress is a difference")
     earlier = run.read()
     unread, samples = UnreadRecords(run.application, run.kafka), deque([earlier], maxlen=_TREND)
-    time.sleep(pause_s)
+    pause(pause_s, lambda left: run.say(f"looks again in {left:.0f} s"))
 
     def look() -> tuple[Verdict, Verdict]:
         nonlocal earlier

@@ -115,7 +115,7 @@ def _never_began(params: Mapping[str, Any], error: RunbookError, action: NextAct
     """The last line of a step whose run cannot be read."""
     dry = "DRY RUN " if params.get("dry_run", True) else ""
     refused = "REFUSED, nothing was changed: " if action is not None else ""
-    return sentence(f"[{outside(params.get('application'))} @ unknown] {dry}{refused}{error}")
+    return sentence(f"[{outside(params.get('application') or 'unknown')} @ unknown] {dry}{refused}{error}")
 
 
 def _kept(run: Run, error: RunbookError) -> str:

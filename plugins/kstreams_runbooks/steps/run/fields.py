@@ -2,7 +2,7 @@
 
 from airflow.sdk import Param
 
-from kstreams_runbooks.fleet import release_names
+from kstreams_runbooks.fleet import application_names, release_names
 from kstreams_runbooks.model.topology.declaration import Unchanged
 
 # Meaning of each field that a declaration's `unchanged` may name.
@@ -255,11 +255,21 @@ def paused_inputs() -> dict[str, Param]:
     }
 
 
-def run_to_undo() -> Param:
-    """The field of the run to undo."""
-    return Param(
-        type="string",
-        minLength=1,
-        title="Run",
-        description="Run id of the run to take back, or dag_id/run_id if two runbooks have the same id.",
-    )
+def run_to_undo() -> dict[str, Param]:
+    """The run to undo, and its application, which the ledger knows."""
+    return {
+        "application": Param(
+            None,
+            type=["null", "string"],
+            minLength=1,
+            title="Application",
+            description="Empty: that of the run. Another one than that of the run is refused.",
+            examples=list(application_names()),
+        ),
+        "run": Param(
+            type="string",
+            minLength=1,
+            title="Run",
+            description="Run id of the run to take back, or dag_id/run_id if two runbooks have the same id.",
+        ),
+    }

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from kstreams_runbooks.connections import kafka_config
 from kstreams_runbooks.decide.fitting.needed import NeededTopics
 from kstreams_runbooks.decide.instances.missed import missed
+from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
 from kstreams_runbooks.fleet import Application, Cluster, load_fleet
@@ -81,9 +82,14 @@ def record_of(context: Mapping[str, Any]) -> RunRecord:
     )
 
 
-def new_record(found: RunRecord) -> RunRecord:
-    """The same with its cluster; BadInput if a text has half a character, or the application is unknown or disabled."""
+def new_record(found: RunRecord, find_run: Callable[[str], RunRecord]) -> RunRecord:
+    """The same with its cluster; BadInput if a text has half a character, or the application is unknown or disabled.
+
+    An undo without an application in its form has that of the run to undo, which `find_run` knows.
+    """
     require_free_text(found.params)
+    if found.dag_id == UNDO and not found.application and (run := str(found.params.get("run") or "").strip()):
+        found = replace(found, application=find_run(run).application)
     return replace(found, cluster=load_fleet().application(found.application).cluster)
 
 
@@ -109,7 +115,7 @@ class Run:
         ti, ledger, found = context["ti"], Ledger.open(), record_of(context)
         record = ledger.same_run(found)
         if record is None:
-            record = ledger.start_run(new_record(found))
+            record = ledger.start_run(new_record(found, ledger.find_run))
         return cls(record, ti.task_id, ti.try_number, ledger, patient=True)
 
     @classmethod

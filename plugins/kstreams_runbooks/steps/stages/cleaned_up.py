@@ -22,6 +22,7 @@ from kstreams_runbooks.model.runs.cards import StateCleared
 from kstreams_runbooks.model.runs.stages import ClearState
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import read_streams
+from kstreams_runbooks.patience import going_on
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
@@ -137,7 +138,8 @@ def _stop_all(run: Run, first: str, why: str) -> NoReturn:
     up = []
     for name in sorted(run.plan().facts.instances, key=lambda one: one != first):
         try:
-            run.deployer.stop(name)
+            with going_on(f"{name}: stops", run.say):
+                run.deployer.stop(name)
         except RunbookError as error:
             up.append(f"{name} is still up ({error}): stop it manually at once")
     raise Refused("; ".join((kept, *up, _AGAIN)))
@@ -146,7 +148,8 @@ def _stop_all(run: Run, first: str, why: str) -> NoReturn:
 def _is_stopped(run: Run, name: str) -> bool:
     """Stop an instance that was not seen with new state; False if that fails."""
     try:
-        run.deployer.stop(name)
+        with going_on(f"{name}: stops", run.say):
+            run.deployer.stop(name)
     except RunbookError as error:
         run.say(f"{name}: {error}")
         return False

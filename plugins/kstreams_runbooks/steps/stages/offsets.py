@@ -30,7 +30,7 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
     announced = Announced(run, stage)
     kept = announced.facts(OffsetsSet).get(stage.group)
     with run.reader() as reader:
-        before = kept.before if kept else read_saved(reader, stage.group, stable=not run.dry_run)
+        before = kept.before if kept else read_saved(reader, stage.group, stable=not run.dry_run, say=run.say)
         ids = {one.name: one.topic_id for one in reader.topics(stage.topics)}
         if gone := sorted(set(stage.topics) - ids.keys()):
             raise Refused(f"topic {gone[0]} does not exist (expected: as in the plan); look at who deleted it")
@@ -42,7 +42,7 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
             starts = {place: start for place, (start, _) in _ends(reader, stage.topics).items()}
             after = still_in_the_log(run, stage, kept.after, starts)
             # What the first try has set is its own, and not another client's.
-            before = _with_own(before, kept.after, read_saved(reader, stage.group))
+            before = _with_own(before, kept.after, read_saved(reader, stage.group, say=run.say))
     holds = stage.to == "kept" or (isinstance(card, OffsetsSet) and card.holds)
     if kept is None and holds:
         after = _where_held(run, stage, before, after)
@@ -59,7 +59,7 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
         before, after, _file(run, before), holds=stage.to in {"same", "kept"}, ids=tuple(sorted(ids.items()))
     )
     announced.write(stage.group, facts, f"offsets of group {stage.group} on {', '.join(stage.topics)}: set")
-    writer = OffsetWriter(run.kafka, dry_run=False)
+    writer = OffsetWriter(run.kafka, dry_run=False, say=run.say)
     if after:
         written(run, stage.kind, lambda: writer.set(stage.group, after, ids=ids, before=before))
     if empty:
@@ -204,7 +204,7 @@ def delete_offsets(run: Run, stage: DeleteOffsets) -> None:
     announced = Announced(run, stage)
     kept = announced.facts(OffsetsDeleted).get(stage.group)
     with run.reader() as reader:
-        before = kept.before if kept else read_saved(reader, stage.group, stable=not run.dry_run)
+        before = kept.before if kept else read_saved(reader, stage.group, stable=not run.dry_run, say=run.say)
     checked = _checking(run, stage)
     checked.delete(stage.group, stage.topics, before=before)
     if run.dry_run:
@@ -212,7 +212,7 @@ def delete_offsets(run: Run, stage: DeleteOffsets) -> None:
         return
     facts = kept or OffsetsDeleted(before, stage.topics, _file(run, before))
     announced.write(stage.group, facts, f"offsets of group {stage.group} on {', '.join(stage.topics)}: deleted")
-    writer = OffsetWriter(run.kafka, dry_run=False)
+    writer = OffsetWriter(run.kafka, dry_run=False, say=run.say)
     written(run, stage.kind, lambda: writer.delete(stage.group, stage.topics, before=before))
 
 
@@ -222,7 +222,7 @@ def delete_groups(run: Run, stage: DeleteGroups) -> None:
     kept = announced.facts(GroupDeleted)
     with run.reader() as reader:
         before = [
-            kept[name].before if name in kept else read_saved(reader, name, stable=not run.dry_run)
+            kept[name].before if name in kept else read_saved(reader, name, stable=not run.dry_run, say=run.say)
             for name in stage.groups
         ]
     checked = _checking(run, stage)
@@ -233,14 +233,14 @@ def delete_groups(run: Run, stage: DeleteGroups) -> None:
     for saved in before:
         facts = kept.get(saved.group_id) or GroupDeleted(saved, _file(run, saved))
         announced.write(saved.group_id, facts, f"group {saved.group_id}: deleted")
-    written(run, stage.kind, lambda: OffsetWriter(run.kafka, dry_run=False).delete_groups(before))
+    written(run, stage.kind, lambda: OffsetWriter(run.kafka, dry_run=False, say=run.say).delete_groups(before))
 
 
 def _checking(run: Run, stage: OffsetStage) -> OffsetWriter:
     """A writer that only checks; a dry run has not made the stops after which groups of the plan have no member."""
     stops = run.whole_plan().stopped_before(stage) if run.dry_run else ()
     emptied = {run.side(one.side).application.application_id: f"stage {one.number}" for one in stops}
-    return OffsetWriter(run.kafka, emptied=emptied)
+    return OffsetWriter(run.kafka, emptied=emptied, say=run.say)
 
 
 def _file(run: Run, before: SavedOffsets) -> str:

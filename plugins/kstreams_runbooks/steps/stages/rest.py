@@ -33,7 +33,7 @@ def save_group(run: Run, stage: SaveOffsets) -> None:
     ends = _settled(run, stage.topics).ends
     with run.reader() as reader:
         group = reader.group(stage.group)
-        saved = read_saved(reader, stage.group)
+        saved = read_saved(reader, stage.group, say=run.say)
     file = save_offsets(saved, run_key=run.key, cluster=run.about[0], config=run.kafka)
     restore = f"; to restore them: {file.command}" if file.command else ""
     run.say(f"{len(saved.offsets):,} offsets of group {stage.group} are saved in {file.path}{restore}")
@@ -65,7 +65,9 @@ def require_at_rest(run: Run, topics: Collection[str]) -> None:
         raise Refused("no topic is deleted: this run has not noted their ends; clear save_offsets and what follows it")
     own = {name: end for name, end in noted.items() if name.rpartition("-")[0] in topics}
     looks, apart_s = max(2, int(run.limit("gate_good_readings"))), run.limit("gate_interval_s")
-    seen = run.patiently(lambda: read_rest(run.application, run.kafka, own, topics, looks=looks, apart_s=apart_s))
+    seen = run.patiently(
+        lambda: read_rest(run.application, run.kafka, own, topics, looks=looks, apart_s=apart_s, say=run.say)
+    )
     verdict = run.decide(at_rest, seen=seen, group=run.application.application_id)
     if verdict.outcome is Outcome.WAIT:
         raise Inconclusive(f"{verdict.text}; wait, then clear {run.task_id} and what follows it")

@@ -1,16 +1,15 @@
 """The stage that deletes topics for good: decided again right before."""
 
-import time
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.decide.reset.rest import unmoved
 from kstreams_runbooks.decide.reset.retire import Retirement, may_retire
 from kstreams_runbooks.ledger.codec import decode
-from kstreams_runbooks.model.readings.rest import TopicEnds
 from kstreams_runbooks.model.readings.retire import RetireFacts, RetireWhat
 from kstreams_runbooks.model.runs.object_stages import DeleteTopics
 from kstreams_runbooks.model.verdicts import Verdict
+from kstreams_runbooks.patience import repeated
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.fleet import graph_of_fleet
 from kstreams_runbooks.steps.stages.topics import delete_topics
@@ -48,13 +47,15 @@ def delete_retired_topics(run: Run, stage: DeleteTopics, ids: Mapping[str, str])
 def _require_unmoved(run: Run, topics: Collection[str]) -> None:
     """Refused or Inconclusive if one of these topics, as far as it is still there, was written since the plan."""
     noted = _planned_ends(run)
-    looks: list[TopicEnds] = []
     with run.reader() as reader:
         there = [one.name for one in reader.topics(topics)]
-        for number in range(max(2, int(run.limit("gate_good_readings"))) if there else 0):
-            if number:
-                time.sleep(run.limit("gate_interval_s"))
-            looks.append(read_topic_ends(reader, there, run.application.application_id))
+        number = max(2, int(run.limit("gate_good_readings"))) if there else 0
+        looks = repeated(
+            lambda: read_topic_ends(reader, there, run.application.application_id),
+            number,
+            run.limit("gate_interval_s"),
+            run.say,
+        )
     if there:
         run.demand(run.decide(unmoved, noted=noted, looks=tuple(replace(one, ongoing=()) for one in looks)))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kstreams_runbooks.decide.runs.answers import APPROVE, REJECT, meant
+from kstreams_runbooks.decide.runs.answers import APPROVE, DELETING, REJECT, meant
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
 from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG
@@ -96,10 +96,11 @@ def _answer(api: "AirflowApi", run: str, option: str | None, usual: str, given: 
 def _option(run_id: str, pending: Mapping[str, Any], wanted: str, *, named: bool) -> str:
     """The answer, if the question has it; BadInput names its answers.
 
-    Reject is the way to stop, under any name. Another way on than Approve has to be named: it has no way back.
+    Reject is the way to stop, under any name. Approve is also the way on of a plan that deletes for good: that plan is
+    asked once. The way on of a later question has to be named: a script that approves every question must not pass it.
     """
     options = tuple(pending.get("options") or ())
-    if wanted == REJECT and not named:
+    if (wanted == REJECT and not named) or options == DELETING:
         wanted = meant(wanted, options)
     if wanted in options:
         return wanted

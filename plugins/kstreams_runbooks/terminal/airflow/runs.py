@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.decide.runs.next_action import INDENT
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
-from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG
+from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG, application_of
 from kstreams_runbooks.terminal.columns import columns, shown
 
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ def _described(api: "AirflowApi", run: Mapping[str, Any], *, is_paused: bool) ->
     return {
         "dag_id": dag_id,
         "run_id": run_id,
-        "application": conf.get("application"),
+        "application": conf.get("application") or _undone(api, dag_id, conf),
         "dry_run": conf.get("dry_run", True),
         "state": run["state"],
         "outcome": ended and ended.outcome,
@@ -78,6 +80,17 @@ def _described(api: "AirflowApi", run: Mapping[str, Any], *, is_paused: bool) ->
         "waits_for": questions,
         "link": api.page_of(dag_id, run_id),
     }
+
+
+def _undone(api: "AirflowApi", dag_id: str, conf: Mapping[str, Any]) -> str | None:
+    """The application of the run that an undo takes back: its own form need not have it."""
+    run = conf.get("run")
+    if dag_id != UNDO or not isinstance(run, str):
+        return None
+    try:
+        return application_of(api, run.strip())
+    except BadInput:
+        return None
 
 
 def _with_next(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:

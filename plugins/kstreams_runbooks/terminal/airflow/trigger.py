@@ -73,7 +73,7 @@ def trigger(
     fields = _form(api, runbook)
     if run is not None:
         given["run"] = run
-        application = application or _application_of(api, run)
+        application = application or application_of(api, run)
     conf = filled(runbook, fields, given, application=application, execute=execute, reason=reason)
     run_id = api.trigger(runbook, conf, run_id or _run_id(runbook, application), _note(conf, reason))
     link = api.page_of(runbook, run_id)
@@ -112,13 +112,14 @@ def _form(api: "AirflowApi", runbook: str) -> Mapping[str, Any]:
     return fields
 
 
-def _application_of(api: "AirflowApi", run: str) -> str:
-    """The application of a run, from the form with which it was triggered; BadInput if Airflow does not have it."""
+def application_of(api: "AirflowApi", run: str) -> str | None:
+    """The application of a run, from the form with which it was triggered; None if that names none.
+
+    BadInput if Airflow does not have the run.
+    """
     found = api.find_run(run, api.dag_ids(RUNBOOK_TAG))
     application = (found["conf"] or {}).get("application")
-    if not isinstance(application, str):
-        raise BadInput(f"run {outside(run)}: its form names no application; give --application")
-    return application
+    return application if isinstance(application, str) else None
 
 
 def _run_id(runbook: str, application: str | None) -> str:

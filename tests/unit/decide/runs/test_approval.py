@@ -7,9 +7,11 @@ from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.runs.approval import Asking, approval_body, may_answer, may_approve
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Card
+from kstreams_runbooks.model.runs.object_stages import DeleteRecords, DeleteTopics
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
+from kstreams_runbooks.wording import unmarked
 from world.samples import NEW, card, declared, reading
 
 PLAN = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), (), (), "code")
@@ -170,6 +172,21 @@ def test_the_point_of_no_return_is_the_first_block() -> None:
     assert first.startswith("**POINT OF NO RETURN:** from the first instance of 'bounce 2: no way back' on, records")
     assert "that 3.4.1 cannot read" in first
     assert "POINT" not in "".join(body(FIRST))
+
+
+def test_a_plan_that_deletes_for_good_begins_with_what_goes() -> None:
+    """With how much of what, from which stage on; the way to stop has its own name."""
+    stages = (
+        DeleteTopics(4, tuple(f"orders-{name}-changelog" for name in "abcd"), at_rest=True),
+        DeleteRecords(6, ("totals",), shown=True),
+    )
+    lines = body(FIRST, plan=replace(PLAN, stages=(*PLAN.stages, *stages)))
+    assert unmarked(lines[0]) == (
+        "POINT OF NO RETURN: from stage 4 on, 4 topics (orders-a-changelog, orders-b-changelog, orders-c-changelog and "
+        "1 more) and the records of 1 topic (totals) are deleted for good: no undo brings back what is in them"
+    )
+    assert line_of(lines, "'delete nothing' means").endswith(":** nothing is changed; the run ends failed")
+    assert len(lines) <= 15
 
 
 GREEN = declared(name="green", approvers=("green-lead", "admin"))

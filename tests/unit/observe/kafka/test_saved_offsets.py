@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from kafka.errors import IncompatibleBrokerVersion
+from kafka.errors import IncompatibleBrokerVersion, UnstableOffsetCommitError
 from kafka.protocol.broker_version_data import BrokerVersionData
 from kafka.protocol.consumer import OffsetFetchRequest
 from kstreams_runbooks.errors import Inconclusive
@@ -44,3 +44,25 @@ def test_such_a_broker_is_inconclusive_in_one_sentence() -> None:
         "offsets of group orders: its broker cannot hold back what a transaction is about to replace (OffsetFetch "
         "before version 7, expected Kafka 2.5 or later; KIP-447); upgrade the brokers first, then trigger this again"
     )
+
+
+def test_a_wait_for_a_transaction_has_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When it begins, and each ten seconds: it was silent for up to thirty."""
+    monkeypatch.setattr("kstreams_runbooks.observe.kafka.saved_offsets._LOOK_AGAIN_S", 0.01)
+    monkeypatch.setattr("kstreams_runbooks.observe.kafka.saved_offsets._LINE_EVERY_S", 0.05)
+    said: list[str] = []
+    asked = iter(range(100))
+
+    def stable(_: str) -> dict[str, Any]:
+        if next(asked) < 10:
+            raise UnstableOffsetCommitError
+        return {}
+
+    reader: Any = SimpleNamespace(
+        taken=lambda: Taken(1, "kafka"),
+        admin=SimpleNamespace(list_stable_offsets=stable),
+        of_group=lambda _, ask: ask(),
+    )
+    assert read_saved(reader, "orders", say=said.append).offsets == ()
+    assert said[0] == "offsets of group orders: waits for the end of a transaction that commits them (0 of 30 s)"
+    assert 1 < len(said) < 10

@@ -11,6 +11,7 @@ import pytest
 from airflow.providers.standard.operators.hitl import HITLOperator
 from kstreams_runbooks.errors import Drifted, Refused
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.runs.object_stages import DeleteTopics
 from kstreams_runbooks.model.runs.question import WITH_REASON
 from kstreams_runbooks.steps.approval.approve import ApprovePlan, approve
 from kstreams_runbooks.steps.run.ending import BEGUN
@@ -204,3 +205,40 @@ def test_the_point_of_no_return_has_named_choices_and_is_looked_at_again(
     with pytest.raises(Refused, match="approve_plan: 'stay on bounce 1' chosen by approver; ask them why"):
         answer(None, "stay on bounce 1", bounce=2)
     assert len(run.ledger.approvals(run.key)) == 1
+
+
+def deletes_for_good(run: Run) -> None:
+    """The run's plan has the stage with which a reset deletes internal topics."""
+    made = run.plan()
+    made = replace(made, stages=(*made.stages, DeleteTopics(3, ("orders-counts-changelog",), at_rest=True)))
+    vars(run).update(plan=lambda: made, whole_plan=lambda: made)
+
+
+def test_a_plan_that_deletes_for_good_has_named_choices(run: Run, asks: ApprovePlan) -> None:
+    """The DAG's file cannot know the plan: the choices are those of the question when it is asked."""
+    asks.ask(run, {})
+    assert (asks.options, asks.subject) == (["Approve", "Reject"], "[orders @ demo] approve library bump to 4.3.1")
+    deletes_for_good(run)
+    asks.ask(run, {})
+    assert asks.options == ["delete: no way back", "delete nothing"]
+    assert asks.subject == (
+        "[orders @ demo] POINT OF NO RETURN: library bump to 4.3.1: delete: no way back or delete nothing"
+    )
+
+
+@pytest.mark.parametrize("option", ["delete: no way back", "Approve"])
+def test_the_named_way_on_approves(run: Run, asked_again: list[str], option: str) -> None:
+    """As does Approve: a question that an older release asked has it for as long as the run exists."""
+    deletes_for_good(run)
+    answer(None, option)
+    assert (len(run.ledger.approvals(run.key)), asked_again) == (1, [])
+
+
+@pytest.mark.parametrize("option", ["delete nothing", "Reject"])
+@pytest.mark.usefixtures("asked_again")
+def test_the_named_way_to_stop_ends_the_run(run: Run, option: str) -> None:
+    """Reject of an older release's question must not count as an approval."""
+    deletes_for_good(run)
+    with pytest.raises(Refused, match="approve_plan: 'delete nothing' chosen by approver; ask them why"):
+        answer(None, option)
+    assert run.ledger.approvals(run.key) == ()

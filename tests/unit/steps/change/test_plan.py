@@ -17,10 +17,12 @@ from kstreams_runbooks.model.runs.ledger import Approval, RunRecord
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import NamedUnchanged
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.present.change.document import document
+from kstreams_runbooks.present.change.text import as_text
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.change.plan import CHOOSE, CHOSEN, answer_choice, demand_runbook, sides_of
-from kstreams_runbooks.steps.conclude import facts_of
+from kstreams_runbooks.steps.conclude import facts_of, shown_plan
 from kstreams_runbooks.steps.plan.releases import before_a_roll, running, wanted
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from world.new_ledger import new_ledger
@@ -293,3 +295,14 @@ def test_an_inconclusive_plan_says_why_facts_were_not_read() -> None:
     with pytest.raises(Inconclusive) as raised:
         demand_runbook(change, fits, ())
     assert "topology facts" not in str(raised.value)
+
+
+def test_a_dry_run_leaves_its_plan_in_airflow(asked: Callable[..., Run]) -> None:
+    """`trigger --wait` prints it from there; it printed none."""
+    run = asked(dry_run=True)
+    rules = topology_change_rules(), upgrade_path_rules()
+    change = described_change(described(COUNTS), described(AUDITED), known(), *rules)
+    made = {**document(change), "choices": encode(Choices((), ()))}
+    run.ledger.store_plan(run.key, DIGEST, made)
+    assert shown_plan(run)[0] == as_text(made).splitlines()[0]
+    assert shown_plan(run)[-1] == f"plan {DIGEST}"

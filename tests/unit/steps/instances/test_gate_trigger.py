@@ -12,10 +12,10 @@ import pytest
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.runs.gate import Patience
+from kstreams_runbooks.patience import LINE_EVERY_S
 from kstreams_runbooks.steps.instances import gate_trigger as module
 from kstreams_runbooks.steps.instances import watch_trigger
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger
-from kstreams_runbooks.steps.run.poll import LINE_EVERY_S
 from kstreams_runbooks.steps.run.run import Run
 from world.samples import BOUNCE_1, NEW, expectation, instance, partition, reading
 

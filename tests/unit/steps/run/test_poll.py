@@ -51,6 +51,20 @@ def test_a_wait_in_which_nothing_changes_says_that_it_goes_on(
     assert said == ["3 left (8 of 60 s)", "3 left (24 of 60 s)", "3 left (40 of 60 s)"]
 
 
+def test_between_two_readings_it_says_that_it_goes_on(
+    run: Run, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`verify` reads each 30 s, and its log was silent as long."""
+    now = [0.0]
+    monkeypatch.setattr("kstreams_runbooks.steps.run.poll.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("kstreams_runbooks.patience.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    looks = iter(enumerate([*waiting("3 left", "1 left"), Verdict(Outcome.PROCEED, ("none left",))]))
+    with caplog.at_level(logging.INFO):
+        poll(run, Pace(25.0, 60.0), lambda: next(looks), proceeds)
+    said = [record.getMessage().rsplit("wait: ", 1)[-1] for record in caplog.records]
+    assert said == [f"{left} left ({at} of 60 s)" for left, at in ((3, 0), (3, 10), (3, 20), (1, 25), (1, 35), (1, 45))]
+
+
 @pytest.mark.usefixtures("still")
 def test_a_line_has_the_trend_of_what_it_waits_for(run: Run, caplog: pytest.LogCaptureFixture) -> None:
     """None yet at the first look."""

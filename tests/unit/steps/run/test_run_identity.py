@@ -15,7 +15,7 @@ from kstreams_runbooks.model.runs.ledger import airflow_run
 from kstreams_runbooks.steps.approval.authorize import authorize, is_over
 from kstreams_runbooks.steps.run.ending import StepFailed, reported
 from kstreams_runbooks.steps.run.notify import page_of
-from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.run import Run, new_record
 from world.samples import CONF, DUE, card
 
 Triggered = Callable[..., dict[str, Any]]
@@ -72,6 +72,17 @@ def test_another_run_of_the_same_id_takes_nothing_over(triggered: Triggered, run
     assert replace(ledger.run(run.key), rows=0, head="") == replace(first, rows=0, head="")
     assert Run.begin(triggered(**other)).key == second.key
     assert Run.begin(triggered(due=DUE + timedelta(hours=2))).key == f"{run.key}#3"
+
+
+@pytest.mark.usefixtures("triggered")
+def test_an_undo_without_an_application_has_that_of_its_run(run: Run) -> None:
+    """The ledger knows it; a run that it does not know is refused before anything is kept."""
+    asked = replace(run.record, dag_id="undo", run_id="u", application="", params={"run": " r "})
+    assert new_record(asked, run.ledger.find_run).application == "orders"
+    with pytest.raises(BadInput, match=r"run s: unknown to ledger"):
+        new_record(replace(asked, params={"run": "s"}), run.ledger.find_run)
+    given = replace(asked, application="payments")
+    assert new_record(given, run.ledger.find_run).application == "payments"
 
 
 def test_what_is_left_of_a_deleted_run_changes_nothing(triggered: Triggered, run: Run) -> None:
