@@ -31,11 +31,14 @@ ENVIRONMENT = "KSTREAMS_RUNBOOKS_LEDGER"
 _BUSY_TIMEOUT_MS = 15_000
 _CONNECT_TIMEOUT_S = 10
 _ATTEMPTS = 6
+# What a sentence shows of an address's query: any other option may be a secret, such as password and sslpassword.
+_SHOWN_OPTIONS = frozenset({"host", "port", "dbname", "service"})
 # Errors that a retry does not fix.
 _LASTING = (
     *("unable to open", "no such table", "no such column", "readonly", "not a database", "disk is full"),
     *("No space left on device", "password authentication failed", "does not exist"),
 )
+_ESCAPE = "write the @ of a password as %40, and a colon as %3A"
 _TWICE = "23505"  # SQLSTATE unique_violation
 
 
@@ -53,7 +56,7 @@ def one_machine(given: str | None = None) -> str:
     if url.get_backend_name() != "sqlite":
         return ""
     return (
-        f"ledger {url.render_as_string()}: SQLite is for one machine: workers on several machines, or two schedulers, "
+        f"ledger {_shown(url)}: SQLite is for one machine: workers on several machines, or two schedulers, "
         f"need PostgreSQL; set {ENVIRONMENT} (docs/ledger.md)"
     )
 
@@ -74,7 +77,7 @@ class Database:
     @property
     def name(self) -> str:
         """The address without a password."""
-        return self.url.render_as_string(hide_password=True)
+        return _shown(self.url)
 
     @property
     def file(self) -> Path | None:
@@ -147,6 +150,11 @@ def _first_line(error: DBAPIError) -> str:
     return next(iter(str(error.orig).strip().splitlines()), type(error.orig).__name__)
 
 
+def _shown(url: URL) -> str:
+    known = {name: value for name, value in url.query.items() if name in _SHOWN_OPTIONS}
+    return url.set(query=known).render_as_string(hide_password=True)
+
+
 def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
@@ -154,8 +162,20 @@ def _parsed(url: str) -> URL:
         raise BadInput(
             f"{ENVIRONMENT} is not a database address; give one such as sqlite:////var/lib/ledger.db"
         ) from None
-    if parsed.get_backend_name() == "sqlite" and (parsed.host or parsed.database in {None, "", ":memory:"}):
-        raise BadInput(f"{ENVIRONMENT}: an SQLite ledger needs a file; give one such as sqlite:////var/lib/ledger.db")
+    except ValueError:
+        # Python's sentence repeats the port, which is the end of a password that has an @ and a colon.
+        raise BadInput(
+            f"{ENVIRONMENT}: its port is not a number (expected 1 to 65535); correct it, or {_ESCAPE}"
+        ) from None
+    if parsed.get_backend_name() == "sqlite":
+        if parsed.host or parsed.database in {None, "", ":memory:"}:
+            raise BadInput(
+                f"{ENVIRONMENT}: an SQLite ledger needs a file; give one such as sqlite:////var/lib/ledger.db"
+            )
+    elif "@" in f"{parsed.host}{parsed.database}":
+        raise BadInput(
+            f"{ENVIRONMENT}: its host or its database has an @ (expected: one @, before the host); {_ESCAPE}"
+        )
     return parsed
 
 
