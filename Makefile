@@ -135,6 +135,7 @@ compose-down: ## Remove its containers, networks and volumes; IMAGES=1 removes t
 	@$(COMPOSE) down
 
 test-compose: setup ## The library bump across containers of their own, a worker killed in its middle; 7 minutes, 5 more to build
+	@$(COMPOSE) check
 	$(BIN)/python -m pytest -s tests/compose
 
 bench: bench-bump bench-flush bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers ## Everything that is measured beside a floor or a peer; about half an hour

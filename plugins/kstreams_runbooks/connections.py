@@ -8,7 +8,7 @@ from airflow.sdk.exceptions import AirflowNotFoundException, AirflowRuntimeError
 
 from kstreams_runbooks.documents.json_document import json_document
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.address import kafka_servers
+from kstreams_runbooks.model.address import concealed, kafka_servers
 from kstreams_runbooks.model.web_address import WebAddress, web_address
 from kstreams_runbooks.wire.logins import WebLogin, resolve_with
 
@@ -73,8 +73,9 @@ def airflow_address(connection_id: str) -> WebAddress:
 def _connection(connection_id: str, remedy: str) -> Any:
     try:
         return BaseHook.get_connection(connection_id)
-    except (AirflowNotFoundException, AirflowRuntimeError) as error:
-        raise BadInput(f"Airflow connection {connection_id}: not found; {remedy}") from error
+    except (AirflowNotFoundException, AirflowRuntimeError):
+        # A URI of a connection that was given in place of its id has a password.
+        raise BadInput(f"Airflow connection {concealed(connection_id)}: not found; {remedy}") from None
 
 
 def _extra(connection: Any) -> dict[str, Any]:

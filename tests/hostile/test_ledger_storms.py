@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput, Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger import Ledger, migrate
+from kstreams_runbooks.ledger import postgresql as ledger_postgresql
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.schema import HEAD, alembic_config, revision
 from kstreams_runbooks.model.runs.journal import pack
@@ -24,7 +25,8 @@ from kstreams_runbooks.model.runs.ledger import Card, RunRecord
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.watch.evidence import verified
 from lab.postgresql import Server, postgresql, small_disk
-from sqlalchemy import MetaData, event
+from sqlalchemy import MetaData, event, text
+from sqlalchemy.orm import Session
 from world.older_plans import PLANS, digests_in
 
 _RACES, _RACERS = 100, 3
@@ -370,6 +372,30 @@ def test_a_server_that_is_away_is_one_sentence() -> None:
             assert _is_one_sentence(away.value)
             assert cause in str(away.value)
             assert str(away.value).endswith("; start or free it, or correct KSTREAMS_RUNBOOKS_LEDGER")
+
+
+def test_a_server_that_freezes_between_two_statements_is_one_sentence(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its kernel goes on to acknowledge. The step's next connection works; a migration waits for its statements."""
+    ledger = ledger_at(server.database("frozen"))
+    monkeypatch.setattr(ledger_postgresql, "_SILENCE_S", 1.0)
+
+    def frozen(session: Session) -> None:
+        process = session.execute(text("SELECT pg_backend_pid()")).scalar_one()
+        os.kill(process, signal.SIGSTOP)
+        try:
+            session.execute(text("SELECT 1"))
+        finally:
+            os.kill(process, signal.SIGCONT)
+
+    with pytest.raises(Unreachable, match="no answer to a statement within 1 s; start or free it") as away:
+        ledger.database.write(frozen)
+    assert _is_one_sentence(away.value)
+    assert ledger.runs() == ()
+    with ledger.database.begin() as connection:
+        assert connection.exec_driver_sql("SHOW statement_timeout").scalar_one() == "0"
+        connection.exec_driver_sql("SELECT pg_sleep(1.5)")
 
 
 def test_open_runs_of_the_release_before_keep_the_digests_of_their_plans(empty: NewLedger) -> None:

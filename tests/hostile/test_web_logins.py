@@ -42,7 +42,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def guarded(certificates: Certificates, body: bytes, password: str) -> Iterator[str]:
+def guarded(certificates: Certificates, body: bytes, password: str, keystore: Path | None = None) -> Iterator[str]:
     """A fake behind https that answers only to `watch` with this password; gives host and port."""
     wanted = "Basic " + base64.b64encode(f"watch:{password}".encode()).decode()
 
@@ -61,7 +61,7 @@ def guarded(certificates: Certificates, body: bytes, password: str) -> Iterator[
 
     with ThreadingHTTPServer(("127.0.0.1", 0), FakeHandler) as server:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificates.server)
+        context.load_cert_chain(keystore or certificates.server)
         server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         try:
@@ -118,6 +118,18 @@ def test_each_cause_is_one_sentence_without_the_password(
             assert words in one
             assert "hunter2" not in one
             assert "\n" not in one
+
+
+@pytest.mark.parametrize(("which", "reason"), [("early", "is not yet valid"), ("expired", "has expired")])
+def test_a_certificate_that_is_refused_by_the_clock_names_the_clock(
+    certificates: Certificates, which: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be the machine of the worker that is wrong."""
+    connection(monkeypatch, "hunter2", certificates.ca)
+    with guarded(certificates, b"[]", "hunter2", getattr(certificates, which)) as host:
+        agent = read_streams(f"https://connection=watched@{host}")
+    assert isinstance(agent, Missing)
+    assert f"its certificate is not accepted (certificate {reason}, or this machine's clock is wrong)" in agent.missing
 
 
 @pytest.mark.parametrize("login", ["connection=watched@", "me:hunter2@"])

@@ -53,6 +53,11 @@ class Certificates:
         return self.directory / "expired.pem"
 
     @property
+    def early(self) -> Path:
+        """Keystore for 127.0.0.1 and localhost; its certificate begins in two days."""
+        return self.directory / "early.pem"
+
+    @property
     def elsewhere(self) -> Path:
         """Keystore for another host."""
         return self.directory / "elsewhere.pem"
@@ -86,6 +91,7 @@ def make_certificates(directory: Path) -> Certificates:
     for path, names, end in (
         (made.server, _HERE, now + _DAY),
         (made.expired, _HERE, now - _DAY),
+        (made.early, _HERE, now + 5 * _DAY),
         (made.elsewhere, elsewhere, now + _DAY),
     ):
         certificate, key = _signed(issuer, "broker", names, end)

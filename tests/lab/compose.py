@@ -1,6 +1,8 @@
 """`make compose-env`, `compose-up` and `compose-down`: docker-compose.yaml on the Docker Engine of this machine.
 
-    python3 -m lab.compose env|up|down
+    python3 -m lab.compose env|up|down|check
+
+`check` is for `make test-compose`, which starts an engine of its own if none answers and the user is root.
 
 Needs Docker, Compose (1.29 or 2) and Python's standard library, no environment of this project. Exit codes: 0 done, 1 a
 container ended or did not become healthy, 2 the machine lacks something, 4 the engine does not answer.
@@ -41,6 +43,8 @@ DRAWN = (
     *("AIRFLOW_DB_PASSWORD", "LEDGER_DB_PASSWORD", "REDIS_PASSWORD", "API_SECRET", "JWT_SECRET"),
 )
 _SOCKET = "/var/run/docker.sock"
+# An administrator's programs are not on the path of every shell.
+_PROGRAMS = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 _LABEL = "com.docker.compose.project"
 _CALL_S = 30
 _HEALTHY_S = 900
@@ -77,6 +81,11 @@ class Engine:
             connection.request(method, path)
             answer = connection.getresponse()
             body = answer.read()
+        except PermissionError:
+            raise BadInput(
+                f"docker: this user may not use the engine's socket {self.path} ({_group(self.path)}); add the user to "
+                "that group and log in again, or run this as root"
+            ) from None
         except (OSError, http.client.HTTPException) as error:
             raise Unreachable(
                 f"docker: the engine at {self.path} does not answer ({error}); install and start it (Debian: apt-get "
@@ -100,6 +109,14 @@ class Engine:
         volumes = self.get(f"/volumes?filters={_filter(project)}")["Volumes"] or []
         return found + [f"volume {one['Name']}" for one in volumes]
 
+    def has_image(self, reference: str) -> bool:
+        """Whether an image is on the engine."""
+        try:
+            self.get(f"/images/{quote(reference, safe='')}/json")
+        except Refused:
+            return False
+        return True
+
     def images(self, project: str) -> list[str]:
         """Tags of the images of a project."""
         tags = (tag for one in self.get("/images/json") for tag in one["RepoTags"] or ())
@@ -118,12 +135,7 @@ class Compose:
     @classmethod
     def of(cls, environ: Mapping[str, str] = os.environ, env: Path = ENV) -> "Compose":
         """Compose of this machine; BadInput or Unreachable names what is missing."""
-        command = next((one for one in (("docker", "compose"), ("docker-compose",)) if _works(one)), None)
-        if command is None:
-            raise BadInput(
-                "docker: neither `docker compose` nor `docker-compose` is on this machine; install Compose (Debian: "
-                "apt-get install docker.io docker-compose)"
-            )
+        command = _compose()
         return cls(Engine.of(environ), command, env, environ)
 
     @property
@@ -164,7 +176,16 @@ class Compose:
     def build(self) -> None:
         """Build every image once, those that no service runs too."""
         services = ("postgresql", "redis", "broker", "orders-1", "image-of-4.3.1", "api")
-        self.run("--profile", "images", "build", *services)
+        try:
+            self.run("--profile", "images", "build", *services)
+        except Refused as error:
+            base = self.variables().get("BASE") or GIVEN["BASE"]
+            if self.engine.has_image(base):
+                raise
+            raise Refused(
+                f"{error}; BASE {base} is not on the engine: if it cannot be pulled, make a base and draw "
+                f"{self.env.name} again (docs/compose.md, Without a registry)"
+            ) from None
 
     def up(self, say: Callable[[str], None]) -> None:
         """Start everything, and return when it is healthy."""
@@ -226,6 +247,40 @@ def draw(engine: Engine, environ: Mapping[str, str], file: Path = ENV) -> bool:
     return True
 
 
+def check(environ: Mapping[str, str]) -> None:
+    """BadInput or Unreachable unless `make test-compose` has Compose and an engine, or can start one."""
+    _compose()
+    try:
+        Engine.of(environ)
+    except Unreachable as error:
+        if os.geteuid() != 0:
+            raise
+        missing = [name for name in ("dockerd", "iptables") if not shutil.which(name, path=_PROGRAMS)]
+        if missing:
+            raise Unreachable(
+                f"{error}; the tests can start no engine of their own without {' and '.join(missing)} (Debian: apt-get "
+                "install docker.io iptables)"
+            ) from None
+
+
+def _compose() -> tuple[str, ...]:
+    """The command of Compose; BadInput if there is none."""
+    command = next((one for one in (("docker", "compose"), ("docker-compose",)) if _works(one)), None)
+    if command is None:
+        raise BadInput(
+            "docker: neither `docker compose` nor `docker-compose` is on this machine; install Compose (Debian: "
+            "apt-get install docker.io docker-compose)"
+        )
+    return command
+
+
+def _group(socket_file: Path) -> str:
+    try:
+        return f"group {socket_file.group()}"
+    except (OSError, KeyError):
+        return "its group"
+
+
 def _works(command: tuple[str, ...]) -> bool:
     if shutil.which(command[0]) is None:
         return False
@@ -262,8 +317,10 @@ def main(arguments: list[str]) -> int:
             case ["down"]:
                 Compose.of().down(images=bool(os.environ.get("IMAGES")))
                 _say("nothing is left" if os.environ.get("IMAGES") else "nothing is left but the images")
+            case ["check"]:
+                check(os.environ)
             case _:
-                raise BadInput("usage: python3 -m lab.compose env|up|down")
+                raise BadInput("usage: python3 -m lab.compose env|up|down|check")
     except RunbookError as error:
         _say(str(error))
         return error.exit_code

@@ -12,16 +12,14 @@ from kstreams_runbooks.deployers.script_environment import script_environment
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.fleet.deployers.command import Command
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
-from kstreams_runbooks.model.address import printable
+from kstreams_runbooks.model.address import HIDDEN, printable, without_logins
 from kstreams_runbooks.wording import outside
 
 _LONGEST_TAIL = 300
 _LONGEST_LINE = 8 * _LONGEST_TAIL
 # The verbs of every reading: a call that hangs is ended with all processes that it started.
 _LOOKING = frozenset({"instances", "state_sizes", "topology"})
-_HIDDEN = "(hidden)"
 
-_LOGIN = re.compile(r"(?<=//)[^/\s@]+@")
 _SECRET = re.compile(
     r"(?i)([\w.-]*(?:password|passwd|passphrase|secret|credential|token|jaas|api[._-]?key|authorization)[\w.-]*"
     r"[\"']?\s*[=:]\s*|\bbearer\s+|\bbasic\s+|--(?:password|token|secret)\s+).*"
@@ -75,8 +73,8 @@ def tail_of(text: str) -> str:
     """The last line that is not blank, without what looks like a credential."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     # The search for credentials takes the square of the length.
-    last = _LOGIN.sub(f"{_HIDDEN}@", lines[-1][:_LONGEST_LINE]) if lines else ""
-    return outside(_SECRET.sub(lambda found: found[1] + _HIDDEN, last), _LONGEST_TAIL)
+    last = without_logins(lines[-1][:_LONGEST_LINE]) if lines else ""
+    return outside(_SECRET.sub(lambda found: found[1] + HIDDEN, last), _LONGEST_TAIL)
 
 
 def _error(who: str, code: int, said: str) -> RunbookError:

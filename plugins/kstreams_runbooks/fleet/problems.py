@@ -10,6 +10,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from kstreams_runbooks.fleet.old_words import KEYS, new_word
+from kstreams_runbooks.model.address import concealed, without_logins
 from kstreams_runbooks.wording import outside, sentence
 
 _LONGEST_VALUE = 80
@@ -31,7 +32,7 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem of one file. `value` is as written there: a secret from the environment is never in it."""
+    """One problem of one file. `value` is as written there, without a login: a secret is never in it."""
 
     file: Path
     field: str
@@ -111,8 +112,9 @@ def _shown(each: Mapping[str, Any], written: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as a file has it, in one line of bounded length."""
-    first = value[: 2 * _LONGEST_VALUE] if isinstance(value, str) else value
+    """A value as a file has it, in one line of bounded length, without the login of an address."""
+    # Before the cut: the rest of a login that is longer would not look like one.
+    first = concealed(value)[: 2 * _LONGEST_VALUE] if isinstance(value, str) else value
     return outside(json.dumps(first, ensure_ascii=False, default=str), _LONGEST_VALUE)
 
 
@@ -126,7 +128,7 @@ def _reason(each: Mapping[str, Any], model: type[BaseModel], written: Any) -> st
     if kind == "missing":
         return f"is missing: {_description(model, each['loc'])}"
     if kind == "value_error":
-        return str(context["error"])
+        return without_logins(str(context["error"]))
     if kind == "union_tag_invalid":
         return f"has the kind {context['tag']!r}, which is not one of {context['expected_tags']}"
     if kind == "union_tag_not_found":

@@ -20,7 +20,7 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity import RetryCallState, Retrying, stop_after_attempt, wait_random_exponential
 
 from kstreams_runbooks.errors import BadInput, Inconclusive, Unreachable
 
@@ -29,13 +29,24 @@ _T = TypeVar("_T")
 ENVIRONMENT = "KSTREAMS_RUNBOOKS_LEDGER"
 # Longer than any queue of writers that a scheduler's tasks can form; a write takes some milliseconds.
 _BUSY_TIMEOUT_MS = 15_000
+# A statement takes milliseconds, unless it waits for locks.
+_STATEMENT_TIMEOUT_MS = 60_000
+# To connect; and until a connection ends whose other side acknowledges nothing: its machine or the network is gone.
 _CONNECT_TIMEOUT_S = 10
+_KEPT_ALIVE = {"keepalives_idle": 5, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
 _ATTEMPTS = 6
+# What a sentence shows of an address's query: any other option may be a secret, such as password and sslpassword.
+_SHOWN_OPTIONS = frozenset({"host", "port", "dbname", "service"})
 # Errors that a retry does not fix.
 _LASTING = (
     *("unable to open", "no such table", "no such column", "readonly", "not a database", "disk is full"),
     *("No space left on device", "password authentication failed", "does not exist"),
+    # Each has taken long, and a statement that found no lock or no answer would do so again.
+    *("no answer to a statement", "statement timeout"),
 )
+# A server that does not accept a connection: once more, if it has answered before.
+_NO_CONNECTION = "timeout expired"
+_ESCAPE = "write the @ of a password as %40, and a colon as %3A"
 _TWICE = "23505"  # SQLSTATE unique_violation
 
 
@@ -53,7 +64,7 @@ def one_machine(given: str | None = None) -> str:
     if url.get_backend_name() != "sqlite":
         return ""
     return (
-        f"ledger {url.render_as_string()}: SQLite is for one machine: workers on several machines, or two schedulers, "
+        f"ledger {_shown(url)}: SQLite is for one machine: workers on several machines, or two schedulers, "
         f"need PostgreSQL; set {ENVIRONMENT} (docs/ledger.md)"
     )
 
@@ -63,18 +74,17 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.url = _parsed(url)
-        self.engine = _engine(self.url)
         self._answered = False
+        self.engine = self._made()
         # On SQLite a write transaction takes the write lock at its beginning: a transaction that reads first could only
         # give up if another one has written since. On any other database it locks the rows that it depends on
         # (ledger/journal.py), and has to see the commits made while it waited for them.
-        level = {} if self.file is not None else {"isolation_level": "READ COMMITTED"}
-        self._writing = self.engine.execution_options(ledger_writes=True, **level)
+        self._writing = self._writes(self.engine)
 
     @property
     def name(self) -> str:
         """The address without a password."""
-        return self.url.render_as_string(hide_password=True)
+        return _shown(self.url)
 
     @property
     def file(self) -> Path | None:
@@ -92,8 +102,15 @@ class Database:
         return self._attempt(lambda: self._once(self._writing, work))
 
     def begin(self) -> AbstractContextManager[Connection]:
-        """The connection of one write transaction, for migrations."""
-        return self._writing.begin()
+        """The connection of one write transaction, for migrations: a statement of it may take as long as it needs."""
+        return self._writes(self._made(migrates=True)).begin()
+
+    def _made(self, *, migrates: bool = False) -> Engine:
+        return _engine(self.url, lambda: self._answered, migrates=migrates)
+
+    def _writes(self, engine: Engine) -> Engine:
+        level = {} if self.file is not None else {"isolation_level": "READ COMMITTED"}
+        return engine.execution_options(ledger_writes=True, **level)
 
     @staticmethod
     def _once(engine: Engine, work: Callable[[Session], _T]) -> _T:
@@ -102,7 +119,7 @@ class Database:
 
     def _attempt(self, call: Callable[[], _T]) -> _T:
         retrying = Retrying(
-            retry=retry_if_exception(self._passing),
+            retry=self._may_pass,
             stop=stop_after_attempt(_ATTEMPTS),
             wait=wait_random_exponential(multiplier=0.05, max=2),
             reraise=True,
@@ -134,17 +151,25 @@ class Database:
         self._answered = True
         return result
 
-    def _passing(self, error: BaseException) -> bool:
+    def _may_pass(self, state: RetryCallState) -> bool:
+        error = state.outcome.exception() if state.outcome is not None else None
         if isinstance(error, OperationalError):
+            cause = str(error.orig)
             # A server that never answered is not about to: a minute of attempts would hide that it is away.
-            lasting = _LASTING if self._answered else (*_LASTING, "timeout expired")
-            return not any(word in str(error.orig) for word in lasting)
+            if _NO_CONNECTION in cause and (not self._answered or state.attempt_number > 1):
+                return False
+            return not any(word in cause for word in _LASTING)
         # Two first writers of one row; SQLite's write lock prevents that.
         return isinstance(error, IntegrityError) and getattr(error.orig, "sqlstate", None) == _TWICE
 
 
 def _first_line(error: DBAPIError) -> str:
     return next(iter(str(error.orig).strip().splitlines()), type(error.orig).__name__)
+
+
+def _shown(url: URL) -> str:
+    known = {name: value for name, value in url.query.items() if name in _SHOWN_OPTIONS}
+    return url.set(query=known).render_as_string(hide_password=True)
 
 
 def _parsed(url: str) -> URL:
@@ -154,35 +179,55 @@ def _parsed(url: str) -> URL:
         raise BadInput(
             f"{ENVIRONMENT} is not a database address; give one such as sqlite:////var/lib/ledger.db"
         ) from None
-    if parsed.get_backend_name() == "sqlite" and (parsed.host or parsed.database in {None, "", ":memory:"}):
-        raise BadInput(f"{ENVIRONMENT}: an SQLite ledger needs a file; give one such as sqlite:////var/lib/ledger.db")
+    except ValueError:
+        # Python's sentence repeats the port, which is the end of a password that has an @ and a colon.
+        raise BadInput(
+            f"{ENVIRONMENT}: its port is not a number (expected 1 to 65535); correct it, or {_ESCAPE}"
+        ) from None
+    if parsed.get_backend_name() == "sqlite":
+        if parsed.host or parsed.database in {None, "", ":memory:"}:
+            raise BadInput(
+                f"{ENVIRONMENT}: an SQLite ledger needs a file; give one such as sqlite:////var/lib/ledger.db"
+            )
+    elif "@" in f"{parsed.host}{parsed.database}":
+        raise BadInput(
+            f"{ENVIRONMENT}: its host or its database has an @ (expected: one @, before the host); {_ESCAPE}"
+        )
     return parsed
 
 
-def _engine(url: URL) -> Engine:
+def _engine(url: URL, answered: Callable[[], bool], *, migrates: bool) -> Engine:
     try:
         if url.get_backend_name() == "sqlite":
             engine = create_engine(url, poolclass=NullPool)
             event.listen(engine, "connect", _on_sqlite_connect)
             event.listen(engine, "begin", _on_sqlite_begin)
             return engine
-        return _server_engine(url)
+        return _server_engine(url, answered, migrates=migrates)
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         raise BadInput(f"{ENVIRONMENT}: no driver for {url.drivername} is installed ({error}); install it") from None
 
 
-def _server_engine(url: URL) -> Engine:
+def _server_engine(url: URL, answered: Callable[[], bool], *, migrates: bool) -> Engine:
     # A reader sees one moment of the ledger across all its statements.
     engine = create_engine(url, poolclass=NullPool, isolation_level="REPEATABLE READ")
     if url.get_backend_name() == "postgresql":
-        event.listen(engine, "do_connect", _on_postgresql_connect)
+        limits = f"-c lock_timeout={_BUSY_TIMEOUT_MS}"
+        if not migrates:
+            limits += f" -c statement_timeout={_STATEMENT_TIMEOUT_MS}"
+        event.listen(engine, "do_connect", lambda *given: _limit_postgresql(given[3], limits))
+        if not migrates and engine.dialect.driver == "psycopg":
+            from kstreams_runbooks.ledger.postgresql import limit_silence
+
+            limit_silence(engine, answered)
     return engine
 
 
-def _on_postgresql_connect(_dialect: object, _record: object, _arguments: object, options: dict[str, Any]) -> None:
-    options.setdefault("connect_timeout", _CONNECT_TIMEOUT_S)
-    # A lock that is not granted in this time is an error that is retried, as on SQLite.
-    options["options"] = f"-c lock_timeout={_BUSY_TIMEOUT_MS} {options.get('options', '')}".strip()
+def _limit_postgresql(options: dict[str, Any], limits: str) -> None:
+    for name, value in {"connect_timeout": _CONNECT_TIMEOUT_S, **_KEPT_ALIVE}.items():
+        options.setdefault(name, value)
+    # A lock that is not granted in this time is an error that is retried, as on SQLite. What the address sets counts.
+    options["options"] = f"{limits} {options.get('options', '')}".strip()
 
 
 def _on_sqlite_connect(connection: sqlite3.Connection, _record: object) -> None:

@@ -15,6 +15,8 @@ _SERVER: Final = re.compile(
     re.IGNORECASE,
 )
 _LAST_PORT: Final = 65_535
+_LOGIN: Final = re.compile(r"(?<=//)[^/\s@]+@")
+HIDDEN: Final = "(hidden)"
 
 
 def kafka_servers(given: object, what: str) -> tuple[str, ...]:
@@ -56,6 +58,26 @@ def printable(url: str) -> str:
     if not parts.scheme or not parts.netloc:
         return url
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def without_logins(text: str) -> str:
+    """A sentence with `(hidden)` in place of the login of each address in it."""
+    return _LOGIN.sub(f"{HIDDEN}@", text)
+
+
+def concealed(value: str) -> str:
+    """A value as a person wrote it, which may be a wrong address: `(hidden)` in place of login, query and fragment.
+
+    Everything up to the last `@` counts as a login: a password may have a slash or a blank, and an address without
+    its scheme is one too. A digest of an image is left.
+    """
+    scheme, slashes, rest = value.partition("//") if "//" in value else ("", "", value)
+    login, at, host = rest.rpartition("@")
+    if at and (slashes or ":" in login) and not host.startswith("sha256:"):
+        rest = f"{HIDDEN}@{host}"
+    if slashes and (more := re.search(r"[?#]", rest)):
+        rest = f"{rest[: more.end()]}{HIDDEN}"
+    return f"{scheme}{slashes}{rest}"
 
 
 def metrics_url(host: str, port: int) -> str:

@@ -25,6 +25,8 @@ from kstreams_runbooks.wire.logins import with_login
 _FRAMING = MIB
 # Addresses of one name that are tried: each may take the time of a connection.
 _ADDRESSES = 4
+# OpenSSL, X509_STORE_CTX_get_error: not yet valid, expired.
+_BY_THE_CLOCK = frozenset({9, 10})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,12 @@ def exchange(
         raise NoAnswer(f"no answer within {limits.silence_s:g} s") from None
     except (httpcore.NetworkError, httpcore.ProtocolError) as error:
         raise NoAnswer(f"connection lost ({type(error).__name__})") from None
+
+
+def why_refused(error: ssl.SSLCertVerificationError) -> str:
+    """OpenSSL's reason for a refused certificate; the clock may be wrong in place of the certificate."""
+    clock = ", or this machine's clock is wrong" if error.verify_code in _BY_THE_CLOCK else ""
+    return f"{error.verify_message}{clock}"
 
 
 def _tls(ca_file: str) -> ssl.SSLContext:
@@ -279,8 +287,8 @@ def _why(error: Exception) -> str:
     match error.__cause__ or error.__context__:
         case ConnectionRefusedError() | FileNotFoundError():
             return "connection refused; no process listens there"
-        case ssl.SSLCertVerificationError(verify_message=said):
-            return f"its certificate is not accepted ({said})"
+        case ssl.SSLCertVerificationError() as refused:
+            return f"its certificate is not accepted ({why_refused(refused)})"
         case ssl.SSLError():
             return "it does not speak TLS as expected"
         case OSError(strerror=str(said)):

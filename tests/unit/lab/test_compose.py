@@ -102,6 +102,90 @@ def test_an_engine_that_is_away_is_named(tmp_path: Path) -> None:
     assert "\n" not in str(no.value)
 
 
+class FakeSocket:
+    """A socket of an engine that this user may not use."""
+
+    def __init__(self, *_: object) -> None:
+        """As the library makes one."""
+
+    def settimeout(self, _: float) -> None:
+        """Nothing waits."""
+
+    def connect(self, _: str) -> None:
+        """Refused by the rights of the file."""
+        raise PermissionError(13, "Permission denied")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_a_socket_that_the_user_may_not_use_names_its_group(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The engine is installed and runs: only the user is missing in the group."""
+    file = tmp_path / "docker.sock"
+    file.touch()
+    monkeypatch.setattr("lab.compose.socket.socket", FakeSocket)
+    with pytest.raises(BadInput) as no:
+        Engine.of({"DOCKER_HOST": f"unix://{file}"})
+    assert f"may not use the engine's socket {file} (group {file.group()}); add the user to that group" in str(no.value)
+    assert "install" not in str(no.value)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_build_without_its_base_names_the_way_without_a_registry(
+    there: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Only if the base is not on the engine: another build has another reason."""
+    (tmp_path / ".env").write_text("BASE=base:mine\n", encoding="utf-8")
+    asked: list[str] = []
+
+    def get(_: Engine, path: str) -> None:
+        asked.append(path)
+        if not there:
+            raise Refused("docker: GET: no such image")
+
+    def run(*_: object, **__: object) -> str:
+        raise Refused("docker-compose build: exit 1: its output is above")
+
+    monkeypatch.setattr(Engine, "get", get)
+    monkeypatch.setattr(Compose, "run", run)
+    with pytest.raises(Refused) as no:
+        Compose(Engine(tmp_path), ("docker-compose",), tmp_path / ".env").build()
+    assert asked == ["/images/base%3Amine/json"]
+    said = (
+        "BASE base:mine is not on the engine: if it cannot be pulled, make a base and draw .env again (docs/compose.md"
+    )
+    assert (said in str(no.value)) is not there
+
+
+@pytest.mark.parametrize(
+    ("user", "programs", "sentence"),
+    [
+        (1000, ("dockerd", "iptables"), "does not answer"),
+        (
+            0,
+            ("dockerd",),
+            "the tests can start no engine of their own without iptables (Debian: apt-get install docker.io",
+        ),
+        (0, ("dockerd", "iptables"), ""),
+    ],
+)
+def test_the_test_of_the_containers_names_what_is_missing_before_it_begins(
+    user: int, programs: tuple[str, ...], sentence: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """One sentence and no test: each of them would fail in its fixture."""
+    monkeypatch.setattr(compose, "_works", lambda _: True)
+    monkeypatch.setattr("lab.compose.os.geteuid", lambda: user)
+    monkeypatch.setattr("lab.compose.shutil.which", lambda name, path: name if name in programs and path else None)
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+    said: list[str] = []
+    monkeypatch.setattr(compose, "_say", said.append)
+    assert compose.main(["check"]) == (4 if sentence else 0)
+    assert len(said) == bool(sentence)
+    assert sentence in "".join(said)
+    makefile = (compose.CHECKOUT / "Makefile").read_text(encoding="utf-8")
+    assert "\t@$(COMPOSE) check\n\t$(BIN)/python -m pytest -s tests/compose\n" in makefile
+
+
 def test_an_engine_over_the_network_is_refused() -> None:
     """The worker needs its socket."""
     with pytest.raises(BadInput, match=r"DOCKER_HOST=tcp://elsewhere:2376: the runbooks reach the engine by"):

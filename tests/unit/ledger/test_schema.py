@@ -174,6 +174,43 @@ def test_a_password_is_not_shown() -> None:
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("?password=secret", ""),
+        ("?sslpassword=secret&sslkey=/k", ""),
+        ("?host=a:1&host=b:2&password=secret", "?host=a%3A1&host=b%3A2"),
+    ],
+)
+def test_options_of_an_address_are_not_shown(query: str, shown: str) -> None:
+    """Each option of a client may be in the query, and some are secrets; the hosts are shown."""
+    url = f"postgresql+psycopg://ledger@db/ledger{query}"
+    assert Database(url).name == f"postgresql+psycopg://ledger@db/ledger{shown}"
+    assert "secret" not in one_machine("sqlite:////var/ledger.db?password=secret")
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        (
+            "postgresql+psycopg://ledger:sec@ret:secret@h/d",
+            "its port is not a number (expected 1 to 65535); correct it",
+        ),
+        ("postgresql+psycopg://ledger@h:secret/d", "its port is not a number (expected 1 to 65535); correct it"),
+        ("postgresql+psycopg://ledger:sec@secret@h/d", "its host or its database has an @"),
+        ("postgresql+psycopg://ledger:sec@re/secret@h/d", "its host or its database has an @"),
+    ],
+)
+def test_an_address_that_cannot_be_read_is_bad_input_without_its_password(url: str, sentence: str) -> None:
+    """A password with an @ or a colon ends up in the host, the port or the database."""
+    with pytest.raises(BadInput) as caught:
+        Database(url)
+    assert sentence in str(caught.value)
+    assert "secret" not in str(caught.value)
+    cause = None if caught.value.__suppress_context__ else caught.value.__context__
+    assert cause is None, "a log would show the cause, which repeats the address"
+
+
 def test_the_tables_are_plain_sql() -> None:
     """Everything compiles for PostgreSQL too: no type of SQLite's own."""
     dialect = make_url("postgresql://host/db").get_dialect()()

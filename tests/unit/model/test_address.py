@@ -2,7 +2,7 @@
 
 import pytest
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.address import kafka_servers
+from kstreams_runbooks.model.address import concealed, kafka_servers, without_logins
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,27 @@ def test_nothing_between_commas_is_no_address(given: str) -> None:
     """There is none to wait for."""
     with pytest.raises(BadInput, match=r"here: names no bootstrap server \(expected HOST:PORT"):
         kafka_servers(given, "here")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("https://h:1/jolokia", "https://h:1/jolokia"),
+        ("https://a:b@c@h:1/jolokia", "https://(hidden)@h:1/jolokia"),
+        ("https:///a:b@h//x@y", "https://(hidden)@y"),
+        ("ada:secret@h", "(hidden)@h"),
+        ("https://h/x?y#z", "https://h/x?(hidden)"),
+        ("ada@example.org", "ada@example.org"),
+        ("registry:5000/orders:1@sha256:abc", "registry:5000/orders:1@sha256:abc"),
+        ("why? {release}", "why? {release}"),
+    ],
+)
+def test_a_value_is_concealed_as_far_as_it_may_be_a_login(value: str, shown: str) -> None:
+    """A person's mail address, an image with its digest and an argument of a command stay whole."""
+    assert concealed(value) == shown
+
+
+def test_each_login_of_a_sentence_is_hidden() -> None:
+    """And only that: the sentence goes on."""
+    text = "https://a:b@h/x and http://c@g: not a mail to ada@example.org"
+    assert without_logins(text) == "https://(hidden)@h/x and http://(hidden)@g: not a mail to ada@example.org"

@@ -20,6 +20,7 @@ import requests.exceptions
 from kstreams_runbooks.deployers.docker.inspected import Container, container_of
 from kstreams_runbooks.errors import BadInput, Refused, RunbookError, Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.docker import EngineTls
+from kstreams_runbooks.wire.http import why_refused
 from kstreams_runbooks.wording import outside
 
 # A reading is one of many, and an engine that creates or starts a container may be busy with its disk.
@@ -178,20 +179,29 @@ class Engine:
         at = Path(self._url.removeprefix("unix://")) if self._url.startswith("unix://") else None
         for cause in causes:
             if isinstance(cause, PermissionError):
-                return (
-                    f"{pwd.getpwuid(os.geteuid()).pw_name if _has_name() else f'user {os.geteuid()}'} may not use its "
-                    f"socket ({_owner(at)}); add the user to that group, and start the process again"
-                )
+                return self._not_permitted(at)
             if isinstance(cause, FileNotFoundError):
                 return "its socket does not exist; start the engine, or correct deployer.url"
             if isinstance(cause, ConnectionRefusedError):
                 return "it does not listen at its address; start the engine, or correct deployer.url"
             if isinstance(cause, ssl.SSLError):
-                why = outside(cause.reason or cause, 200)
+                said = why_refused(cause) if isinstance(cause, ssl.SSLCertVerificationError) else cause.reason or cause
+                why = outside(said, 200)
                 return f"its certificate or ours is not accepted ({why}); correct deployer.tls"
             if isinstance(cause, TimeoutError | requests.exceptions.Timeout):
                 return f"no answer within {limit_s} s; look at the engine"
         return f"{outside(causes[-1], 300)}; start the engine, or correct deployer.url"
+
+    def _not_permitted(self, socket: Path | None) -> str:
+        user = pwd.getpwuid(os.geteuid()).pw_name if _has_name() else f"user {os.geteuid()}"
+        if socket is not None:
+            return (
+                f"{user} may not use its socket ({_owner(socket)}); add the user to that group, and start the process "
+                "again"
+            )
+        files = (self._tls.ca, self._tls.certificate, self._tls.key) if self._tls else ()
+        closed = next((str(file) for file in files if not os.access(file, os.R_OK)), "a file")
+        return f"{user} may not read {outside(closed, 200)} of deployer.tls; give the user the right to read it"
 
     def _strange(self, why: str) -> Unreachable:
         return Unreachable(
@@ -231,9 +241,9 @@ def _has_name() -> bool:
         return False
 
 
-def _owner(socket: Path | None) -> str:
+def _owner(socket: Path) -> str:
     """The group that may use the socket."""
     try:
-        return f"group {socket.group()}" if socket else "its group"
+        return f"group {socket.group()}"
     except (OSError, KeyError):
         return "its group"

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
 from kstreams_runbooks.fleet.settable import SettableKeys
 from kstreams_runbooks.fleet.values import FleetModel, HttpUrl, ReleaseName, Words
+from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.model.web_address import web_address
 
 _SHOWN = 60
@@ -62,8 +63,9 @@ class Instance(FleetModel):
         description="name of the instance, as plans and logs print it"
     )
     metrics: HttpUrl = Field(
+        repr=False,
         description="base URL of the instance's Jolokia agent; `connection=ID@` in front of the host names the Airflow "
-        "connection with its login"
+        "connection with its login",
     )
     group_instance_id: Words | None = Field(
         default=None,
@@ -128,7 +130,9 @@ def apart(instances: Sequence[_I], fields: Sequence[str]) -> None:
         for later in instances:
             value = getattr(later, field)
             if value and value in seen:
+                # The value has what the environment gave it, such as the password of an agent.
+                known = printable(value) if field == "metrics" else value
                 raise ValueError(
-                    f"has {field} {value} twice ({seen[value].name} and {later.name}); each instance needs its own"
+                    f"has {field} {known} twice ({seen[value].name} and {later.name}); each instance needs its own"
                 )
             seen[value] = later

@@ -13,6 +13,7 @@ from kstreams_runbooks.observe.kafka.moving import MOVED_WITHIN_S
 from kstreams_runbooks.observe.kafka.read_only import ReadOnly
 from kstreams_runbooks.observe.login import tokens
 from kstreams_runbooks.observe.login.kafka_python import import_kafka_python
+from kstreams_runbooks.wording import outside
 
 # Long enough for a broker that has just become leader, short enough for a waiting operator.
 CONNECT_TIMEOUT_MS = 8_000
@@ -71,6 +72,9 @@ LIBRDKAFKA_READS = frozenset({"describe_consumer_groups", "list_offsets", "list_
 # twenty more lines for one wrong password, which help no operator.
 logging.getLogger("kafka").setLevel(logging.CRITICAL)
 
+_VERIFY = "enable.ssl.certificate.verification"
+# As librdkafka reads a setting that is on or off.
+_ON = frozenset({"true", "t", "1"})
 _SECURITY = ("sasl.", "ssl.", "security.", "enable.ssl.", "https.")
 # No message may contain the values of these settings, not even a message of a client.
 _SECRET = re.compile(r"password|secret|token|jaas|oauthbearer|\.pem$")
@@ -82,6 +86,16 @@ def bootstrap(config: Mapping[str, Any]) -> str:
     if not servers:
         raise BadInput("Kafka configuration: no bootstrap.servers; set it in the cluster's connection")
     return ",".join(kafka_servers(servers, "Kafka configuration: bootstrap.servers"))
+
+
+def require_verification(config: Mapping[str, Any]) -> None:
+    """BadInput if a librdkafka configuration switches off the check of certificates; no client here connects so."""
+    given = str(config.get(_VERIFY, "true"))
+    if given.lower() not in _ON:
+        raise BadInput(
+            f"Kafka configuration: {_VERIFY} is {outside(given, 40)} (expected true): a certificate is always checked; "
+            "give the broker's CA as ssl.ca.location, and remove it"
+        )
 
 
 def python_config(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,6 +113,8 @@ def python_config(config: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in config.items():
         if name == "ssl.endpoint.identification.algorithm":
             translated["ssl_check_hostname"] = str(value).lower() != "none"
+        elif name == _VERIFY:
+            require_verification(config)
         elif name in tokens.SETTINGS:
             continue
         elif name in _PYTHON_NAMES:
@@ -106,7 +122,7 @@ def python_config(config: Mapping[str, Any]) -> dict[str, Any]:
         elif name.startswith(_SECURITY):
             raise BadInput(
                 f"Kafka configuration: {name} is not supported; supported are ssl.endpoint.identification.algorithm, "
-                f"{', '.join(sorted({*_PYTHON_NAMES, *tokens.SETTINGS}))}"
+                f"{', '.join(sorted({*_PYTHON_NAMES, *tokens.SETTINGS, _VERIFY}))}"
             )
     for name in ("security_protocol", "sasl_mechanism"):
         if name in translated:

@@ -154,7 +154,8 @@ def _login(mechanism: str, steps: int, settings: Mapping[str, Any], reason: str 
     if mechanism == "OAUTHBEARER":
         return (
             "the broker does not accept the token of sasl.oauthbearer.client.id; correct it, its scope or the token "
-            f"endpoint {SETTINGS}, or what the broker expects of a token (issuer, audience)"
+            f"endpoint {SETTINGS}, what the broker expects of a token (issuer, audience), or the clock of the endpoint "
+            "or of the broker, by which the token may have expired"
         )
     return f"the broker does not accept the login by {mechanism} ({reason or 'no reason given'}); correct it {SETTINGS}"
 

@@ -17,4 +17,4 @@ def principal_of(config: Mapping[str, Any]) -> str:
         mechanism = str(config.get("sasl.mechanism") or config.get("sasl.mechanisms") or "GSSAPI").upper()
         user = str(config.get("sasl.username") or "")
         return f"User:{user}" if mechanism in _WITH_A_USER and user else ""
-    return "" if config.get("ssl.certificate.location") or config.get("ssl.certificate.pem") else "User:ANONYMOUS"
+    return "" if config.get("ssl.certificate.location") else "User:ANONYMOUS"

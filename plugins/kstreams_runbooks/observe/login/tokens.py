@@ -85,12 +85,13 @@ def client_credentials(config: Mapping[str, Any]) -> ClientCredentials:
         str(config["sasl.oauthbearer.client.id"]),
         str(config["sasl.oauthbearer.client.secret"]),
         str(config.get("sasl.oauthbearer.scope") or ""),
-        _extensions(str(config.get("sasl.oauthbearer.extensions") or "")),
+        extensions(str(config.get("sasl.oauthbearer.extensions") or "")),
         str(config.get("https.ca.location") or ""),
     )
 
 
-def _extensions(given: str) -> tuple[tuple[str, str], ...]:
+def extensions(given: str) -> tuple[tuple[str, str], ...]:
+    """The names and values of sasl.oauthbearer.extensions; BadInput if it is not key=value,key=value."""
     found = [tuple(one.strip().partition("=")) for one in given.split(",") if one.strip()]
     if any(not (key and equals and value) for key, equals, value in found):
         raise BadInput("Kafka configuration: sasl.oauthbearer.extensions is not key=value,key=value; correct it")

@@ -20,6 +20,7 @@ from kstreams_runbooks.decide.runs.message import About
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.notifications import Channel, NotificationSettings, notification_settings
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.address import without_logins
 from kstreams_runbooks.model.runs.ledger import airflow_run
 from kstreams_runbooks.model.runs.message import Notification
 from kstreams_runbooks.steps.run.contact import contact_of
@@ -150,8 +151,8 @@ def _shown(notification: Notification) -> dict[str, Any]:
 
 
 def _sentence(error: Exception) -> str:
-    """One line without the secrets that Airflow knows."""
-    return outside(redact(f"{type(error).__name__}: {error}"))
+    """One line without the secrets that Airflow knows, and without the login of an address."""
+    return outside(redact(without_logins(f"{type(error).__name__}: {error}")))
 
 
 def _say(run: Run, message: str) -> None:

@@ -1,5 +1,9 @@
 """Translates librdkafka's settings to those of Kafka's Java client, with which Spark reads Kafka.
 
+It takes what the other clients take (observe/kafka/clients.py), as far as Java has it: not Kerberos, which needs files
+where Spark's tasks run, and no revocation list. Texts of certificates (`ssl.ca.pem`) and cipher suites, whose names
+differ in Java, are taken by none.
+
 Sources: librdkafka, CONFIGURATION.md; Apache Kafka documentation, "Consumer Configs" and "Security: SSL, SASL";
 KIP-651 (PEM keys and certificates as text: the files need not be where Spark's tasks run).
 """
@@ -10,6 +14,8 @@ from typing import Any, Final
 
 from kstreams_runbooks.documents.text import read_text
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.observe.kafka.clients import bootstrap, require_verification
+from kstreams_runbooks.observe.login.tokens import extensions
 from kstreams_runbooks.wording import outside
 
 _LOGIN_MODULES: Final = {
@@ -22,14 +28,14 @@ _BEARER: Final = "OAUTHBEARER"
 _BEARER_MODULE: Final = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 _BEARER_OPTIONS: Final = {"client.id": "clientId", "client.secret": "clientSecret", "scope": "scope"}
 _BEARER_HANDLER: Final = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
-_SAME: Final = frozenset({"bootstrap.servers", "client.id", "ssl.key.password", "ssl.cipher.suites"})
+_SAME: Final = frozenset({"client.id", "ssl.key.password"})
 _SECURITY: Final = ("sasl.", "ssl.", "security.", "enable.ssl.", "enable.sasl.", "https.")
-# librdkafka's setting for each file, the one for its text, and the setting for the text in Java.
-_PEM: Final = (
-    ("ssl.ca.location", "ssl.ca.pem", "ssl.truststore.certificates"),
-    ("ssl.certificate.location", "ssl.certificate.pem", "ssl.keystore.certificate.chain"),
-    ("ssl.key.location", "ssl.key.pem", "ssl.keystore.key"),
-)
+# librdkafka's setting for each file, and the setting for its text in Java.
+_PEM: Final = {
+    "ssl.ca.location": "ssl.truststore.certificates",
+    "ssl.certificate.location": "ssl.keystore.certificate.chain",
+    "ssl.key.location": "ssl.keystore.key",
+}
 _HANDLED: Final = frozenset(
     {
         "security.protocol",
@@ -40,9 +46,9 @@ _HANDLED: Final = frozenset(
         "ssl.endpoint.identification.algorithm",
         "enable.ssl.certificate.verification",
         "https.ca.location",
-        *(f"sasl.oauthbearer.{name}" for name in ("client.id", "client.secret", "method", "scope")),
+        *(f"sasl.oauthbearer.{name}" for name in ("client.id", "client.secret", "extensions", "method", "scope")),
         "sasl.oauthbearer.token.endpoint.url",
-        *(name for row in _PEM for name in row[:2]),
+        *_PEM,
     }
 )
 
@@ -56,9 +62,9 @@ def java_settings(config: Mapping[str, Any]) -> dict[str, str]:
     other = sorted(name for name in config if name.startswith(_SECURITY) and name not in _SAME | _HANDLED)
     if other:
         raise _no_equal(other[0], f"supported are {', '.join(sorted(_SAME | _HANDLED))}")
-    if not config.get("bootstrap.servers"):
-        raise BadInput("Kafka configuration: no bootstrap.servers; set it in the cluster's connection")
-    settings = {name: str(config[name]) for name in sorted(_SAME) if config.get(name)}
+    require_verification(config)
+    settings = {"bootstrap.servers": bootstrap(config)}
+    settings |= {name: str(config[name]) for name in sorted(_SAME) if config.get(name)}
     protocol = str(config.get("security.protocol") or "PLAINTEXT").upper()
     settings["security.protocol"] = protocol
     if protocol.startswith("SASL_"):
@@ -87,7 +93,12 @@ def _by_token(config: Mapping[str, Any]) -> dict[str, str]:
     if str(config.get("sasl.oauthbearer.method") or "").lower() != "oidc":
         raise _no_equal("sasl.oauthbearer.method other than oidc", "set it to oidc, with a token endpoint")
     options = {name: str(config.get(f"sasl.oauthbearer.{key}") or "") for key, name in _BEARER_OPTIONS.items()}
-    if ca := _text(config, "https.ca.location", ""):
+    for name, value in extensions(str(config.get("sasl.oauthbearer.extensions") or "")):
+        # The handler's name of each; Java takes letters alone.
+        if not (name.isascii() and name.isalpha()):
+            raise _no_equal(f"sasl.oauthbearer.extensions with the key {outside(name, 40)}", "use letters alone")
+        options[f"extension_{name}"] = value
+    if ca := _text(config, "https.ca.location"):
         options |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": ca}
     given = " ".join(f"{name}={_quoted(value)}" for name, value in options.items() if value)
     return {
@@ -105,9 +116,7 @@ def _quoted(text: str) -> str:
 
 
 def _tls(config: Mapping[str, Any]) -> dict[str, str]:
-    if str(config.get("enable.ssl.certificate.verification", "true")).lower() == "false":
-        raise _no_equal("enable.ssl.certificate.verification false", "give the broker's CA as ssl.ca.location")
-    texts = {java: _text(config, file, inline) for file, inline, java in _PEM}
+    texts = {java: _text(config, file) for file, java in _PEM.items()}
     settings = {java: text for java, text in texts.items() if text}
     if "ssl.truststore.certificates" in settings:
         settings["ssl.truststore.type"] = "PEM"
@@ -115,7 +124,7 @@ def _tls(config: Mapping[str, Any]) -> dict[str, str]:
         settings["ssl.keystore.type"] = "PEM"
         if "PRIVATE KEY" not in settings["ssl.keystore.key"] or " RSA " in settings["ssl.keystore.key"]:
             raise _no_equal(
-                "the key of ssl.key.location (or ssl.key.pem)",
+                "the key of ssl.key.location",
                 "Java reads PKCS#8 alone; make one with openssl pkcs8 -topk8",
             )
     if str(config.get("ssl.endpoint.identification.algorithm", "https")).lower() == "none":
@@ -123,9 +132,7 @@ def _tls(config: Mapping[str, Any]) -> dict[str, str]:
     return settings
 
 
-def _text(config: Mapping[str, Any], file: str, inline: str) -> str:
-    if config.get(inline):
-        return str(config[inline])
+def _text(config: Mapping[str, Any], file: str) -> str:
     if not config.get(file):
         return ""
     try:

@@ -60,7 +60,7 @@ class FakeNotifier(BaseNotifier):
         with (self.folder / "tries").open("a") as tries:
             tries.write("x")
         if (self.folder / "away").exists():
-            raise ConnectionError("no route to\nthe chat")
+            raise ConnectionError("no route to\nthe chat https://ada:PASS-WORD@chat/x")
         with (self.folder / "sent").open("a") as sent:
             sent.write(f"{self.text}\n")
 
@@ -81,10 +81,14 @@ def test_a_notifier_that_fails_costs_one_line_and_is_tried_again(
     ask(run)
     assert caplog.messages[-1] == (
         "[orders @ demo] notifier chat failed, to be tried again ([orders @ demo] needs you: approve it): "
-        "ConnectionError: no route to the chat"
+        "ConnectionError: no route to the chat https[:]//(hidden)@chat/x"
     )
     (kept,) = run.ledger.notifications(run.key)
-    assert (kept.attempts, kept.sent_at_ms, kept.error) == (1, None, "ConnectionError: no route to the chat")
+    assert (kept.attempts, kept.sent_at_ms, kept.error) == (
+        1,
+        None,
+        "ConnectionError: no route to the chat https[:]//(hidden)@chat/x",
+    )
     (chat / "away").unlink()
     later = kept.notification.at_ms + 61_000
     monkeypatch.setattr("kstreams_runbooks.steps.run.notify.now_ms", lambda: later)

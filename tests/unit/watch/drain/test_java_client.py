@@ -1,10 +1,14 @@
 """A connection's settings in the names of Kafka's Java client."""
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.observe.kafka.clients import python_config
+from kstreams_runbooks.observe.login import tokens
 from kstreams_runbooks.watch.drain.java_client import java_settings
 
 HERE = {"bootstrap.servers": "b:9092"}
@@ -52,18 +56,26 @@ def test_client_credentials_become_a_token_endpoint_and_a_login_module(tmp_path:
         "sasl.jaas.config": f'{package}.OAuthBearerLoginModule required clientId="us" clientSecret="a\\"b" '
         'scope="kafka" ssl.truststore.type="PEM" ssl.truststore.certificates="-----BEGIN CERTIFICATE-----\\n";',
     }
-    for name, value in (("sasl.oauthbearer.method", "default"), ("sasl.oauthbearer.extensions", "a=b")):
+    for name, value in (
+        ("sasl.oauthbearer.method", "default"),
+        ("sasl.oauthbearer.extensions", "a"),
+        ("sasl.oauthbearer.extensions", "a_1=b"),
+    ):
         with pytest.raises(BadInput, match=name.replace(".", r"\.")):
             java_settings({**config, name: value})
+    extended = java_settings({**config, "sasl.oauthbearer.extensions": "logicalCluster=lkc-1,pool=p"})
+    assert extended["sasl.jaas.config"].endswith(' extension_logicalCluster="lkc-1" extension_pool="p";')
 
 
 def test_certificates_travel_as_text(tmp_path: Path) -> None:
     """The files are here, Spark's tasks are elsewhere."""
     ca, key = tmp_path / "ca.pem", tmp_path / "key.pem"
     ca.write_text(PEM, encoding="utf-8")
+    (tmp_path / "client.pem").write_text(PEM, encoding="utf-8")
     key.write_text(KEY, encoding="utf-8")
     config = {**HERE, "security.protocol": "SSL", "ssl.ca.location": str(ca), "ssl.key.location": str(key)}
-    config |= {"ssl.certificate.pem": PEM, "ssl.key.password": "hush", "ssl.endpoint.identification.algorithm": "none"}
+    config |= {"ssl.certificate.location": str(tmp_path / "client.pem"), "ssl.key.password": "hush"}
+    config |= {"ssl.endpoint.identification.algorithm": "none"}
     assert java_settings(config) == {
         **HERE,
         "security.protocol": "SSL",
@@ -92,10 +104,6 @@ def test_a_ca_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         ({"ssl.crl.location": "/crl"}, "ssl.crl.location has no equal"),
         ({"security.protocol": "ssl", "enable.ssl.certificate.verification": "false"}, "give the broker's CA"),
         ({"security.protocol": "ssl", "ssl.ca.location": "/nowhere"}, "ssl.ca.location /nowhere: does not exist"),
-        (
-            {"security.protocol": "ssl", "ssl.key.pem": "-----BEGIN RSA PRIVATE KEY-----"},
-            "openssl pkcs8 -topk8",
-        ),
         ({"bootstrap.servers": ""}, "no bootstrap.servers"),
     ],
 )
@@ -105,3 +113,58 @@ def test_what_cannot_be_said_is_refused(given: dict[str, str], said: str) -> Non
         java_settings({**HERE, "sasl.password": "hush", **given})
     assert said in str(refused.value)
     assert "hush" not in str(refused.value)
+
+
+def test_a_key_that_java_cannot_read_is_refused_with_the_command_that_makes_one(tmp_path: Path) -> None:
+    """Java reads PKCS#8 alone."""
+    (tmp_path / "key.pem").write_text("-----BEGIN RSA PRIVATE KEY-----\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="openssl pkcs8 -topk8"):
+        java_settings({**HERE, "security.protocol": "ssl", "ssl.key.location": str(tmp_path / "key.pem")})
+
+
+TAKEN, REFUSED = True, False
+TOKENS = {
+    "security.protocol": "SASL_SSL",
+    "sasl.mechanism": "OAUTHBEARER",
+    "sasl.oauthbearer.method": "oidc",
+    "sasl.oauthbearer.client.id": "us",
+    "sasl.oauthbearer.client.secret": "hush",
+    "sasl.oauthbearer.token.endpoint.url": URL,
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "python", "java"),
+    [
+        ({}, TAKEN, TAKEN),
+        ({"bootstrap.servers": "", "metadata.broker.list": "b:9092"}, TAKEN, TAKEN),
+        ({"bootstrap.servers": ""}, REFUSED, REFUSED),
+        ({"bootstrap.servers": "http://b:9092/"}, REFUSED, REFUSED),
+        ({"enable.ssl.certificate.verification": "true"}, TAKEN, TAKEN),
+        ({"enable.ssl.certificate.verification": True}, TAKEN, TAKEN),
+        ({"enable.ssl.certificate.verification": "1"}, TAKEN, TAKEN),
+        ({"enable.ssl.certificate.verification": "false"}, REFUSED, REFUSED),
+        ({"enable.ssl.certificate.verification": "0"}, REFUSED, REFUSED),
+        ({"security.protocol": "SSL", "ssl.endpoint.identification.algorithm": "none"}, TAKEN, TAKEN),
+        ({"security.protocol": "SSL", "ssl.ca.pem": PEM}, REFUSED, REFUSED),
+        ({"security.protocol": "SSL", "ssl.certificate.pem": PEM}, REFUSED, REFUSED),
+        ({"security.protocol": "SSL", "ssl.key.pem": KEY}, REFUSED, REFUSED),
+        ({"security.protocol": "SSL", "ssl.cipher.suites": "ECDHE-RSA-AES128-GCM-SHA256"}, REFUSED, REFUSED),
+        ({"security.protocol": "SSL", "ssl.keystore.location": "/k.p12"}, REFUSED, REFUSED),
+        (TOKENS, TAKEN, TAKEN),
+        (TOKENS | {"sasl.oauthbearer.extensions": "logicalCluster=lkc-1"}, TAKEN, TAKEN),
+        (TOKENS | {"sasl.oauthbearer.extensions": "logicalCluster"}, REFUSED, REFUSED),
+        (TOKENS | {"sasl.oauthbearer.config": "x"}, REFUSED, REFUSED),
+        ({"security.protocol": "SSL", "ssl.crl.location": "/crl"}, TAKEN, REFUSED),
+        ({"security.protocol": "SASL_SSL", "sasl.mechanism": "GSSAPI"}, TAKEN, REFUSED),
+    ],
+)
+def test_both_translations_take_the_same_settings(
+    given: dict[str, Any], python: bool, java: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection needs kafka-python for everything and Java for a count; what Java lacks, the consumer counts."""
+    monkeypatch.setattr(tokens.Tokens, "token", lambda _: "a-token")
+    config = {**HERE, **given}
+    for translate, taken in ((python_config, python), (java_settings, java)):
+        with nullcontext() if taken else pytest.raises(BadInput):
+            translate(config)
