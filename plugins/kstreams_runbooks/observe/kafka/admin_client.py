@@ -13,6 +13,7 @@ from kafka import OffsetAndMetadata, TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 from kafka.metrics.measurable_stat import AbstractMeasurableStat
+from kafka.net.connection import KafkaConnection
 from kafka.net.transport import KafkaSSLTransport
 from kafka.protocol.admin import DescribeGroupsRequest, DescribeLogDirsRequest
 from kafka.protocol.api_message import ApiMessage
@@ -45,8 +46,20 @@ class BoundedTls(KafkaSSLTransport):  # type: ignore[misc] # kafka-python has no
                 return
 
 
-# A caller cannot pass a transport to kafka-python: its connections create theirs by this name.
+class OwnVersions(KafkaConnection):  # type: ignore[misc] # kafka-python has no types
+    """A connection that speaks to its broker in the versions that this broker has.
+
+    kafka-python gives every connection those of the broker that it asked first. In a cluster whose brokers have
+    different releases, as while it is upgraded, an older broker closes the connection at a request that it cannot read.
+    """
+
+    def __init__(self, net: Any, node_id: Any = None, broker_version_data: Any = None, **configs: Any) -> None:  # noqa: ARG002 - as kafka-python calls it
+        super().__init__(net, node_id=node_id, broker_version_data=None, **configs)
+
+
+# A caller can pass neither to kafka-python: it creates both by these names.
 kafka.net.manager.KafkaSSLTransport = BoundedTls
+kafka.net.manager.KafkaConnection = OwnVersions
 
 
 class StreamsGroupDescribeRequest(ApiMessage, load_json=messages):  # type: ignore[misc, call-arg] # kafka-python has no types
@@ -139,6 +152,14 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
         described: list[dict[str, Any]] = self._manager.run(self._describe_every_log_dir, list(brokers))
         return described
 
+    async def _async_describe_log_dirs(self, topic_partitions: Any = (), brokers: Any = None) -> list[dict[str, Any]]:
+        """As kafka-python's, which sends one request to all brokers, in the version of the first of them."""
+        every = [one.node_id for one in self._manager.cluster.brokers()] if brokers is None else brokers
+        found: list[dict[str, Any]] = []
+        for broker in every:
+            found += await super()._async_describe_log_dirs(topic_partitions, [broker])
+        return found
+
     async def _describe_every_log_dir(self, brokers: list[int]) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         for broker in brokers:
@@ -165,14 +186,15 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
         return described
 
     async def _describe_topics_of_each(self, brokers: list[int], names: list[str]) -> dict[int, list[dict[str, Any]]]:
-        request = MetadataRequest(
-            topics=[MetadataRequest.MetadataRequestTopic(name=name) for name in names],
-            allow_auto_topic_creation=False,
-            include_cluster_authorized_operations=False,
-            include_topic_authorized_operations=False,
-        )
         found = {}
         for broker in brokers:
+            # One for each: a request keeps the version in which it was sent first.
+            request = MetadataRequest(
+                topics=[MetadataRequest.MetadataRequestTopic(name=name) for name in names],
+                allow_auto_topic_creation=False,
+                include_cluster_authorized_operations=False,
+                include_topic_authorized_operations=False,
+            )
             answer = await self._manager.send(request, node_id=broker)
             found[broker] = answer.to_dict()["topics"]
         return found
