@@ -49,7 +49,7 @@ def test_airflow_itself_refuses_whoever_may_not_approve(fresh: Stack) -> None:
     with declared_as(fresh, approvers=known):
         trial = begun(fresh)
         question(fresh, trial.run_id)
-        with pytest.raises(Refused, match="403"):
+        with pytest.raises(Refused, match="oncall has no right to PATCH"):
             fresh.api(REQUESTER).answer(DAG, trial.run_id, "approve_plan")
         assert note_of(fresh, trial.run_id).startswith("▼ **WAITS** at approve_plan")
         fresh.api(APPROVER).answer(DAG, trial.run_id, "approve_plan", "Reject")
