@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner
-from kstreams_runbooks.cli import cli
 from lab import kafka
 from lab.airflow import passwords
 from lab.application import TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, described
@@ -20,7 +18,7 @@ from world.endings import COMPLETED, DRY_RUN, begun_other, held_by
 from world.flushing import SHORT, SWAP
 from world.given import declared_as
 from world.resetting import declared, write
-from world.runs import approve, evidence, finished
+from world.runs import approve, command, evidence, finished
 from world.secrets_shown import arguments, files_with, with_forms
 from world.secured_stack import BETWEEN, SecuredStack, of
 
@@ -171,8 +169,7 @@ def test_no_password_is_left_anywhere(running: SecuredStack) -> None:
     assert not lab.run_dir.stat().st_mode & 0o077
     assert [file.name for file in every if file.suffix == ".db"], "ledger and metadata are among the files"
     assert not [form for form in shown if form in arguments()]
-    told = running.stack.environment() | {"KSTREAMS_RUNBOOKS_CONFIG": str(lab.config)}
     for words in (["runs"], ["evidence", trial.run_id], ["evidence", trial.run_id, "--readings", "all"]):
-        said = CliRunner().invoke(cli, words, env=told).output
-        assert said
+        code, said = command(running.stack, *words)
+        assert (code, bool(said)) == (0, True), words
         assert not [form for form in shown if form in said]

@@ -14,7 +14,7 @@ LoginRole = Literal["observer", "operator", "spark", "application", "test"]
 # first alone), `still_read` (the other repartition topics), `left` (internal topics that exist and are in neither),
 # `empty` (read in place of inputs by a flush), `created_empty` (those that the form does not give), `cleaned` (outputs
 # that the form names), `sought` (inputs with a target in it), `undone` (created or deleted by the run that an undo
-# takes back). Groups: `group`, `every_group`, `spark_groups`. Transactional ids: `writers` (of what it reads),
+# takes back). Groups: `group`, `every_group`. Transactional ids: `writers` (of what it reads),
 # `own_transactions`, `exactly_once` (its own, if it has any).
 On = Literal[
     "inputs",
@@ -35,7 +35,6 @@ On = Literal[
     "undone",
     "group",
     "every_group",
-    "spark_groups",
     "cluster",
     "writers",
     "own_transactions",

@@ -19,7 +19,6 @@ from kstreams_runbooks.model.rights import LoginRole, On, Operation, Right
 EVERY_RUNBOOK = "every runbook"
 CLUSTER = "kafka-cluster"
 # The group ids of Spark's Kafka source begin with it (frames/source.py, groupIdPrefix).
-SPARK_GROUPS = "kstreams-runbooks"
 ANY = "*"
 IMPLIED: Mapping[Operation, tuple[Operation, ...]] = {"Describe": ("Read", "Write", "Alter", "Delete")}
 # Roles whose login is that of the cluster's connection.
@@ -161,7 +160,6 @@ def _named(word: On, own: OwnResources, form: _Form) -> _Named:
         "undone": lambda: _literal(own.undone),
         "group": lambda: _literal(ids),
         "every_group": lambda: _literal([ANY]),
-        "spark_groups": lambda: iter([(SPARK_GROUPS, "prefixed")]),
         "cluster": lambda: _literal([CLUSTER]),
         "writers": lambda: _prefixes((*ids, *own.writers)),
         "own_transactions": lambda: _prefixes(ids),
