@@ -39,7 +39,7 @@ def _lacking(topic: Mapping[str, Any]) -> Iterator[tuple[int, int, int]]:
 
 def _uncertain(topic: str, lacking: Sequence[tuple[int, int, int]], minimum: str | None) -> Iterator[tuple[int, str]]:
     for number, in_sync, every in lacking:
-        there = f"{topic}-{number}: {in_sync} of {every} replicas in sync"
+        there = f"{in_sync} of {every} replicas in sync"
         if minimum is None:
             yield number, f"{there}, and {_MINIMUM} is not visible; grant this login DescribeConfigs on Topic {topic}"
         elif in_sync < int(minimum):

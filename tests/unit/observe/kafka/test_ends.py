@@ -10,7 +10,7 @@ from kstreams_runbooks.observe.kafka.offsets import Ends
 from kstreams_runbooks.observe.lag.partition_rows import ClusterLook, partition_rows
 from world.imports import FILES, PACKAGE
 
-SHORT = "in-1: 1 of 3 replicas in sync"
+SHORT = "1 of 3 replicas in sync"
 TOPIC = TopicReading("in", "id", 2, uncertain=((1, SHORT),))
 
 

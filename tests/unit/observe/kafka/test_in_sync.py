@@ -41,7 +41,6 @@ def test_the_sentence_names_what_was_seen_and_the_limit() -> None:
     admins: list[Any] = [_Admin("2"), _Admin(None)]
     found = [uncertain_ends(admin, [topic(1)])["in"][0][1] for admin in admins]
     assert found == [
-        "in-0: 1 of 3 replicas in sync (min.insync.replicas 2): its end is not certain; start its brokers",
-        "in-0: 1 of 3 replicas in sync, and min.insync.replicas is not visible; grant this login DescribeConfigs on "
-        "Topic in",
+        "1 of 3 replicas in sync (min.insync.replicas 2): its end is not certain; start its brokers",
+        "1 of 3 replicas in sync, and min.insync.replicas is not visible; grant this login DescribeConfigs on Topic in",
     ]
