@@ -10,6 +10,9 @@ from typing import Any
 
 _SCALARS = ("User", "WorkingDir", "StopSignal", "Shell", "Healthcheck", "OnBuild")
 _SETS = ("ExposedPorts", "Volumes", "Labels")
+# Compose 2 sets these labels on a container and on an image that it builds: they are the container's in any case.
+# Without them Compose does not know the container, and starts another one next to it.
+_OF_COMPOSE = "com.docker.compose."
 # The engine gives a container the beginning of its id as host name, and adds both to its aliases in a network.
 _SHORT_ID = 12
 
@@ -57,7 +60,9 @@ def own_config(config: Mapping[str, Any], image: Mapping[str, Any]) -> dict[str,
     for key in _SETS:
         there = image.get(key) or {}
         own[key] = {
-            name: value for name, value in (config.get(key) or {}).items() if name not in there or there[name] != value
+            name: value
+            for name, value in (config.get(key) or {}).items()
+            if name not in there or there[name] != value or name.startswith(_OF_COMPOSE)
         }
     # An entrypoint of its own makes the engine ignore the image's command, also one that is equal to the image's.
     ignored = bool(config.get("Entrypoint") and image.get("Cmd") and not config.get("Cmd"))
@@ -75,7 +80,9 @@ def taken_for_the_images(own: Mapping[str, Any], image: Mapping[str, Any]) -> It
     for key in _SETS:
         there = image.get(key) or {}
         yield from sorted(
-            f"{key} {name}" for name, value in (own.get(key) or {}).items() if name in there and there[name] == value
+            f"{key} {name}"
+            for name, value in (own.get(key) or {}).items()
+            if name in there and there[name] == value and not name.startswith(_OF_COMPOSE)
         )
     for key in (*_SCALARS, "Entrypoint"):
         if own.get(key) and own[key] == image.get(key):

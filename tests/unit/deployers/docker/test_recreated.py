@@ -50,6 +50,15 @@ def test_what_the_image_had_is_left_to_the_new_one() -> None:
     assert body["Hostname"] == "", "the engine gives it the beginning of the new id"
 
 
+def test_labels_of_compose_are_the_containers_own() -> None:
+    """Compose 2 gives them to the image that it builds as well; without them it would start another container."""
+    service = {"com.docker.compose.service": "orders-1"}
+    old, new = OLD | {"Labels": service}, NEW | {"Labels": {"com.docker.compose.service": "image-of-2"}}
+    own = own_config({"Labels": service | {"team": "orders"}}, old)
+    assert own["Labels"] == service | {"team": "orders"}
+    assert [*taken_for_the_images(own, new | {"Labels": service})] == []
+
+
 def test_an_entrypoint_of_its_own_keeps_its_command() -> None:
     """With one the engine ignores the image's command, also one that is equal."""
     own = own_config({"Entrypoint": ["/ours"], "Cmd": ["run"]}, OLD)
