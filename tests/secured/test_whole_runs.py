@@ -169,7 +169,11 @@ def test_no_password_is_left_anywhere(running: SecuredStack) -> None:
     assert not lab.run_dir.stat().st_mode & 0o077
     assert [file.name for file in every if file.suffix == ".db"], "ledger and metadata are among the files"
     assert not [form for form in shown if form in arguments()]
-    for words in (["runs"], ["evidence", trial.run_id], ["evidence", trial.run_id, "--readings", "all"]):
+    for words in (
+        ["runs"],
+        ["evidence", trial.run_id],
+        ["evidence", trial.run_id, "--format", "json", "--readings", "all"],
+    ):
         code, said = command(running.stack, *words)
         assert (code, bool(said)) == (0, True), words
         assert not [form for form in shown if form in said]
