@@ -18,7 +18,6 @@ from kstreams_runbooks.model.rights import LoginRole, On, Operation, Right
 
 EVERY_RUNBOOK = "every runbook"
 CLUSTER = "kafka-cluster"
-# The group ids of Spark's Kafka source begin with it (frames/source.py, groupIdPrefix).
 ANY = "*"
 IMPLIED: Mapping[Operation, tuple[Operation, ...]] = {"Describe": ("Read", "Write", "Alter", "Delete")}
 # Roles whose login is that of the cluster's connection.

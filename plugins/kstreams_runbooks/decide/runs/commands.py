@@ -35,7 +35,7 @@ def clear_command(record: RunRecord, task_id: str) -> str:
 
 
 def clear_named(run: str, task_id: str) -> str:
-    """The same for a run of which only the name is known."""
+    """The same, by the name of the run."""
     return pasted(["kstreams-runbooks", "clear", run, task_id], links=False)
 
 
