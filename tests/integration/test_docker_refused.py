@@ -126,7 +126,15 @@ def test_a_tag_that_was_moved_is_no_release(engine: OwnEngine) -> None:
     made = settings(engine, image="moved:{release}", releases={"4.5.0": "a", "4.3.1": "b"})
     deployer(made).start("o1")
     assert described(made).release == "4.5.0"
+    ran = next(one.build for one in deployer(made).instances() if one.instance == "o1")
+    assert ran == inspected(engine)["Image"]
+    deployer(made).check_build("o1", "4.5.0", ran)
     engine.image("4.5.0", "LABEL another=build", name="moved")
+    with pytest.raises(
+        WriteRefused, match=r"image moved:4\.5\.0 of release 4\.5\.0 was sha256:\w+ before, and is"
+    ) as no:
+        deployer(made).check_build("o1", "4.5.0", ran)
+    assert f"run `docker tag {ran} moved:4.5.0`" in str(no.value)
     release = described(made).release
     assert isinstance(release, Missing)
     assert re.search(r"image moved:4\.5\.0 was sha256:\w+ when the container was created, and is", release.missing)

@@ -63,6 +63,9 @@ class CopierDeployer:
                 "deploy it as its team does"
             )
 
+    def check_build(self, instance: str, release: str, build: str) -> None:
+        """Nothing: a copier has no release."""
+
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - as for all
         """WriteRefused."""
         raise WriteRefused(f"{instance}: a copier has no local state that a runbook clears; leave it as it is")

@@ -81,6 +81,9 @@ class ManualDeployer:
             if found.instance == instance and found.obstacles:
                 raise WriteRefused(f"{instance}: {'; '.join(found.obstacles)}")
 
+    def check_build(self, instance: str, release: str, build: str) -> None:
+        """Nothing: no declaration says which build a release is."""
+
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - a person can
         """A request to a person is always possible."""
         self._one(instance)

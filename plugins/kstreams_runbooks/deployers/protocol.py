@@ -44,6 +44,9 @@ class Deployer(Protocol):
     def check_apply(self, instance: str, target: Target) -> None:
         """Refuse what `apply` would refuse, before anything is stopped for it; changes nothing."""
 
+    def check_build(self, instance: str, release: str, build: str) -> None:
+        """Refuse the way back to a release that is no longer `build`, as `Deployment.build` has it; changes nothing."""
+
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:
         """Refuse what `clear_state` would refuse of a stopped instance, before the instance is stopped for it."""
 

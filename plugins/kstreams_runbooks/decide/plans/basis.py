@@ -35,7 +35,8 @@ def deployed_instance(instance: InstanceReading, declared: DeclaredApplication) 
     if isinstance(deployment.release, Missing):
         raise Inconclusive(f"{instance.instance}: {deployment.release.missing}")
     library = declared.library(deployment.release)
-    return DeployedInstance(instance.instance, deployment.release, tuple(sorted(deployment.settings)), library)
+    settings = tuple(sorted(deployment.settings))
+    return DeployedInstance(instance.instance, deployment.release, settings, library, deployment.build)
 
 
 def require_declared(declared: DeclaredApplication, release: str) -> None:

@@ -91,6 +91,20 @@ class DockerDeployer:
         """
         self._guarded(instance, target)
 
+    def check_build(self, instance: str, release: str, build: str) -> None:
+        """WriteRefused, with the remedy, if the image of a release is another one than the image with the id `build`.
+
+        One that is not on the engine is left to `check_apply`.
+        """
+        reference = self._settings.images.get(release, "")
+        now = self._engine.image(reference) if reference else None
+        if now is not None and build and now["Id"] != build:
+            shown = outside(reference, 200)
+            raise WriteRefused(
+                f"{instance}: image {shown} of release {release} was {build[:19]} before, and is {now['Id'][:19]} now; "
+                f"run `docker tag {outside(build, 80)} {shown}` to go back to what ran"
+            )
+
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - as for all
         """Check the instance's folder as `clear_state` would: BadInput, WriteRefused."""
         self._state_dir(self._present(instance))

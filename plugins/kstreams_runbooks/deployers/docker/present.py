@@ -125,6 +125,7 @@ class Present:
             obstacles=tuple(self.obstacles()),
             autorestart=obstacles.starts_again(base),
             ended_cleanly=_ended_cleanly(base, ended),
+            build=declared.image_id,
         )
 
     def _process(self, base: Container) -> ProcessState:

@@ -102,6 +102,9 @@ class SupervisordDeployer:
         """BadInput for an unknown release, WriteRefused for a setting that no runbook sets and for any obstacle."""
         self._guarded(instance, target)
 
+    def check_build(self, instance: str, release: str, build: str) -> None:
+        """Nothing: no setting says which build a release is."""
+
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - as for all
         """Check the instance's directory as `clear_state` would: BadInput, WriteRefused."""
         state_directory.application_directory(_state_dir(self._one(instance)), self._application_id)

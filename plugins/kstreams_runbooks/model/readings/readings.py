@@ -169,7 +169,8 @@ class Deployment:
     they were last written (False: it still runs with the earlier values). `obstacles` are the reasons why no runbook
     can declare anything else, one sentence each. `stated`: the values were not observed, they come from a declaration.
     `autorestart` is whether anything else starts the instance again after its deployer has stopped it. `ended_cleanly`
-    is whether a process that has ended did so by itself or as it was asked to: False if a signal killed it.
+    is whether a process that has ended did so by itself or as it was asked to: False if a signal killed it. `build`
+    is which build of `release` it is, such as the id of an image; empty if the deployer does not know it.
     """
 
     taken: Taken
@@ -184,6 +185,7 @@ class Deployment:
     stated: bool = False
     autorestart: bool | Missing = Missing("its deployer does not report autorestart")
     ended_cleanly: bool | Missing = Missing("its deployer does not report how its process ended (ended_cleanly)")
+    build: str = ""
 
     @property
     def target(self) -> Target | Missing:

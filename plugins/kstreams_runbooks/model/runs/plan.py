@@ -23,12 +23,16 @@ _LATER_OF_STAGES = frozenset({"seen", "at_rest", "again", "targets", "most_lost"
 
 @dataclass(frozen=True, slots=True)
 class DeployedInstance:
-    """The deployment of an instance: `version` is the Kafka Streams release inside `release`."""
+    """The deployment of an instance: `version` is the Kafka Streams release inside `release`.
+
+    `build` is which build of `release` it was; empty if its deployer does not know it.
+    """
 
     instance: str
     release: str
     settings: tuple[tuple[str, str], ...]
     version: str
+    build: str = ""
 
     @property
     def target(self) -> Target:

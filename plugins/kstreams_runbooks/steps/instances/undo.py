@@ -23,6 +23,7 @@ from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
 from kstreams_runbooks.steps.instances.undone import (
+    check_builds,
     other_applications,
     topics_of_cards,
     undone_of,
@@ -99,6 +100,7 @@ def plan_undo() -> Any:
 def _may_go_back(run: Run, made: Plan) -> tuple[Finding, ...]:
     """What a deployer or the cluster would refuse later is refused before anything is changed; findings of one side."""
     check_deployer(run, made)
+    check_builds(run, made)
     if not made.bounces:
         return ()
     reading = run.observed("read_cards")

@@ -7,6 +7,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.card_facts import card_facts, instance_facts
 from kstreams_runbooks.model.runs.cards import KINDS, TOPIC_KINDS, InstanceMoved
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, RunRecord
+from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
 from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore
@@ -88,6 +89,19 @@ def undone_sides(run: Run) -> tuple[UndoneSide, ...]:
         moves, seqs = tuple(_move(card) for card in own), tuple(card.seq for card in own)
         found.append(UndoneSide(part.role, reading, side.declared, moves, seqs, bytes_to_restore(side, reading)))
     return tuple(found)
+
+
+def check_builds(run: Run, made: Plan) -> None:
+    """Refuse a release that is another build now than the one that an instance of this side ran, by its first card."""
+    first: dict[str, DeployedInstance] = {}
+    for card in run.ledger.cards(undone_record(run.first).run_key):
+        if card.kind == INSTANCE and (card.cluster, card.application) == run.about:
+            before = instance_facts(card).before
+            if before is not None:
+                first.setdefault(card.object, before)
+    for before in first.values():
+        if before.build and any(one.takes(before.instance) and one.target == before.target for one in made.bounces):
+            run.deployer.check_build(before.instance, before.release, before.build)
 
 
 def _is_move(card: Card, cluster: str, application: str) -> bool:

@@ -1,12 +1,17 @@
 """Which run an undo takes back: the one that was found first, whatever its id is used for afterwards."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.steps.instances.undone import topics_of_cards, undone_record
+from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.runs.cards import InstanceMoved
+from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
+from kstreams_runbooks.model.runs.stages import Bounce
+from kstreams_runbooks.steps.instances.undone import check_builds, topics_of_cards, undone_record
 from kstreams_runbooks.steps.run.run import Run
-from world.samples import card
+from world.samples import NEW, OLD, card
 
 
 def test_an_undo_keeps_to_the_run_that_it_was_planned_for(run: Run) -> None:
@@ -35,3 +40,22 @@ def test_an_undo_reads_the_topics_that_the_run_created(run: Run) -> None:
     asked = replace(run.record, dag_id="undo", run_id="u", params={"run": "r"})
     begun = replace(run, record=run.ledger.start_run(asked))
     assert topics_of_cards(begun) == ("control",)
+
+
+def test_an_undo_goes_back_to_the_build_that_ran(run: Run, plan: Plan) -> None:
+    """By the first card of each instance, if its deployer knows builds, and only of those that go back to it."""
+    asked: list[tuple[str, ...]] = []
+    orders_1, other = DeployedInstance("orders-1", OLD, (), OLD, "sha256:1"), DeployedInstance("o", OLD, (), OLD)
+    later = replace(orders_1, release=NEW, build="sha256:2")
+    for seq, was in enumerate((orders_1, other, later), start=1):
+        run.ledger.write_card(card(was.instance, run_key=run.key, seq=seq, facts=encode(InstanceMoved(1, was, was))))
+    undo = replace(run.record, dag_id="undo", run_id="u", params={"run": "r"})
+    begun = replace(run, record=run.ledger.start_run(undo))
+    vars(begun)["deployer"] = SimpleNamespace(check_build=lambda *words: asked.append(words))
+    check_builds(begun, plan)
+    assert asked == [], "the plan goes elsewhere"
+    back = replace(plan, stages=(Bounce(1, OLD, ()),))
+    check_builds(begun, back)
+    assert asked == [("orders-1", OLD, "sha256:1")]
+    check_builds(begun, replace(plan, stages=(Bounce(1, OLD, (), instances=("o",)),)))
+    assert len(asked) == 1

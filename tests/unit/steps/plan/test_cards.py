@@ -58,6 +58,7 @@ def test_the_facts_of_a_card_are_stored_as_ever() -> None:
         "release": "3.4.1",
         "settings": [["upgrade.from", "3.4"]],
         "version": "3.4.1",
+        "build": "",
     }
     assert (kept["previous"], kept["by_hand"]) == ({"started_at_ms": 5, "pid": 7}, ["supervisorctl restart orders-1"])
     assert instance_facts(card(facts=kept)) == facts
