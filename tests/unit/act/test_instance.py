@@ -57,6 +57,9 @@ class Recorder:
         self._step("stop", instance)
         self.up, self.runs = False, None
 
+    def check_build(self, instance: str, release: str, build: str) -> None:
+        """Knows no builds."""
+
     def check_start(self, instance: str, once: RunbookSettings) -> None:
         """Nothing speaks against it unless `at` does."""
         if once:

@@ -4,12 +4,13 @@ The visible end of a partition with too few replicas in sync need not be the end
 Its end and its last stable offset are then Missing.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.model.readings.readings import Missing, NoLeader, TopicReading
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.offsets import Ends, HeldPartition, Place, read_ends, read_held
+from kstreams_runbooks.wording import first_of
 
 
 def places_of(topics: Iterable[TopicReading]) -> list[Place]:
@@ -43,7 +44,9 @@ def held_of(reader: ClusterReader, topics: Iterable[TopicReading]) -> tuple[Held
     uncertain = {(topic.name, number): Missing(why) for topic in there for number, why in topic.uncertain}
     found = reader.patiently(
         lambda: reader.ask("offsets of inputs", lambda: read_held(reader.librdkafka, places_of(there))),
-        lambda held: () if isinstance(held, Missing) else _silent(one for each in held for one in each.values),
+        lambda held: (
+            () if isinstance(held, Missing) else _silent({(one.topic, one.partition): one.values for one in held})
+        ),
     )
     if isinstance(found, Missing):
         return found
@@ -54,12 +57,17 @@ def _read(reader: ClusterReader, places: list[Place]) -> dict[Place, Ends]:
     """The ends as they are seen; a leader that does not answer may be back in a moment."""
     return reader.patiently(
         lambda: read_ends(reader.librdkafka, places),
-        lambda ends: _silent(value for one in ends.values() for value in one),
+        _silent,
     )
 
 
-def _silent(values: Iterable[int | Missing]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.missing for one in values if isinstance(one, NoLeader)))
+def _silent(read: Mapping[Place, Iterable[int | Missing]]) -> tuple[str, ...]:
+    """The partitions without a leader for a moment, by what was answered."""
+    where: dict[str, list[str]] = {}
+    for (topic, number), values in read.items():
+        for why in dict.fromkeys(one.missing for one in values if isinstance(one, NoLeader)):
+            where.setdefault(why, []).append(f"{topic}-{number}")
+    return tuple(f"{first_of(places)}: {why}" for why, places in where.items())
 
 
 def _certain(topics: Iterable[TopicReading], ends: dict[Place, Ends]) -> dict[Place, Ends]:

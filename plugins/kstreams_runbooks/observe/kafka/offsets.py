@@ -217,7 +217,7 @@ def _ends(
             except KafkaException as error:
                 failure = error.args[0]
                 if failure.name() in _TRANSPORT:
-                    silent[place] = f"no leader answers for {place[0]}-{place[1]} ({failure.str()})"
+                    silent[place] = f"no leader answers ({failure.str()})"
                     attempts[place] += 1
                 moves = failure.name() in _MOVING
                 found[place] = (NoLeader if moves or place in silent else Missing)(silent.get(place, failure.str()))
@@ -225,7 +225,7 @@ def _ends(
                 continue
             # A leader went away during the call: librdkafka answers -1001 without an error. It is not an end.
             if answer.offset < NO_RECORD:
-                silent[place] = f"no leader answers for {place[0]}-{place[1]} (an answer without an offset)"
+                silent[place] = "no leader answers (an answer without an offset)"
                 attempts[place] += 1
                 found[place] = NoLeader(silent[place])
             else:
@@ -242,5 +242,5 @@ def _ends(
     with suppress(RetryError):
         retrying(ask)
     if len(silent) == len(specs) > 0:
-        raise Unreachable(f"Kafka: {next(iter(silent.values()))}, nor for any of the {len(specs)} partitions asked for")
+        raise Unreachable(f"Kafka: {next(iter(silent.values()))} for any of the {len(specs)} partitions asked for")
     return found

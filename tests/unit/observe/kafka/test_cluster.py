@@ -104,7 +104,7 @@ def test_a_leader_that_is_silent_for_a_moment_is_read_again(
     connects: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its partition alone was missing; an end that another cause hides stays missing."""
-    silent, gone = NoLeader("no leader answers for orders-0 (timed out)"), Missing("unknown topic or partition")
+    silent, gone = NoLeader("no leader answers (timed out)"), Missing("unknown topic or partition")
     answers = [{("orders", 0): Ends(one, one, one), ("orders", 1): Ends(gone, gone, gone)} for one in (silent, 7)]
     monkeypatch.setattr(ends_module, "read_ends", lambda *_: answers.pop(0))
     monkeypatch.setattr(ClusterReader, "topics", lambda *_: (TopicReading("orders", "id", 2),))
@@ -112,7 +112,7 @@ def test_a_leader_that_is_silent_for_a_moment_is_read_again(
     said: list[str] = []
     with ClusterReader(CONFIG, again=said.append) as reader:
         assert ends_at(reader, [("orders", 0), ("orders", 1)])["orders", 0] == Ends(7, 7, 7)
-    assert said == [f"reads again (0 of 3 s): {silent.missing}"]
+    assert said == [f"reads again (0 of 3 s): orders-0: {silent.missing}"]
 
 
 def test_what_a_writer_checks_is_read_again(connects: Callable[..., None], caplog: pytest.LogCaptureFixture) -> None:
