@@ -12,6 +12,7 @@ from lab.application import FROM_RELEASE, TO_RELEASE, described
 from lab.stack import Stack
 from lab.supervise import until
 from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun, begun_other, ended
+from world.given import declared_as
 from world.runs import evidence, log_of, question
 
 DAG = "plan_change"
@@ -49,15 +50,16 @@ def test_a_dry_run_shows_the_verdict_and_starts_nothing(fresh: Stack) -> None:
 
 def test_the_chosen_runbook_is_started_once_as_a_dry_run(fresh: Stack) -> None:
     """With its parameters filled in; the requester's own choice asks again; cleared, nothing is started twice."""
-    trial = begun_other(fresh, DAG, release=TO_RELEASE, reason="OPS-7")
-    asked = question(fresh, trial.run_id)
-    assert asked["options"] == ["library_bump", "none"]
-    assert f"choose the runbook for {TO_RELEASE}" in asked["subject"]
-    fresh.api(REQUESTER).answer(DAG, trial.run_id, "choose_runbook", "library_bump")
-    until(lambda: "asked again" in log_of(fresh, trial.run_id, "choose_runbook"), 60, "the answer is judged")
-    question(fresh, trial.run_id)
-    fresh.api(APPROVER).answer(DAG, trial.run_id, "choose_runbook", "library_bump")
-    document = ended(trial, state="success", outcome=COMPLETED)
+    with declared_as(fresh, approvers=[APPROVER, REQUESTER]):
+        trial = begun_other(fresh, DAG, release=TO_RELEASE, reason="OPS-7")
+        asked = question(fresh, trial.run_id)
+        assert asked["options"] == ["library_bump", "none"]
+        assert f"choose the runbook for {TO_RELEASE}" in asked["subject"]
+        fresh.api(REQUESTER).answer(DAG, trial.run_id, "choose_runbook", "library_bump")
+        until(lambda: "asked again" in log_of(fresh, trial.run_id, "choose_runbook"), 60, "the answer is judged")
+        question(fresh, trial.run_id)
+        fresh.api(APPROVER).answer(DAG, trial.run_id, "choose_runbook", "library_bump")
+        document = ended(trial, state="success", outcome=COMPLETED)
     started = f"library_bump.{trial.run_id}"
     assert f"library_bump is started as a dry run: run {started}" in document["run"]["outcome_sentence"]
     assert fresh.api().wait_finished("library_bump", started, 180) == "success"

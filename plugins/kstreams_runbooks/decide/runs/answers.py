@@ -1,5 +1,7 @@
 """What a person can answer to a question: the options by name, and which fields the form needs."""
 
+from collections.abc import Collection
+
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.object_stages import DeleteRecords, DeleteTopics
 from kstreams_runbooks.model.runs.plan import Plan
@@ -45,13 +47,17 @@ def meant(option: str, options: tuple[str, ...]) -> str:
 
 
 def assigned(
-    declared: DeclaredApplication, others: tuple[DeclaredApplication, ...] = ()
+    declared: DeclaredApplication,
+    others: tuple[DeclaredApplication, ...] = (),
+    own_ids: Collection[str] = (),
 ) -> tuple[tuple[str, str], ...]:
     """Id in Airflow and login of those who may answer; empty, which lets anyone answer, unless each has an id.
 
-    Airflow refuses the answer of any other person where it is given: that of an approver without an id, too.
+    Airflow refuses the answer of any other person where it is given: that of an approver without an id, too. `own_ids`
+    are logins that are ids themselves; an id that is declared comes first.
     """
-    ids = {login: id_ for one in (declared, *others) for login, id_ in one.approver_ids}
+    ids = dict(zip(own_ids, own_ids, strict=True))
+    ids |= {login: id_ for one in (declared, *others) for login, id_ in one.approver_ids}
     logins = tuple(dict.fromkeys(name for one in (declared, *others) for name in one.approvers))
     return tuple((ids[name], name) for name in logins) if all(name in ids for name in logins) else ()
 

@@ -23,6 +23,7 @@ from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.approval.holds import hold_waits
+from kstreams_runbooks.steps.approval.logins import own_ids
 from kstreams_runbooks.steps.run.answer import REASON, reason_field, reason_of, responder
 from kstreams_runbooks.steps.run.ending import leave, reported
 from kstreams_runbooks.steps.run.note import WAITS, can_note, note, note_answer
@@ -191,7 +192,7 @@ class AskingOperator(HITLOperator):
         self.offer(run)
         needed = emergency_helps(run.declared, run.record.requested_by, self.others(run))
         self.params = ParamsDict(answer_fields(emergency=needed))
-        people = assigned(run.declared, self.others(run))
+        people = assigned(run.declared, self.others(run), own_ids())
         self.assigned_users = [{"id": id_, "name": login} for id_, login in people] or None
         hours = hours_left(run, run.limit("approval_timeout_h"))
         self.response_timeout = timedelta(hours=hours)

@@ -88,7 +88,11 @@ def _answer(api: "AirflowApi", run: str, option: str | None, usual: str, given: 
     if _REASON in lacking:
         api.add_note(dag_id, run_id, f"{api.login}: {option} at {question.task}: {given[_REASON]}")
     params = {name: text for name, text in given.items() if text and name in fields}
-    api.answer(dag_id, run_id, question.task, option, params)
+    try:
+        api.answer(dag_id, run_id, question.task, option, params)
+    except Refused as error:
+        who = f"; may answer: {question.may_answer}" if question.may_answer else ""
+        raise Refused(f"{question.task} of run {run_id}: {error}{who}") from None
     stops = option == pending["options"][-1]
     click.echo(sentence(_judged(api, dag_id, run_id, question.task, option, stops=stops)))
 

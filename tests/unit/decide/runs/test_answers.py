@@ -64,3 +64,14 @@ def test_airflow_refuses_others_only_if_it_knows_every_approver() -> None:
     assert assigned(declared(approver_ids=ids)) == (("7", "approver"), ("1", "admin"))
     green = declared(name="green", approvers=("green-lead",))
     assert assigned(declared(approver_ids=ids), (green,)) == ()
+
+
+def test_a_login_may_be_an_id() -> None:
+    """An id that the fleet declares comes first."""
+    users = ("admin", "approver", "oncall")
+    assert assigned(declared(), own_ids=users) == (("approver", "approver"), ("admin", "admin"))
+    assert assigned(declared(approver_ids=(("admin", "1"),)), own_ids=users) == (
+        ("approver", "approver"),
+        ("1", "admin"),
+    )
+    assert assigned(declared(approvers=("dora", "admin")), own_ids=users) == ()
