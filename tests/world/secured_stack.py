@@ -158,7 +158,9 @@ def _printed(runbook: str, connection: Mapping[str, Any], *more: str, ledger: st
 
 
 def _deployed(logins: Logins, login: Login, release: str) -> Deployed:
-    return Deployed(release=release, settings={"bootstrap.servers": logins.bootstrap, **logins.of_java(login)})
+    settings = {"bootstrap.servers": logins.bootstrap, **logins.of_java(login)}
+    # An interval of Kafka Streams' own, half a minute by default: a test waits until each topic was purged.
+    return Deployed(release=release, settings=settings | {"repartition.purge.interval.ms": "5000"})
 
 
 @contextmanager
