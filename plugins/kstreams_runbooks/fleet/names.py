@@ -5,8 +5,9 @@ No pydantic and no YAML are imported here, because every DAG file pays for it at
 
 import os
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from kstreams_runbooks import CHECKOUT
 
@@ -25,33 +26,48 @@ def fleet_dir(given: Path | None = None) -> Path:
 
 def application_names(config_dir: Path | None = None) -> tuple[str, ...]:
     """File stems under `applications/`, sorted, without copiers: disabled ones too, none without such a folder."""
-    return tuple(name for name, _ in _applications(config_dir))
+    return _applications(config_dir).names
 
 
 def release_names(config_dir: Path | None = None) -> tuple[str, ...]:
     """The releases that applications declare, newest first; for examples alone, since no file is parsed."""
-    found = {
-        release
-        for _, text in _applications(config_dir)
-        for block in _RELEASES.finditer(text)
-        for release in _RELEASE.findall(block[2])
-    }
-    names = (release.decode() for release in found)
-    return tuple(sorted(names, key=lambda name: [int(part) for part in name.split(".")], reverse=True))
+    return _applications(config_dir).releases
 
 
-def _applications(config_dir: Path | None) -> Iterator[tuple[str, bytes]]:
-    """File stem and content of each declaration of an application, by name."""
+class _Applications(NamedTuple):
+    names: tuple[str, ...]
+    releases: tuple[str, ...]
+
+
+def _applications(config_dir: Path | None) -> _Applications:
     folder = fleet_dir(config_dir) / "applications"
     try:
         with os.scandir(folder) as entries:
-            names = sorted(entry.name[:-5] for entry in entries if is_declaration(entry.name))
+            found = sorted((one.name[:-5], _version(one)) for one in entries if is_declaration(one.name))
     except OSError:
-        return
-    for name in names:
-        # A name with a line break or half a character cannot be in a form; the fleet reports its fault.
-        if name.isprintable() and not _is_copier(text := _content(f"{folder}/{name}.yaml")):
-            yield name, text
+        return _Applications((), ())
+    return _read(os.fspath(folder), tuple(found))
+
+
+def _version(entry: "os.DirEntry[str]") -> tuple[int, ...]:
+    """What a changed file does not keep; empty for one that cannot be read."""
+    try:
+        status = entry.stat()
+    except OSError:
+        return ()
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+# A DAG file needs them several times while it is parsed.
+@lru_cache(maxsize=1)
+def _read(folder: str, files: tuple[tuple[str, tuple[int, ...]], ...]) -> _Applications:
+    # A name with a line break or half a character cannot be in a form; the fleet reports its fault.
+    read = {name: _content(f"{folder}/{name}.yaml") for name, _ in files if name.isprintable()}
+    there = {name: text for name, text in read.items() if not _is_copier(text)}
+    blocks = {block[2] for text in there.values() for block in _RELEASES.finditer(text)}
+    releases = {release.decode() for block in blocks for release in _RELEASE.findall(block)}
+    newest = sorted(releases, key=lambda name: [int(part) for part in name.split(".")], reverse=True)
+    return _Applications(tuple(there), tuple(newest))
 
 
 def is_copier(file: Path) -> bool:
