@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-secured test-secured-core test-chaos test-kill test-kill-pretended test-brokers soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers bench-flush compose-env compose-up compose-down test-compose
+.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-secured test-secured-runs test-secured-logins test-secured-core test-chaos test-kill test-kill-pretended test-brokers soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers bench-flush compose-env compose-up compose-down test-compose
 
 PYTHON ?= python3
 VENV := .venv
@@ -70,10 +70,16 @@ test-long: setup packages ## Undo after every step, the other runbooks and deplo
 	$(BIN)/python -m pytest -m long tests/long tests/facts tests/integration tests/airflow tests/hostile tests/spark
 
 # Logins, rights and secrets on brokers that deny by default; most of the second list is in `make test` too.
-SECURED := $(addprefix tests/hostile/test_,no_secret_shown.py rights.py write_rights.py secured_broker.py refused_logins.py tokens.py hidden_topics.py)
+SECURED := $(addprefix tests/hostile/test_,hidden_topics.py no_secret_shown.py refused_logins.py rights.py secured_broker.py tokens.py write_rights.py)
 
-test-secured: setup packages ## Runbooks with exactly their rights and without each of them, logins and secrets, on brokers that deny by default; 12 minutes
-	$(BIN)/python -m pytest -m "long or not long" tests/secured $(SECURED)
+test-secured: setup packages build ## Runbooks with exactly their rights and without each of them, logins and secrets, on brokers that deny by default; 12 minutes
+	@TEST_BUILT=1 $(MAKE) --no-print-directory --output-sync=target -j2 test-secured-runs test-secured-logins
+
+test-secured-runs: setup ## The half of `make test-secured` with whole runs in Airflow, and with Spark
+	$(BIN)/python -m pytest -m "long or not long" tests/secured/test_whole_runs.py tests/secured/test_spark_login.py
+
+test-secured-logins: setup ## The other half: every runbook without each of its rights in turn, logins, secrets, hidden topics
+	TEST_PORT_BASE=$$(($${TEST_PORT_BASE:-27000} + 1000)) $(BIN)/python -m pytest -m "long or not long" tests/secured/test_each_right.py $(SECURED)
 
 test-secured-core: setup ## Of these: every runbook without each of its rights in turn; 5 minutes
 	$(BIN)/python -m pytest tests/secured/test_each_right.py
