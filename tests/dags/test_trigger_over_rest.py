@@ -80,7 +80,7 @@ def asks(session: Any, run: DagRun) -> None:
     run.state = "running"
     task = session.scalars(select(TaskInstance).where(TaskInstance.task_id == "approve_plan")).one()
     task.state = "awaiting_input"
-    body = "**Expires:** 2026-11-21 22:13 UTC\n\n**Asked by:** oncall; **may approve:** approver, admin"
+    body = "**Expires:** 2026-11-21 22:13 UTC; **asked by:** oncall; **may approve:** approver, admin"
     session.add(HITLDetail(ti_id=task.id, subject="approve it", body=body, options=["Approve", "Reject"]))
 
 
@@ -425,7 +425,7 @@ def test_a_question_is_answered_from_a_terminal(
     done = command(*words)
     assert (done.exit_code, says in (done.error or done.stdout)) == (code, True), done
     if words[0] == "reject" and code == 0:
-        assert "Asked by: oncall; may approve: approver, admin" in done.stderr
+        assert "asked by: oncall; may approve: approver, admin" in done.stderr
         assert api().run(DAG, "r")["note"].endswith("oncall: Reject at approve_plan: too late")
 
 
@@ -470,8 +470,7 @@ def test_open_runs_are_listed_with_what_they_wait_for() -> None:
     assert text[1].startswith("  DRY RUN library_bump of orders, asked by oncall, since 20")
     assert re.match(r"  for \d+ s: waits for approve_plan: approve it; may answer: approver, admin", text[2])
     assert text[3:] == [
-        "   Expires: 2026-11-21 22:13 UTC",
-        "   Asked by: oncall; may approve: approver, admin",
+        "   Expires: 2026-11-21 22:13 UTC; asked by: oncall; may approve: approver, admin",
         f"  {URL}/dags/library_bump/runs/orders.library_bump.r",
     ]
     in_airflow(ends("success"))

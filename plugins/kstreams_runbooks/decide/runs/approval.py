@@ -16,9 +16,6 @@ from kstreams_runbooks.model.times import utc, utc_minute
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import LONGEST_SENTENCE, code, first_of, markdown, why_no_reason
 
-# The text behind the digest if Airflow knows its own address.
-RUN_LINK = " ([the run]("
-
 
 class Label(StrEnum):
     """The beginning of a line of a question; code that parses the text again looks for these."""
@@ -34,10 +31,10 @@ class Label(StrEnum):
     OTHER_LIMITS = "Other limits than the fleet's"
     REJECT_MEANS = "Reject means"
     EXPIRES = "Expires"
-    ASKED_BY = "Asked by"
+    ASKED_BY = "asked by"
     MAY_APPROVE = "may approve"
-    WRITTEN = "Written"
     DIGEST = "Plan digest"
+    WRITTEN = "written"
 
     @property
     def bold(self) -> str:
@@ -203,10 +200,8 @@ def approval_body(
             Label.REJECT_MEANS if on == APPROVE else f"{stop!r} means",
             f"{_rejected(cards, second=bounce > 1)}; the run ends failed",
         ),
-        expires(asking),
         asked_by(asking),
-        written(asking),
-        digest_line(plan.digest, asking.link),
+        last_line(asking, plan.digest),
     ]
     return "\n\n".join(line for line in lines if line)
 
@@ -249,10 +244,14 @@ def labelled(label: str, text: str) -> str:
 
 
 def asked_by(asking: Asking) -> str:
-    """The line of a question about the requester, the reason, and the people who may answer."""
+    """The line of a question with its deadline, the requester, the reason, and the people who may answer."""
+    until = when(asking.expires_at_ms, asking.declared.zone)
     why = f" ({markdown(asking.reason)})" if asking.reason else ""
     who = markdown(may_answer_text(asking), LONGEST_SENTENCE)
-    return f"{Label.ASKED_BY.bold} {markdown(asking.requested_by)}{why}; {Label.MAY_APPROVE.bold} {who}"
+    return (
+        f"{Label.EXPIRES.bold} {until}; {Label.ASKED_BY.bold} {markdown(asking.requested_by)}{why}; "
+        f"{Label.MAY_APPROVE.bold} {who}"
+    )
 
 
 def may_answer_text(asking: Asking) -> str:
@@ -262,27 +261,18 @@ def may_answer_text(asking: Asking) -> str:
     return "; and ".join((own, *also))
 
 
-def written(asking: Asking) -> str:
-    """The line of a question about its text, which Airflow never changes; `noted` names the place of the present one.
+def last_line(asking: Asking, digest: str) -> str:
+    """The line of a question with the plan that an answer is for, and about its text, which Airflow never changes.
 
-    A question that is asked again keeps its first text, subject, answers and form.
+    `noted` names the place of the present text. A question that is asked again keeps its first text, subject, answers
+    and form.
     """
-    note = f"[the run's note]({asking.link})" if asking.link else "the run's note"
-    where = note if asking.noted else "the task's log"
+    where = "the run's note" if asking.noted else "the task's log"
+    linked = f"[{where}]({asking.link})" if asking.link else where
     return (
-        f"{Label.WRITTEN.bold} {when(asking.at_ms, asking.declared.zone)}. Airflow cannot change this text; the "
-        f"present one, with its expiry, is in {where}"
+        f"{Label.DIGEST.bold} {code(digest)}; {Label.WRITTEN.bold} {when(asking.at_ms, asking.declared.zone)}. Airflow "
+        f"cannot change this text; the present one, with its expiry, is in {linked}"
     )
-
-
-def expires(asking: Asking) -> str:
-    """The line of a question with its deadline."""
-    return f"{Label.EXPIRES.bold} {when(asking.expires_at_ms, asking.declared.zone)}"
-
-
-def digest_line(digest: str, link: str) -> str:
-    """The last line of a question: the plan that an answer is for, and the link to its run."""
-    return f"{Label.DIGEST.bold} {code(digest)}" + (f"{RUN_LINK}{link}))" if link else "")
 
 
 def _todo(whole: Plan, stage: Stage) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.change.answer import ChangePlan
 from kstreams_runbooks.decide.runbooks import runbook, start_command
-from kstreams_runbooks.decide.runs.approval import Asking, Label, asked_by, digest_line, expires, labelled, written
+from kstreams_runbooks.decide.runs.approval import Asking, Label, asked_by, labelled, last_line
 from kstreams_runbooks.decide.topology.described import ParsedDescription
 from kstreams_runbooks.model.topology.declaration import Described, Unchanged
 from kstreams_runbooks.wording import outside, pasted
@@ -127,9 +127,7 @@ def question(
         labelled(Label.WILL_DO, f"start {' or '.join(option for option in options if option != NONE)} {how}")
         + "; the log of `plan` has the whole plan",
         f"**{NONE} means:** nothing is started, the run ends",
-        expires(asking),
         asked_by(asking),
-        written(asking),
-        digest_line(digest, asking.link),
+        last_line(asking, digest),
     ]
     return "\n\n".join(line for line in lines if line)

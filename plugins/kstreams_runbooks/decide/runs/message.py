@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kstreams_runbooks.decide.runs.approval import RUN_LINK, Label, when
+from kstreams_runbooks.decide.runs.approval import Label, when
 from kstreams_runbooks.decide.runs.commands import UNDO, evidence_command, trigger_command, undo_command
 from kstreams_runbooks.decide.runs.conclusion import Conclusion
 from kstreams_runbooks.decide.runs.next_action import INDENT, NextAction
@@ -15,10 +15,9 @@ from kstreams_runbooks.wording import first_of, outside, sentence
 
 MOST_LINES = 15
 _LONGEST_LINE = 500
-# The time of a question matters if Airflow keeps showing it (decide/runs/approval.py).
-_ONLY_ON_THE_PAGE = Label.WRITTEN.plain
-# The last line of a question has our link; a link that a reason quotes in another line is not ours.
-_LAST_LINE = Label.DIGEST.plain
+# The time of a question, and the place of its present text, matter if Airflow keeps showing it
+# (decide/runs/approval.py). A reason that quotes these words is in another line.
+_LAST_LINE, _ONLY_ON_THE_PAGE = Label.DIGEST.plain, f"; {Label.WRITTEN.plain}"
 _COMMAND = "Command: "
 _LINK = "Link: "
 
@@ -57,7 +56,7 @@ def needs_you(
         Kind.NEEDS_YOU,
         f"{about.occasion}/{of}" if of else about.occasion,
         asks,
-        [_without_link(line) for line in lines if not line.startswith(_ONLY_ON_THE_PAGE)],
+        [_as_message(line) for line in lines],
         command=evidence_command(about.record),
         at_ms=at_ms,
         deadline_ms=deadline_ms,
@@ -65,8 +64,8 @@ def needs_you(
     )
 
 
-def _without_link(line: str) -> str:
-    return line.partition(RUN_LINK)[0] if line.startswith(_LAST_LINE) else line
+def _as_message(line: str) -> str:
+    return line.partition(_ONLY_ON_THE_PAGE)[0] if line.startswith(_LAST_LINE) else line
 
 
 def approved_alone(about: About, at_ms: int, *, by: str, reason: str) -> Notification:

@@ -21,7 +21,7 @@ _BETWEEN = "\n\n"
 _SHORTEST = 60
 _IN_THE_LOG = "**MANUALLY:** the commands are in the log of `conclude`"
 # The first lines of a note have these, or they are about the page itself.
-_SAID = (Label.EXPIRES, Label.ASKED_BY, Label.WRITTEN, Label.DIGEST)
+_SAID = (Label.EXPIRES, Label.DIGEST)
 
 
 @dataclass(frozen=True, slots=True)

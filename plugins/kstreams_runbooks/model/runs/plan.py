@@ -19,6 +19,8 @@ _EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "th
 _LATER = frozenset({"deletes", "undo_deletes", "must_clear", "once", "again", "reset", "side", "sides", "certified"})
 # The same of stages that are not bounces.
 _LATER_OF_STAGES = frozenset({"seen", "at_rest", "again", "targets", "most_lost", "shown", "readers", "retired"})
+# The same of instances.
+_LATER_OF_INSTANCES = frozenset({"build"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +257,8 @@ class Plan:
         if self.bound:
             return self.bound
         binding = _with_content({name: value for name, value in asdict(self).items() if name not in _EXPLAINING})
+        for part in (binding, *binding.get("sides", ())):
+            part["facts"]["at_start"] = [_with_content(one, _LATER_OF_INSTANCES) for one in part["facts"]["at_start"]]
         stages = binding.pop("stages")
         binding["bounces"] = [_of_older_releases(stage) for stage in stages if stage["kind"] == "bounce"]
         if others := [_with_content(stage, _LATER_OF_STAGES) for stage in stages if stage["kind"] != "bounce"]:

@@ -63,6 +63,6 @@ def question_of(pending: Mapping[str, Any], api: AirflowApi) -> Question:
 
 
 def _found(label: Label, body: str) -> str:
-    """The text after a label of an approval; questions of other operators have no labels."""
-    found = re.search(rf"{re.escape(label.bold)} ?(.+)", body)
+    """The text between a label of an approval and the next one; questions of other operators have no labels."""
+    found = re.search(rf"{re.escape(label.bold)} ?(.+?)(?=; \*\*|$)", body, re.MULTILINE)
     return sentence(unmarked(found[1])).strip() if found else ""

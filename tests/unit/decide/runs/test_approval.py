@@ -85,10 +85,10 @@ def test_the_body_is_short_and_complete() -> None:
             "Other limits",
             "Reject means" if bounce == FIRST else "'stay on bounce 1' means",
             "Expires",
-            "Asked by",
-            "Written",
+            "asked by",
+            "written",
             changed.digest,
-            "([the run](https://airflow.example/dags/library_bump/runs/r))",
+            "[the task's log](https://airflow.example/dags/library_bump/runs/r)",
         ):
             assert word in text
 
@@ -101,25 +101,27 @@ def test_the_body_has_how_long_inputs_are_held_if_they_are() -> None:
     assert "Inputs held" not in "".join(body())
 
 
-def test_the_body_without_a_link_ends_with_the_digest() -> None:
-    """Airflow need not know its own address."""
+def test_the_body_ends_with_the_digest_and_the_place_of_the_present_text() -> None:
+    """In one line, and without a link: Airflow need not know its own address."""
     text = approval_body(Asking(declared(), "oncall", "", 0, 0, ""), PLAN, FIRST, "", fleet_limits=(), cards=())
-    assert text.endswith(f"**Plan digest:** `{PLAN.digest}`")
+    last = text.splitlines()[-1]
+    assert last.startswith(f"**Plan digest:** `{PLAN.digest}`; **written:** 1970-01-01 00:00 UTC")
+    assert last.endswith(". Airflow cannot change this text; the present one, with its expiry, is in the task's log")
 
 
 def test_the_requester_is_not_named_as_approver_under_four_eyes() -> None:
     """The text says who may really answer."""
-    assert line_of(body(requested_by="admin"), "Asked by").endswith("**may approve:** approver")
+    assert line_of(body(requested_by="admin"), "Expires").endswith("**may approve:** approver")
 
 
 def test_the_body_says_where_nobody_but_the_requester_may_approve() -> None:
     """Never an empty list of names; without four eyes the requester is one of them."""
     alone = declared(approvers=("admin",))
-    assert line_of(body(entry=alone, requested_by="admin"), "Asked by").endswith(
+    assert line_of(body(entry=alone, requested_by="admin"), "Expires").endswith(
         "**may approve:** only admin, who asked, and only with an emergency reason"
     )
     trusted = declared(approvers=("admin",), four_eyes=False)
-    assert line_of(body(entry=trusted, requested_by="admin"), "Asked by").endswith("**may approve:** admin")
+    assert line_of(body(entry=trusted, requested_by="admin"), "Expires").endswith("**may approve:** admin")
 
 
 def test_the_body_shows_every_limit_that_the_form_changed() -> None:

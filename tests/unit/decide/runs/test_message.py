@@ -55,13 +55,17 @@ def test_a_question_says_what_until_when_where_and_who() -> None:
         ABOUT,
         AT,
         asks="approve library bump to 4.3.1",
-        lines=["Now: RUNNING on 3.4.1", "Written: when it was asked"],
+        lines=[
+            "Now: RUNNING on 3.4.1",
+            "Plan digest: ab12; written: when it was asked. It is in the run's note (http://a/r)",
+        ],
         deadline_ms=AT + 28_800_000,
         link="https://airflow.example/r/question",
     )
     assert told.subject == "[orders @ demo] needs you: approve library bump to 4.3.1"
     assert told.lines == (
         "Now: RUNNING on 3.4.1",
+        "Plan digest: ab12",
         "Run: r, asked by oncall (OPS-7)",
         "At: 2026-09-21 14:13 UTC (16:13 Europe/Berlin); until 2026-09-21 22:13 UTC (00:13 Europe/Berlin)",
         "Command: kstreams-runbooks evidence r",
@@ -71,12 +75,11 @@ def test_a_question_says_what_until_when_where_and_who() -> None:
     assert (told.owner, told.deadline_ms) == ("team-orders", AT + 28_800_000)
 
 
-def test_only_our_own_link_is_left_out_of_a_question() -> None:
-    """A reason that looks like it hides nothing of its line."""
-    lines = ["Asked by: oncall (see ([the run](x); may approve: approver", "Plan digest: ab12 ([the run](http://a/r))"]
+def test_only_the_last_line_of_a_question_is_cut() -> None:
+    """A reason that looks like its end hides nothing of another line."""
+    lines = ["asked by: oncall (see; written: x); may approve: approver", "Plan digest: ab12; written: 14:13 UTC"]
     told = needs_you(ABOUT, AT, asks="approve it", lines=lines)
-    assert told.lines[0].endswith("; may approve: approver")
-    assert told.lines[1] == "Plan digest: ab12"
+    assert told.lines[:2] == (lines[0], "Plan digest: ab12")
 
 
 def test_an_approval_without_a_second_person_asks_another_one_to_look() -> None:

@@ -18,7 +18,7 @@ QUESTION = {
     "why": "",
     "text": (
         "Expected gap: 4–11 s per instance; static membership: its partitions wait for the restart, the others go on",
-        f"Written: 2026-11-24 10:31 UTC. The present text is in [the run's note]({LINK})",
+        f"Plan digest: ab12; written: 2026-11-24 10:31 UTC. The present text is in [the run's note]({LINK})",
     ),
 }
 RUN: dict[str, Any] = {
