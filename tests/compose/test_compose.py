@@ -5,8 +5,10 @@ import time
 
 import pytest
 from kstreams_runbooks.fleet.deployers.docker import BEFORE, NEXT
+from lab.compose import DRAWN
 from lab.supervise import until
 from world.composed import Composed
+from world.secrets_shown import with_forms
 
 # The first test waits for images that are built, if nothing of them is cached.
 pytestmark = pytest.mark.timeout(3_600)
@@ -88,6 +90,17 @@ def test_nothing_is_lost_or_counted_twice(composed: Composed) -> None:
         ("missing", "extra", "duplicate", "out_of_order"), 0
     )
     assert judgement["inputs_seen"] > 0
+
+
+def test_no_secret_is_shown(composed: Composed) -> None:
+    """Nothing that was drawn: in logs of containers and tasks, arguments, and both databases (XCom, evidence, plans)."""
+    drawn = composed.compose.variables()
+    forms = with_forms(drawn[name] for name in (*DRAWN, "FERNET_KEY"))
+    places = composed.places_of_secrets()
+    assert {"task logs", "database ledger", "log of worker", "arguments of postgresql"} <= places.keys()
+    assert "bounce 1" in places["task logs"]
+    assert "bounce_1_first" in places["database ledger"]
+    assert [place for place, text in places.items() if any(form in text for form in forms)] == []
 
 
 def test_nothing_is_left_afterwards(composed: Composed) -> None:

@@ -93,6 +93,21 @@ class Composed:
         until(drained, _DRAINED_S, "everything is read", poll_s=1)
         return self.command("verify-traffic", "--bootstrap", "broker:9092")
 
+    def places_of_secrets(self) -> dict[str, str]:
+        """The text of every place where a secret may show, by what it is."""
+        found: dict[str, str] = {}
+        for one in self.compose.engine.containers(self.compose.project):
+            name = one["Labels"]["com.docker.compose.service"]
+            found[f"log of {name}"] = self.api.logs(one["Id"]).decode("utf-8", "replace")
+            if one["State"] == "running":
+                found[f"arguments of {name}"] = str(self.api.top(one["Id"], ps_args="-eo pid,args")["Processes"])
+        logs = ("exec", "-T", "worker", "sh", "-c", "find ~/airflow/logs -type f -exec cat {} +")
+        found["task logs"] = self.compose.run(*logs, capture=True)
+        for database in ("airflow", "ledger"):
+            dump = ("exec", "-T", "postgresql", "pg_dump", "-h", "/tmp", "-U", "runbooks", database)
+            found[f"database {database}"] = self.compose.run(*dump, capture=True)
+        return found
+
     @contextmanager
     def worker_dies_with(self, instance: str) -> Iterator[None]:
         """While the body runs, the worker's container is killed as soon as the engine asks the instance to stop."""
