@@ -93,7 +93,7 @@ def test_nothing_is_lost_or_counted_twice(composed: Composed) -> None:
 
 
 def test_no_secret_is_shown(composed: Composed) -> None:
-    """Nothing that was drawn: in logs of containers and tasks, arguments, and both databases (XCom, evidence, plans)."""
+    """Nothing that was drawn: in logs of containers and tasks, in arguments, in both databases (XCom, evidence)."""
     drawn = composed.compose.variables()
     forms = with_forms(drawn[name] for name in (*DRAWN, "FERNET_KEY"))
     places = composed.places_of_secrets()
