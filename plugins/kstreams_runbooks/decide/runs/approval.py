@@ -16,6 +16,8 @@ from kstreams_runbooks.model.times import utc, utc_minute
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import LONGEST_SENTENCE, code, first_of, markdown, why_no_reason
 
+# Airflow may take no answer of an operator; a run that is marked itself ends without its outcome and its way back.
+OR_MARKED = "who may not answer stops it by marking this task (not the run) as failed in Airflow"
 # The text behind the digest if Airflow knows its own address.
 RUN_LINK = " ([the run]("
 
@@ -201,7 +203,7 @@ def approval_body(
         labelled(Label.OTHER_LIMITS, limits) if limits else "",
         labelled(
             Label.REJECT_MEANS if on == APPROVE else f"{stop!r} means",
-            f"{_rejected(cards, second=bounce > 1)}; the run ends failed",
+            f"{_rejected(cards, second=bounce > 1)}; the run ends failed; {OR_MARKED}",
         ),
         expires(asking),
         asked_by(asking),
