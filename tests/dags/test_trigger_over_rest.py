@@ -193,7 +193,10 @@ def test_a_paused_runbook_is_not_triggered() -> None:
     pause(yes=True)
     result = command("trigger", DAG, *TARGET)
     assert result.exit_code == 1
-    assert "is paused in Airflow" in result.error
+    assert result.error == (
+        f"runbook {DAG}: is paused in Airflow, a run would wait in the queue; unpause it first: "
+        f"airflow dags unpause {DAG}"
+    )
 
 
 def pause(*, yes: bool) -> None:

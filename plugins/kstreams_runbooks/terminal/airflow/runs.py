@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kstreams_runbooks.decide.runbooks import may_change
-from kstreams_runbooks.decide.runs.commands import UNDO
+from kstreams_runbooks.decide.runs.commands import UNDO, unpause_command
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.next_action import INDENT
 from kstreams_runbooks.errors import BadInput
@@ -138,7 +138,7 @@ def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None, *, 
     lines = [f"{run['run_id']}: {_state(run)}", f"  {_what(run)}, {by}, {_times(run, now)}"]
     if run["state"] == "queued" and run["dag_paused"]:
         lines.append(f"  {run['dag_id']} is paused in Airflow: the run stays queued until it is not:")
-        lines.append(f"{INDENT}airflow dags unpause {run['dag_id']}")
+        lines.append(f"{INDENT}{unpause_command(run['dag_id'])}")
     if run["sentence"]:
         lines.append(f"  {run['sentence']}")
     lines += [line if line.startswith(INDENT) else f"  {line}" for line in (*run["next"], *run["manually"])]
