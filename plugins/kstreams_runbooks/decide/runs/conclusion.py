@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
@@ -100,16 +100,24 @@ def _unwell(facts: RunFacts, cause: str) -> Iterator[str]:
         why = "; ".join(more) if more else "for the same cause"
         yield f"how {', '.join(facts.touched)} is now cannot be read: {why}"
     known = {one.instance: one for reading in readings if not isinstance(reading, Missing) for one in reading.instances}
-    said: dict[str, str] = {}
-    for name in facts.touched:
-        instance = known.get(name)
-        if instance is None:
-            if not unread:
-                said[name] = f"{name} was not read"
-        elif why := instance.down or instance.silent:
-            said[name] = why
-        elif isinstance(instance.streams, StreamsReading) and instance.streams.state != "RUNNING":
-            said[name] = f"{name} is in {instance.streams.state} (expected RUNNING)"
+    touched = [(name, known.get(name)) for name in facts.touched]
+    said = {name: "" if unread and instance is None else _how_unwell(name, instance) for name, instance in touched}
+    yield from _new_ones({name: sentence for name, sentence in said.items() if sentence}, cause)
+
+
+def _how_unwell(name: str, instance: InstanceReading | None) -> str:
+    """Why an instance is not RUNNING, None if it is not among those that were read; empty if it runs."""
+    if instance is None:
+        return f"{name} was not read"
+    if why := instance.down or instance.silent:
+        return why
+    if isinstance(instance.streams, StreamsReading) and instance.streams.state != "RUNNING":
+        return f"{name} is in {instance.streams.state} (expected RUNNING)"
+    return ""
+
+
+def _new_ones(said: Mapping[str, str], cause: str) -> Iterator[str]:
+    """The sentences about instances, by instance, as one for all that say the same; none that `cause` has."""
     alike: dict[str, dict[str, str]] = {}
     for name, sentence in said.items():
         alike.setdefault(_ADDRESS.sub("", sentence).removeprefix(name), {})[name] = sentence

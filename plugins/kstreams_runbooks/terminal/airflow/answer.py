@@ -100,8 +100,7 @@ def _answer(api: "AirflowApi", run: str, option: str | None, usual: str, given: 
 
 
 def _or_marked(api: "AirflowApi", dag_id: str, run_id: str, task_id: str) -> str:
-    """How a login that may not answer stops the run: its `conclude` runs then, which it does not if the run is marked.
-    """
+    """How a login that may not answer stops a run: `conclude` runs then, but not if the run itself is marked."""
     page = api.page_of(dag_id, run_id)
     return f"to stop the run without an answer, mark {task_id} (not the run) as failed in Airflow ({page})"
 

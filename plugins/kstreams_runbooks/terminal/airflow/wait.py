@@ -87,9 +87,11 @@ def outcome_of(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
         green = left["exit_code"] == 0
         if green == (state == "success"):
             # A release from before a field was added did not leave it.
-            lists = (tuple(left.get(name, ())) for name in ("plan", "next", "manually"))
+            plan, on, manually = (tuple(left.get(name, ())) for name in ("plan", "next", "manually"))
             changed = left.get("changed", left["outcome"] in _CHANGED)
-            return Ended(state, left["outcome"], left["sentence"], left["exit_code"], *lists, changed=changed)
+            return Ended(
+                state, left["outcome"], left["sentence"], left["exit_code"], plan, on, manually, changed=changed
+            )
         sentence = f"Airflow shows {state}, the run itself {left['outcome']}: it was marked manually; look at the run"
         return Ended(state, None, sentence, Inconclusive.exit_code, next=report)
     failed = api.xcom(dag_id, run_id, "conclude", "error")

@@ -78,7 +78,7 @@ def test_many_instances_with_one_cause_have_one_sentence() -> None:
         replace(instance(name), streams=Missing(f"Jolokia: no answer within 2 s (http://{name}:8778/jolokia)"))
         for name in names[:20]
     ]
-    at = " and ".join(("http://orders-1:8778/jolokia, http://orders-2:8778/jolokia, http://orders-3:8778/jolokia", "17"))
+    at = "http://orders-1:8778/jolokia, http://orders-2:8778/jolokia, http://orders-3:8778/jolokia and 17"
     rest = [down("orders-21"), down("orders-22"), instance("orders-23", state="ERROR")]
     found = replace(HALF, touched=names, failures=("gate of orders-1: lag 7",), reading=reading(*silent, *rest))
     sentence = conclusion(found).sentence

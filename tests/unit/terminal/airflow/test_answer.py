@@ -119,7 +119,7 @@ def test_a_task_that_has_not_ended_has_not_judged(answered: Answered, state: str
 
 
 APPROVER = {"assigned_users": [{"name": "approver"}]}
-WITHOUT_FIELD = {"params": {}} | APPROVER
+WITHOUT_FIELD: dict[str, Any] = {"params": {}} | APPROVER
 MARK = "to stop the run without an answer, mark asks (not the run) as failed in Airflow (http://airflow/r)"
 
 
@@ -130,9 +130,7 @@ def test_an_answer_that_airflow_refuses_leaves_no_note(answered: Answered) -> No
             command, "--reason", "INC-12 is open", options=("Approve", "Reject"), denies="answer", **WITHOUT_FIELD
         )
         assert (api.answered, api.notes) == ("", [])
-        assert str(refused.exception) == (
-            f"asks of run r: mallory has no right to PATCH; may answer: approver; {MARK}"
-        )
+        assert str(refused.exception) == (f"asks of run r: mallory has no right to PATCH; may answer: approver; {MARK}")
 
 
 def test_a_note_that_fails_does_not_hide_the_answer(answered: Answered) -> None:
