@@ -117,7 +117,7 @@ def _how_unwell(name: str, instance: InstanceReading | None) -> str:
 
 
 def _new_ones(said: Mapping[str, str], cause: str) -> Iterator[str]:
-    """The sentences about instances, by instance, as one for all that say the same; none that `cause` has."""
+    """The sentences about instances, by instance, as one for all with the same cause; none that `cause` has."""
     alike: dict[str, dict[str, str]] = {}
     for name, sentence in said.items():
         alike.setdefault(_ADDRESS.sub("", sentence).removeprefix(name), {})[name] = sentence

@@ -242,7 +242,7 @@ def _made(
 
 
 def _first(lines: list[str], most: int, rest: str) -> list[str]:
-    """At most so many lines; the last one of more says how many there are, and the command that shows the `rest`."""
+    """At most so many lines; the last one of more has their number, and the command that shows the `rest`."""
     if len(lines) <= most:
         return lines
     return [*lines[: most - 1], f"… and {len(lines) - most + 1} lines more: {rest}"]
