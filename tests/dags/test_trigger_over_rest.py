@@ -193,7 +193,10 @@ def test_a_paused_runbook_is_not_triggered() -> None:
     pause(yes=True)
     result = command("trigger", DAG, *TARGET)
     assert result.exit_code == 1
-    assert "is paused in Airflow" in result.error
+    assert result.error == (
+        f"runbook {DAG}: is paused in Airflow, a run would wait in the queue; unpause it first: "
+        f"airflow dags unpause {DAG}"
+    )
 
 
 def pause(*, yes: bool) -> None:
@@ -310,16 +313,32 @@ ON = ["GO ON: repair it:", "    kstreams-runbooks clear orders.library_bump.r bo
 BY_HAND = ["MANUALLY, the last change first:", "    supervisorctl restart orders-1"]
 
 
-def test_an_ended_run_shows_what_comes_next_until_another_follows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Under its outcome, a command in one line; after a later run it is of no use."""
+def test_an_ended_run_shows_what_comes_next_until_it_was_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under its outcome, a command in one line; a later run that has changed nothing yet leaves it."""
     monkeypatch.setenv("COLUMNS", "80")
     command("trigger", DAG, *TARGET, "--run-id", "orders.library_bump.r", "--execute", "--reason", "OPS-7")
     in_airflow(ends("failed", outcome="stopped, changed", sentence="lag", exit_code=1, next=ON, manually=BY_HAND))
     text = command("runs").stdout.splitlines()
     assert text[2:7] == ["  lag", f"  {ON[0]}", ON[1], f"  {BY_HAND[0]}", BY_HAND[1]]
     command("trigger", "rolling_bounce", "--application", "orders", "--run-id", "later", "--execute")
-    first, _ = json.loads(command("runs", "--format", "json").stdout)["runs"]
+    first, later = json.loads(command("runs", "--format", "json").stdout)["runs"]
+    assert (first["next"], first["manually"], later["changed"]) == (ON, BY_HAND, None)
+    command("trigger", "undo", "orders.library_bump.r", "--run-id", "back", "--execute")
+    left = {"outcome": "completed", "sentence": "as before", "exit_code": 0, "changed": True}
+    with create_session() as session:
+        session.execute(update(DagRun).where(DagRun.run_id == "back").values(state="success"))
+        XComModel.set(
+            key="return_value",
+            value=left,
+            task_id="conclude",
+            dag_id="undo",
+            run_id="back",
+            serialize=True,
+            session=session,
+        )
+    first, _, back = json.loads(command("runs", "--format", "json").stdout)["runs"]
     assert (first["outcome"], first["next"], first["manually"]) == ("stopped, changed", [], [])
+    assert (back["undoes"], back["changed"]) == ("orders.library_bump.r", True)
 
 
 def test_an_undo_needs_the_run_alone() -> None:

@@ -17,7 +17,7 @@ from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.login import PASSWORD, URL, USER, Login
 
 from lab.settings import Lab
-from lab.supervise import Program, Supervisor, Waiting, log_tail, until
+from lab.supervise import Program, Supervisor, Waiting, log_tail, unheard, until
 
 COMPONENTS = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer")
 
@@ -44,7 +44,7 @@ REQUESTER, APPROVER = "oncall", "approver"
 # May approve for applications of another team alone.
 OTHER_APPROVER = "other_approver"
 
-_MIGRATE_S = 300
+MIGRATE_S = 300
 _HEALTHY_S = 300
 _PARSED_S = 120
 _CALL_S = 60.0
@@ -162,7 +162,7 @@ def prepare(lab: Lab, environ: Mapping[str, str]) -> None:
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
-            timeout=_MIGRATE_S,
+            timeout=MIGRATE_S,
             check=False,
         ).returncode
     if code:
@@ -185,7 +185,7 @@ def heard_end(lab: Lab, task_id: str, run_id: str) -> bool:
     return 0 < started <= ended
 
 
-def wait_healthy(lab: Lab, supervisor: Supervisor, say: Callable[[str], None] = lambda _: None) -> float:
+def wait_healthy(lab: Lab, supervisor: Supervisor, say: Callable[[str], None] = unheard) -> float:
     """Return when all four components report healthy; returns seconds. `say` counts them every five seconds."""
     said: dict[str, str] = {}
     waiting = Waiting(_HEALTHY_S, say)
@@ -247,10 +247,12 @@ class Airflow(AirflowApi):
         path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/logs/{try_number}"
         return self.call("GET", path).get("content") or []
 
-    def wait_for_dag(self, dag_id: str, limit_s: float = _PARSED_S) -> float:
+    def wait_for_dag(self, dag_id: str, limit_s: float = _PARSED_S, say: Callable[[str], None] = unheard) -> float:
         """Return when the DAG is known; Refused with its import error if it has one."""
+        waiting = Waiting(limit_s, say)
 
         def known() -> bool:
+            waiting.count(lambda: f"Airflow has not read {dag_id} yet: {self.url}")
             with suppress(BadInput):
                 return bool(self.dag(dag_id))
             for error in self.call("GET", "/importErrors")["import_errors"]:

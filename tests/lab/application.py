@@ -2,8 +2,9 @@
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.model.readings.readings import Missing, StreamsReading
@@ -12,7 +13,7 @@ from kstreams_runbooks.properties import dump, write_atomically
 
 from lab import kafka
 from lab.settings import Lab
-from lab.supervise import Program, Supervisor, log_tail, until
+from lab.supervise import Program, Supervisor, Waiting, exit_of, log_tail, unheard, until
 
 FROM_RELEASE = "3.4.1"
 TO_RELEASE = "4.3.1"
@@ -60,19 +61,23 @@ def described(lab: Lab, release: str, **settings: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
-def build(lab: Lab) -> None:
+def build(lab: Lab, say: Callable[[str], None] = unheard) -> None:
     """Compile every release and fetch the broker's jars; BadInput with Maven's last lines if it fails."""
-    log = lab.run_dir / "logs" / "build.log"
+    log = build_log(lab)
     log.parent.mkdir(parents=True, exist_ok=True)
     command = ["mvn", "-q", "-B", "-f", str(lab.apps / "pom.xml"), "package", "-DskipTests"]
-    with log.open("w", encoding="utf-8") as out:
-        code = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, timeout=_BUILD_S, check=False
-        ).returncode
+    with log.open("wb") as out:
+        maven = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+        code = exit_of(maven, _BUILD_S, say, f"Maven builds tests/apps: {log}")
     if code:
         raise BadInput(
             f"Maven could not build tests/apps (exit {code}); its last lines ({log}):", *log_tail(log).splitlines()
         )
+
+
+def build_log(lab: Lab) -> Path:
+    """What Maven prints while it builds."""
+    return lab.logs / "build.log"
 
 
 def program(lab: Lab, name: str) -> Program:
@@ -122,19 +127,36 @@ def streams(lab: Lab, number: int) -> StreamsReading | Missing:
     return read_streams(lab.metrics_url(number))
 
 
-def wait_running(lab: Lab, supervisor: Supervisor, names: Sequence[str], limit_s: float = _RUNNING_S) -> float:
+def addresses(lab: Lab, names: Sequence[str]) -> str:
+    """Where the instances report what they do."""
+    return ", ".join(lab.metrics_url(number) for number in range(1, len(names) + 1))
+
+
+def wait_running(
+    lab: Lab,
+    supervisor: Supervisor,
+    names: Sequence[str],
+    limit_s: float = _RUNNING_S,
+    say: Callable[[str], None] = unheard,
+) -> float:
     """Return when every instance reports RUNNING; returns seconds. Else Unreachable with each one's last report."""
     said: dict[str, str] = {}
+    states = dict.fromkeys(names, "does not answer")
+    waiting = Waiting(limit_s, say)
 
     def running() -> bool:
+        waiting.count(
+            lambda: f"{', '.join(f'{name} {state}' for name, state in states.items())}: {addresses(lab, names)}"
+        )
         supervisor.require_running(*names)
         for number, name in enumerate(names, start=1):
             reading = streams(lab, number)
             said[name] = reading.missing if isinstance(reading, Missing) else reading.state
+            states[name] = "does not answer" if isinstance(reading, Missing) else reading.state
         return all(state == "RUNNING" for state in said.values())
 
     try:
         return until(running, limit_s, "instances RUNNING", poll_s=0.3)
     except Unreachable as error:
-        states = "; ".join(f"{name}: {state}" for name, state in said.items())
-        raise Unreachable(f"{error} ({states or 'no reading yet'}); read {lab.logs}{os.sep}orders-*.log") from None
+        last = "; ".join(f"{name}: {state}" for name, state in said.items())
+        raise Unreachable(f"{error} ({last or 'no reading yet'}); read {lab.logs}{os.sep}orders-*.log") from None

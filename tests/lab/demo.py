@@ -44,7 +44,7 @@ def up(lab: Lab, runbook: Shown, *, by_hand: bool, as_json: bool) -> int:
     parts = Parts(runbook.deployed, spark=True, customer_every=runbook.customer_every)
     stack = Stack(lab, parts, display.say)
     try:
-        _start(stack, runbook)
+        _start(stack, runbook, display)
     except BaseException:
         stack.down()
         raise
@@ -69,12 +69,12 @@ def exit_code(result: dict[str, Any]) -> int:
     return 3 if result["run"]["state"] == "success" and result["verdict"] == "inconclusive" else 1
 
 
-def _start(stack: Stack, runbook: Shown) -> None:
+def _start(stack: Stack, runbook: Shown, display: Display) -> None:
     stack.up()
-    stack.api().wait_for_dag(runbook.dag_id)
+    stack.api().wait_for_dag(runbook.dag_id, say=display.say)
     if runbook.new_outputs:
         kafka.create_topics(stack.lab.bootstrap, started_over.outputs(runbook.new_outputs).values())
-        start_neighbour(stack)
+        start_neighbour(stack, display.say)
     stack.start_traffic()
     time.sleep(_WARM_UP_S)
     stack.supervisor.require_running(TRAFFIC)
@@ -118,9 +118,9 @@ def _ids(stack: Stack, runbook: Shown) -> dict[str, dict[str, str]]:
 def _judged(stack: Stack, runbook: Shown, display: Display, run_id: str, state: str) -> report.Facts:
     lab, bootstrap = stack.lab, stack.lab.bootstrap
     began = time.monotonic()
-    display.say("stop the traffic and let the application finish")
+    display.say(f"stop the traffic and let the application finish: {bootstrap}")
     stack.stop_traffic()
-    kafka.wait_drained(bootstrap, APPLICATION)
+    kafka.wait_drained(bootstrap, APPLICATION, say=display.say)
     stack.seconds["drain"] = round(time.monotonic() - began, 1)
     began = time.monotonic()
     display.say("judge the outputs")

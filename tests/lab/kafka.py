@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from kstreams_runbooks.properties import dump
 
 from lab import brokers
 from lab.settings import Lab
-from lab.supervise import Program, Supervisor, until
+from lab.supervise import Program, Supervisor, Waiting, unheard, until
 
 PARTITIONS = 4
 INPUTS = ("orders", "customers")
@@ -70,11 +70,16 @@ def restart_broker(lab: Lab, supervisor: Supervisor, settings: Mapping[str, str]
     wait_for_broker(lab, supervisor)
 
 
-def wait_for_broker(lab: Lab, supervisor: Supervisor) -> None:
-    """Return when the broker answers, or all of them; Unreachable if one ended or it takes too long."""
+def wait_for_broker(lab: Lab, supervisor: Supervisor, say: Callable[[str], None] = unheard) -> None:
+    """Return when the broker answers, or all of them; Unreachable if one ended or it takes too long.
+
+    `say` counts the seconds, as in the other waits.
+    """
     admin = AdminClient({"bootstrap.servers": lab.bootstrap, **_QUIET})
+    waiting = Waiting(_READY_S, say)
 
     def ready() -> bool:
+        waiting.count(lambda: f"the broker does not answer yet: {lab.bootstrap}")
         supervisor.require_running(*broker_names(lab))
         try:
             return len(admin.list_topics(timeout=1).brokers) == lab.brokers
@@ -202,16 +207,24 @@ def lag(bootstrap: str, group: str) -> dict[str, int]:
         consumer.close()
 
 
-def wait_drained(bootstrap: str, group: str, limit_s: float = 120, orphan: str | None = None) -> float:
+def wait_drained(
+    bootstrap: str,
+    group: str,
+    limit_s: float = 120,
+    orphan: str | None = None,
+    say: Callable[[str], None] = unheard,
+) -> float:
     """Wait until the group has committed everything that can be read, twice in a row; returns seconds.
 
     `orphan` is a topic that the group has offsets on and no longer reads.
     """
     seen: dict[str, int] = {}
     good = 0
+    waiting = Waiting(limit_s, say)
 
     def drained() -> bool:
         nonlocal seen, good
+        waiting.count(lambda: f"group {group} has {sum(seen.values()):,} records left: {bootstrap}")
         seen = {place: left for place, left in lag(bootstrap, group).items() if place.rpartition("-")[0] != orphan}
         good = 0 if seen else good + 1
         return good > 1

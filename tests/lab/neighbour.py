@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lab import application, kafka
@@ -10,7 +10,7 @@ from lab.afresh import TELL_APART_S, forget_group
 from lab.application import TO_RELEASE, Deployed
 from lab.stack import Stack
 from lab.started_over import LONGER, internal, outputs
-from lab.supervise import until
+from lab.supervise import Waiting, unheard, until
 
 INSTANCE = f"{LONGER}-1"
 # The third port of metrics; the first two are those of the orders application.
@@ -30,7 +30,7 @@ def neighbour(stack: Stack) -> Iterator[None]:
         forget_group(stack.lab.bootstrap, LONGER)
 
 
-def start_neighbour(stack: Stack) -> None:
+def start_neighbour(stack: Stack, say: Callable[[str], None] = unheard) -> None:
     """Start it from nothing; return once it is RUNNING and has its internal topics."""
     lab = stack.lab
     shutil.rmtree(lab.instances / INSTANCE, ignore_errors=True)
@@ -40,7 +40,13 @@ def start_neighbour(stack: Stack) -> None:
     stack.supervisor.add(application.program(lab, INSTANCE))
     time.sleep(TELL_APART_S)
     stack.supervisor.start(INSTANCE)
-    until(lambda: is_running(stack) and bool(internal(lab.bootstrap, LONGER)), _RUNNING_S, f"{INSTANCE} is RUNNING")
+    waiting = Waiting(_RUNNING_S, say)
+
+    def running() -> bool:
+        waiting.count(lambda: f"{INSTANCE} is not RUNNING yet: {lab.metrics_url(_NUMBER)}")
+        return is_running(stack) and bool(internal(lab.bootstrap, LONGER))
+
+    until(running, _RUNNING_S, f"{INSTANCE} is RUNNING")
 
 
 def is_running(stack: Stack) -> bool:

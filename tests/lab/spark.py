@@ -3,7 +3,7 @@
 import os
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +14,7 @@ from kstreams_runbooks.frames.source import STARTED_WITH
 
 from lab.prerequisites import holder
 from lab.settings import CHECKOUT
-from lab.supervise import Program, Supervisor, until
+from lab.supervise import Program, Supervisor, Waiting, exit_of, log_tail, unheard, until
 
 JOBS = CHECKOUT / "spark_jobs"
 LAG_CHECK = JOBS / "lag_check.py"
@@ -38,14 +38,23 @@ LOOPBACK = {
 SHORT = {"spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"}
 
 
-def build_jars() -> None:
-    """Fetch the connector's jars with Maven if the pom is newer; BadInput if it fails."""
+def build_jars(log: Path | None = None, say: Callable[[str], None] = unheard) -> None:
+    """Fetch the connector's jars with Maven if the pom is newer; BadInput with its last lines if it fails.
+
+    `log` has what Maven prints, by default next to the jars.
+    """
     if _JARS.is_dir() and _JARS.stat().st_mtime > (JOBS / "pom.xml").stat().st_mtime:
         return
     command = ["mvn", "-q", "-B", "-f", str(JOBS / "pom.xml"), "package"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=_BUILD_S, check=False)
-    if done.returncode:
-        raise BadInput(f"Maven could not fetch Spark's jars (exit {done.returncode}): {done.stdout[-2000:]}")
+    log = log or JOBS / "target" / "build.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as out:
+        maven = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+        code = exit_of(maven, _BUILD_S, say, f"Maven fetches Spark's jars: {log}")
+    if code:
+        raise BadInput(
+            f"Maven could not fetch Spark's jars (exit {code}); its last lines ({log}):", *log_tail(log).splitlines()
+        )
 
 
 def jars() -> str:
@@ -106,10 +115,12 @@ def connect_program(port: int) -> Program:
     return Program(CONNECT, ("env", "-u", REMOTE, *connect_command(port, **{"spark.driver.extraJavaOptions": _SMALL})))
 
 
-def wait_connect(port: int, supervisor: Supervisor) -> None:
+def wait_connect(port: int, supervisor: Supervisor, say: Callable[[str], None] = unheard) -> None:
     """Return when the server listens; Unreachable if it ended or takes too long."""
+    waiting = Waiting(_READY_S, say)
 
     def ready() -> bool:
+        waiting.count(lambda: f"Spark Connect does not listen yet: sc://127.0.0.1:{port}")
         supervisor.require_running(CONNECT)
         return listens(port)
 

@@ -16,13 +16,14 @@ from lab import airflow, application, kafka, leftovers, prerequisites, spark
 from lab.airflow import Airflow
 from lab.application import Deployed
 from lab.settings import Lab
-from lab.supervise import Program, Supervisor, inherited
+from lab.supervise import Program, Supervisor, Waiting, inherited, unheard
 
 TRAFFIC = "traffic"
 DEFAULT_RATE = 300
 # A customer's update reaches every order of that customer through the join: the more customers, the fewer orders each,
 # and the longer traffic can run before updates alone are more than a small machine can do.
 DEFAULT_CUSTOMERS = 1_000
+_JOIN_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Parts:
 class Stack:
     """A stack that is up. Traffic is declared but not started: a test that needs it starts it."""
 
-    def __init__(self, lab: Lab, parts: Parts, say: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, lab: Lab, parts: Parts, say: Callable[[str], None] = unheard) -> None:
         self.lab = lab
         self.parts = parts
         self.supervisor = Supervisor(lab)
@@ -87,7 +88,7 @@ class Stack:
         _write_environment(lab.environment_file, settings)
         if parts.airflow:
             # Airflow creates its database while Maven builds.
-            with self._in_background("airflow-db", lambda: airflow.prepare(lab, self._environment)):
+            with self._in_background("airflow-db", lambda: airflow.prepare(lab, self._environment), airflow.MIGRATE_S):
                 self._build()
         else:
             self._build()
@@ -116,10 +117,10 @@ class Stack:
 
     def _build(self) -> None:
         if not self.parts.built:
-            with self._timed("build the application"):
-                application.build(self.lab)
+            with self._timed("build the application", application.build_log(self.lab)):
+                application.build(self.lab, self._say)
                 if self.parts.spark:
-                    spark.build_jars()
+                    spark.build_jars(self.lab.logs / "build-spark.log", self._say)
 
     def _launch(self) -> None:
         lab, parts = self.lab, self.parts
@@ -138,9 +139,9 @@ class Stack:
 
     def _wait(self) -> None:
         lab, parts = self.lab, self.parts
-        with self._timed("start the broker"):
+        with self._timed("start the broker", lab.bootstrap):
             self.supervisor.start(*kafka.broker_names(lab))
-            kafka.wait_for_broker(lab, self.supervisor)
+            kafka.wait_for_broker(lab, self.supervisor, self._say)
             if parts.deployed:
                 kafka.create_topics(lab.bootstrap, parts.deployed.topics)
             parts.prepared()
@@ -150,31 +151,36 @@ class Stack:
         if parts.spark:
             self.supervisor.start(spark.CONNECT)
         if parts.deployed:
-            with self._timed("start the application"):
-                self.supervisor.start(*parts.deployed.names)
-                application.wait_running(lab, self.supervisor, parts.deployed.names)
+            names = parts.deployed.names
+            with self._timed("start the application", application.addresses(lab, names)):
+                self.supervisor.start(*names)
+                application.wait_running(lab, self.supervisor, names, say=self._say)
         if parts.airflow:
-            with self._timed("wait for Airflow", f" at {lab.airflow_url}"):
+            with self._timed("wait for Airflow", lab.airflow_url):
                 airflow.wait_healthy(lab, self.supervisor, self._say)
             self.seconds["Airflow, from its start"] = round(time.monotonic() - began, 1)
         if parts.spark:
-            with self._timed("wait for Spark Connect"):
-                spark.wait_connect(lab.ports.connect, self.supervisor)
+            with self._timed("wait for Spark Connect", lab.spark_remote):
+                spark.wait_connect(lab.ports.connect, self.supervisor, self._say)
 
     def _components(self) -> tuple[str, ...]:
         second = (airflow.SECOND_SCHEDULER,) if self.parts.second_scheduler else ()
         return (*airflow.COMPONENTS, *second)
 
     @contextmanager
-    def _timed(self, what: str, where: str = "") -> Iterator[None]:
-        self._say(f"{what}{where}")
+    def _timed(self, what: str, where: str | Path) -> Iterator[None]:
+        """Keep the seconds of a wait; `where` is the address of what is waited for, or the log of what is built."""
+        self._say(f"{what}: {where}")
         began = time.monotonic()
         yield
         self.seconds[what] = round(time.monotonic() - began, 1)
 
     @contextmanager
-    def _in_background(self, what: str, work: Callable[[], None]) -> Iterator[None]:
-        """Run `work` in parallel with the body, and raise its error at the end of the body."""
+    def _in_background(self, what: str, work: Callable[[], None], limit_s: float) -> Iterator[None]:
+        """Run `work` in parallel with the body, and raise its error at the end of the body.
+
+        It ends within `limit_s`, and its log has its name.
+        """
         failed: list[BaseException] = []
         began = time.monotonic()
 
@@ -190,7 +196,10 @@ class Stack:
         try:
             yield
         finally:
-            thread.join()
+            waiting = Waiting(limit_s, self._say)
+            while thread.is_alive():
+                waiting.count(lambda: f"{what} has not ended: {self.lab.logs / what}.log")
+                thread.join(_JOIN_S)
         if failed:
             raise failed[0]
 

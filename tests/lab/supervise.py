@@ -205,6 +205,26 @@ class Waiting:
             self._say(f"{now - self._began:.0f} of {self._limit_s:.0f} s: {what()}")
 
 
+def unheard(_: str) -> None:
+    """For a wait that nobody watches."""
+
+
+def exit_of(process: "subprocess.Popen[bytes]", limit_s: float, say: Callable[[str], None], what: str) -> int:
+    """Return the exit code of a program that ends by itself; `say` counts the seconds. It does not outlive the wait."""
+    waiting = Waiting(limit_s, say)
+
+    def ended() -> bool:
+        waiting.count(lambda: what)
+        return process.poll() is not None
+
+    try:
+        until(ended, limit_s, what)
+    finally:
+        process.kill()
+        code = process.wait()
+    return code
+
+
 def inherited(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The caller's environment without variables that would affect a stack."""
     ours = ("AIRFLOW", "KSTREAMS_RUNBOOKS", "DEMO_", "PYTHON", "_AIRFLOW", "SPARK_", "PYSPARK_")

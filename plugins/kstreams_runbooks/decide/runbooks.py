@@ -163,6 +163,11 @@ def longest_h(name: str) -> float:
     return next((row.longest_h for row in RUNBOOKS if row.name == name), _OTHER_LONGEST_H)
 
 
+def may_change(name: str) -> bool:
+    """Whether a run of a DAG may change its application, as any may that is not in the table; the others only read."""
+    return next((bool(row.plan) for row in RUNBOOKS if row.name == name), True)
+
+
 def plan_decisions() -> tuple[str, ...]:
     """The decisions that make a plan, by name."""
     own = (row.plan for row in RUNBOOKS if row.plan)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.model.runs.plan import Plan, SidePart
 
 
@@ -14,10 +15,16 @@ def plan_lines(plan: Plan) -> list[str]:
         *(f"{who}: expected gap {gap_s[0]}–{gap_s[1]} s ({why})" for who, gap_s, why in _gaps(plan)),
         f"worst case: {plan.worst_case}",
         *(f"{finding.severity}: {finding.message}" for finding in plan.findings),
-        *(f"undo {line}" for line in plan.undo),
+        *undo_lines(plan),
         *(f"after this run, triggered again: {line}" for line in plan.then),
         f"plan {plan.digest}",
     ]
+
+
+def undo_lines(plan: Plan) -> list[str]:
+    """What takes the run of a plan back; an undo itself has no undo."""
+    begins = "an undo has no undo: " if plan.runbook == UNDO else "undo "
+    return [f"{begins}{line}" for line in plan.undo]
 
 
 def before_after(plan: Plan) -> list[str]:
@@ -34,7 +41,7 @@ def _of_part(plan: Plan, part: SidePart) -> Iterator[str]:
         paths.setdefault(changed, []).append(at_start.instance)
     for path, names in paths.items():
         then = " → ".join(path) if len(path) > 1 else f"{path[0]}, as before"
-        back = f"; undo sets back {path[0]}" if len(path) > 1 else ""
+        back = f"; undo sets back {path[0]}" if len(path) > 1 and plan.runbook != UNDO else ""
         yield f"{', '.join(names)}: {then}{back}"
 
 

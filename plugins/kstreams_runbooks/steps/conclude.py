@@ -48,6 +48,7 @@ def conclude() -> None:
         code = exit_code(outcome.outcome)
         left = {"outcome": str(outcome.outcome), "sentence": outcome.sentence, "exit_code": code, "head": head}
         left |= {"next": list(action.lines), "manually": list(action.manually)}
+        left |= {"changed": bool(cards_that_count(run))}
         leave(context, "return_value", left | ({"plan": shown_plan(run)} if run.dry_run else {}))
         if outcome.outcome is RunOutcome.DRY_RUN:
             run.say(f"the evidence: {evidence_command(run.record)}")

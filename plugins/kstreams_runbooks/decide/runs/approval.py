@@ -16,6 +16,9 @@ from kstreams_runbooks.model.times import utc, utc_minute
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import LONGEST_SENTENCE, code, first_of, markdown, why_no_reason
 
+# Airflow may take no answer of an operator; a run that is marked itself ends without its outcome and its way back.
+OR_MARKED = "whoever may not answer marks this task (not the run) failed"
+
 
 class Label(StrEnum):
     """The beginning of a line of a question; code that parses the text again looks for these."""
@@ -198,7 +201,7 @@ def approval_body(
         labelled(Label.OTHER_LIMITS, limits) if limits else "",
         labelled(
             Label.REJECT_MEANS if on == APPROVE else f"{stop!r} means",
-            f"{_rejected(cards, second=bounce > 1)}; the run ends failed",
+            f"{_rejected(cards, second=bounce > 1)}; the run ends failed; {OR_MARKED}",
         ),
         asked_by(asking),
         last_line(asking, plan.digest),

@@ -44,6 +44,17 @@ def approve_command(record: RunRecord, option: str = "") -> str:
     return pasted(["kstreams-runbooks", "approve", record.name, *(["--option", option] if option else [])], links=False)
 
 
+def unpause_command(dag_id: str) -> str:
+    """Airflow's own command that lets runs of a DAG begin."""
+    return pasted(["airflow", "dags", "unpause", dag_id], links=False)
+
+
+def why_paused(dag_id: str) -> str:
+    """Why a run of a paused DAG is not triggered, with the command that unpauses it."""
+    waits = "is paused in Airflow, a run would wait in the queue"
+    return f"runbook {dag_id}: {waits}; unpause it first: {unpause_command(dag_id)}"
+
+
 def evidence_command(record: RunRecord) -> str:
     """The command that prints the evidence of a run."""
     return pasted(["kstreams-runbooks", "evidence", record.name], links=False)

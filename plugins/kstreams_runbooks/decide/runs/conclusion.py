@@ -1,11 +1,16 @@
 """The outcome of a run, from its writes and its proofs: never from the colour of its tasks."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.wording import first_of
+
+# The end of a sentence about an agent: each instance has another one, and may have the same cause.
+_ADDRESS = re.compile(r" \(([a-z]+://[^\s()]+)\)$")
 
 
 class RunOutcome(StrEnum):
@@ -95,14 +100,37 @@ def _unwell(facts: RunFacts, cause: str) -> Iterator[str]:
         why = "; ".join(more) if more else "for the same cause"
         yield f"how {', '.join(facts.touched)} is now cannot be read: {why}"
     known = {one.instance: one for reading in readings if not isinstance(reading, Missing) for one in reading.instances}
-    for name in facts.touched:
-        instance = known.get(name)
-        if instance is None:
-            if not unread:
-                yield f"instance {name} was not read"
-        elif said := instance.down or instance.silent:
-            # The cause may be that of the failed gate already.
-            if said not in cause:
-                yield said
-        elif isinstance(instance.streams, StreamsReading) and instance.streams.state != "RUNNING":
-            yield f"{name} is in {instance.streams.state} (expected RUNNING)"
+    touched = [(name, known.get(name)) for name in facts.touched]
+    said = {name: "" if unread and instance is None else _how_unwell(name, instance) for name, instance in touched}
+    yield from _new_ones({name: sentence for name, sentence in said.items() if sentence}, cause)
+
+
+def _how_unwell(name: str, instance: InstanceReading | None) -> str:
+    """Why an instance is not RUNNING, None if it is not among those that were read; empty if it runs."""
+    if instance is None:
+        return f"{name} was not read"
+    if why := instance.down or instance.silent:
+        return why
+    if isinstance(instance.streams, StreamsReading) and instance.streams.state != "RUNNING":
+        return f"{name} is in {instance.streams.state} (expected RUNNING)"
+    return ""
+
+
+def _new_ones(said: Mapping[str, str], cause: str) -> Iterator[str]:
+    """The sentences about instances, by instance, as one for all with the same cause; none that `cause` has."""
+    alike: dict[str, dict[str, str]] = {}
+    for name, sentence in said.items():
+        alike.setdefault(_ADDRESS.sub("", sentence).removeprefix(name), {})[name] = sentence
+    for same, of in alike.items():
+        # The cause may be that of the failed gate already, which has it for one instance or for all.
+        new = {name: sentence for name, sentence in of.items() if sentence not in cause}
+        if new and _one_for_all(of, same) not in cause:
+            yield _one_for_all(new, same)
+
+
+def _one_for_all(said: Mapping[str, str], same: str) -> str:
+    """The sentences about instances, by instance, as one; `same` is what each has behind its name."""
+    found = filter(None, map(_ADDRESS.search, said.values()))
+    at = first_of(tuple(dict.fromkeys(one[1] for one in found)))
+    each = ": each" if len(said) > 1 and not same.startswith(":") else ""
+    return f"{', '.join(said)}{each}{same}{f' ({at})' if at else ''}"

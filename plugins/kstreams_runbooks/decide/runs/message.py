@@ -112,7 +112,8 @@ def drifted(about: About, at_ms: int, *, digest: str, reasons: Sequence[str]) ->
         Kind.DRIFTED,
         f"{about.occasion}/{digest}",
         f"{about.record.dag_id}: its plan is void",
-        (*reasons, f"Plan {digest} of this run is void: its next step that would change anything refuses."),
+        reasons,
+        (f"Plan {digest} of this run is void: its next step that would change anything refuses.",),
         command=trigger_command(about.record),
         at_ms=at_ms,
     )
@@ -144,7 +145,8 @@ def inputs_held(
         Kind.INPUTS_HELD,
         f"{about.occasion}/{held.application}/{held.since_ms}/{days}",
         f"{record.dag_id} holds {first_of(held.inputs)}",
-        (*_lines(sentence), *ways),
+        _lines(sentence),
+        ways,
         command=command,
         at_ms=at_ms,
     )
@@ -172,13 +174,9 @@ def ended(
         kind,
         about.occasion,
         f"{about.record.dag_id} {conclusion.outcome}",
-        (
-            *_lines(conclusion.sentence),
-            *action.lines,
-            *emergencies,
-            f"Evidence head: {head}",
-            *(action.manually if stopped else ()),
-        ),
+        _lines(conclusion.sentence),
+        (*action.lines, *emergencies, f"Evidence head: {head}"),
+        action.manually if stopped else (),
         command=action.command or evidence_command(about.record),
         at_ms=at_ms,
     )
@@ -200,13 +198,16 @@ def _made(
     kind: Kind,
     occasion: str,
     headline: str,
-    lines: Sequence[str],
+    said: Sequence[str],
+    kept: Sequence[str] = (),
+    last: Sequence[str] = (),
     *,
     command: str,
     at_ms: int,
     deadline_ms: int | None = None,
     link: str = "",
 ) -> Notification:
+    """A message: `said` comes first and gives way to `kept`, the next action; `last` has the room that is left."""
     record, link = about.record, link or about.link
     dry = "DRY RUN " if record.dry_run else ""
     tail = [
@@ -215,10 +216,13 @@ def _made(
         f"{_COMMAND}{command}",
         *([f"{_LINK}{link}"] if link else []),
     ]
-    text = [one_line(line) for line in lines if line.strip()]
+    rest = evidence_command(about.record)
+    begin, middle, end = ([one_line(line) for line in part if line.strip()] for part in (said, kept, last))
     room = MOST_LINES - len(tail)
-    if len(text) > room:
-        text = [*text[: room - 1], f"… and {len(text) - room + 1} lines more: {evidence_command(about.record)}"]
+    # Of a part that is cut its first line is left, and how many more there are.
+    middle = _first(middle, room - min(len(begin), 2) - min(len(end), 2), rest)
+    begin = _first(begin, room - len(middle) - min(len(end), 2), rest)
+    text = [*begin, *middle, *_first(end, room - len(middle) - len(begin), rest)]
     return Notification(
         about=record.run_key,
         kind=kind,
@@ -234,6 +238,13 @@ def _made(
         deadline_ms=deadline_ms,
         at_ms=at_ms,
     )
+
+
+def _first(lines: list[str], most: int, rest: str) -> list[str]:
+    """At most so many lines; the last one of more has their number, and the command that shows the `rest`."""
+    if len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], f"… and {len(lines) - most + 1} lines more: {rest}"]
 
 
 def one_line(text: str) -> str:

@@ -7,6 +7,7 @@ from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.sdk.execution_time import task_runner
 from airflow.sdk.execution_time.comms import ErrorResponse, TriggerDagRun
 
+from kstreams_runbooks.decide.runs.commands import why_paused
 from kstreams_runbooks.errors import Refused
 
 
@@ -18,7 +19,7 @@ def start_run(dag_id: str, run_id: str, conf: Mapping[str, Any], note: str) -> b
     """
     try:
         if task_runner.RuntimeTaskInstance.get_dag(dag_id).is_paused:
-            raise Refused(f"runbook {dag_id}: is paused in Airflow, a run would wait in the queue; unpause it first")
+            raise Refused(why_paused(dag_id))
         answer = task_runner.SUPERVISOR_COMMS.send(
             TriggerDagRun(dag_id=dag_id, run_id=run_id, conf=dict(conf), note=note)
         )

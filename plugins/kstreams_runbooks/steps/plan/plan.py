@@ -28,6 +28,7 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Missin
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Verdict
+from kstreams_runbooks.present.plan_lines import undo_lines
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.code import code_digest
@@ -91,8 +92,8 @@ def store(run: Run, made: Plan, taken_by: str = "observe") -> None:
         run.say(f"after this run, triggered again: {later}")
     for cost in (cost for part in made.parts for cost in part.costs):
         run.say(f"{cost.instance}: expected gap {cost.gap_s[0]}–{cost.gap_s[1]} s ({cost.why})")
-    for line in made.undo:
-        run.say(f"undo {line}")
+    for line in undo_lines(made):
+        run.say(line)
     run.say(f"plan {made.digest}")
     if not run.dry_run:
         take_hold(run, resources(run), changes=False)

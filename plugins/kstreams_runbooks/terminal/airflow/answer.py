@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kstreams_runbooks.decide.runs.answers import APPROVE, DELETING, REJECT, meant
-from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
 from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG
 from kstreams_runbooks.wording import outside, sentence, why_no_reason
@@ -53,7 +53,8 @@ def approve(
 def reject(run: str, option: str | None, reason: str, airflow_url: str, airflow_user: str) -> None:
     """Reject the open question of RUN (a run id, or dag_id/run_id) as this login: the run ends.
 
-    The question is printed first. The reason is added to the run's note in Airflow.
+    The question is printed first. The reason goes with the answer, or into the run's note. A login that may not answer
+    stops the run by marking the task that asks as failed in Airflow.
     """
     given = {_REASON: _checked("--reason", reason)}
     _answer(airflow_at(airflow_url, airflow_user), run, option, REJECT, given)
@@ -85,16 +86,31 @@ def _answer(api: "AirflowApi", run: str, option: str | None, usual: str, given: 
     lacking = [name for name, text in given.items() if text and name not in fields]
     if _EMERGENCY in lacking:
         raise BadInput(f"--emergency-reason: {question.task} has no field for it; leave it out")
-    if _REASON in lacking:
-        api.add_note(dag_id, run_id, f"{api.login}: {option} at {question.task}: {given[_REASON]}")
     params = {name: text for name, text in given.items() if text and name in fields}
     try:
         api.answer(dag_id, run_id, question.task, option, params)
     except Refused as error:
         who = f"; may answer: {question.may_answer}" if question.may_answer else ""
-        raise Refused(f"{question.task} of run {run_id}: {error}{who}") from None
+        stop = _or_marked(api, dag_id, run_id, question.task)
+        raise Refused(f"{question.task} of run {run_id}: {error}{who}; {stop}") from None
+    if _REASON in lacking:
+        _note(api, dag_id, run_id, f"{api.login}: {option} at {question.task}: {given[_REASON]}")
     stops = option == pending["options"][-1]
     click.echo(sentence(_judged(api, dag_id, run_id, question.task, option, stops=stops)))
+
+
+def _or_marked(api: "AirflowApi", dag_id: str, run_id: str, task_id: str) -> str:
+    """How a login that may not answer stops a run: `conclude` runs then, but not if the run itself is marked."""
+    page = api.page_of(dag_id, run_id)
+    return f"to stop the run without an answer, mark {task_id} (not the run) as failed in Airflow ({page})"
+
+
+def _note(api: "AirflowApi", dag_id: str, run_id: str, line: str) -> None:
+    """Add a line to the run's note; the answer was given before, and counts without it."""
+    try:
+        api.add_note(dag_id, run_id, line)
+    except RunbookError as error:
+        click.echo(sentence(f"run {run_id}: answered, but the reason is not in the run's note: {error}"), err=True)
 
 
 def _option(run_id: str, pending: Mapping[str, Any], wanted: str, *, named: bool) -> str:
@@ -126,7 +142,8 @@ def _judged(api: "AirflowApi", dag_id: str, run_id: str, task_id: str, option: s
             question = question_of(again[0], api)
             why = question.why or f"the answer {option!r} of {api.login} did not count; its log has the reason"
             who = f" (may answer: {question.may_answer})" if question.may_answer else ""
-            raise Refused(f"{task_id} of run {run_id} asks again{who}: {why}")
+            stop = f"; {_or_marked(api, dag_id, run_id, task_id)}" if stops else ""
+            raise Refused(f"{task_id} of run {run_id} asks again{who}: {why}{stop}")
         state = api.tasks(dag_id, run_id)[task_id]["state"]
         if state == "success" or (stops and state == "failed"):
             return f"{task_id} of run {run_id}: answered {option!r}, the task is {state}"

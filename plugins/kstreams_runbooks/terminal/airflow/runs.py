@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kstreams_runbooks.decide.runs.commands import UNDO
+from kstreams_runbooks.decide.runbooks import may_change
+from kstreams_runbooks.decide.runs.commands import UNDO, unpause_command
+from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.next_action import INDENT
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.runs.ledger import airflow_run
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
 from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG, application_of
 from kstreams_runbooks.terminal.columns import columns, shown
@@ -35,8 +38,9 @@ def runs(open_only: bool, form: str, airflow_url: str, airflow_user: str) -> Non
     """List the newest runs of every runbook (or all open ones), oldest first, with their outcome or current step.
 
     An open run shows since when and for whom it waits, with --open also the present text of its question, which
-    Airflow's page may not have. A run in the queue of a paused DAG shows what to do, and the newest run of an
-    application that has ended how it goes on, how it goes back, and what a person can do manually.
+    Airflow's page may not have. A run in the queue of a paused DAG shows what to do. One that has ended shows how it
+    goes on, how it goes back, and what a person can do manually, until a later run has changed its application, or
+    has taken it back.
     """
     api = airflow_at(airflow_url, airflow_user)
     paused = api.dags(RUNBOOK_TAG)
@@ -72,6 +76,8 @@ def _described(api: "AirflowApi", run: Mapping[str, Any], *, is_paused: bool) ->
         "sentence": ended and ended.sentence,
         "next": list(ended.next) if ended else [],
         "manually": list(ended.manually) if ended else [],
+        "changed": ended.changed if ended else None,
+        "undoes": conf.get("run") if dag_id == UNDO else None,
         "asked_by": run["triggering_user_name"],
         "since": run["start_date"] or run["queued_at"],
         "ended": None if is_open else run.get("end_date"),
@@ -94,14 +100,31 @@ def _undone(api: "AirflowApi", dag_id: str, conf: Mapping[str, Any]) -> str | No
 
 
 def _with_next(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same runs, oldest first, without the next action of one that a later run of its application followed."""
-    # The conf of a run may have any JSON in the place of a name.
-    names = [str(run["application"]) for run in runs]
-    newest = {name: place for place, (name, run) in enumerate(zip(names, runs, strict=True)) if not run["dry_run"]}
+    """The same runs, oldest first, without the next action of one that a later run makes useless."""
     return [
-        run if newest.get(name, place) <= place else run | {"next": [], "manually": []}
-        for place, (name, run) in enumerate(zip(names, runs, strict=True))
+        run | {"next": [], "manually": []} if any(_ends(run, later) for later in runs[place + 1 :]) else run
+        for place, run in enumerate(runs)
     ]
+
+
+def _ends(run: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
+    """Whether a later run has taken a run back, or has changed its application.
+
+    A dry run, one that only reads, was refused or has not ended leaves the run before it as it was, with its way back.
+    """
+    if later["dry_run"] or not may_change(later["dag_id"]):
+        return False
+    if later["outcome"] == RunOutcome.COMPLETED and _is_of(run, later["undoes"]):
+        return True
+    return bool(later["changed"]) and later["application"] == run["application"]
+
+
+def _is_of(run: Mapping[str, Any], name: Any) -> bool:
+    """Whether a run is the one that the form of an undo names; a form over the API may have any JSON there."""
+    if not isinstance(name, str):
+        return False
+    dag_id, run_id = airflow_run(name.strip()) if "/" in name else (run["dag_id"], name.strip())
+    return (dag_id, run_id) == (run["dag_id"], run["run_id"])
 
 
 def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None, *, whole: bool = False) -> str:
@@ -115,7 +138,7 @@ def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None, *, 
     lines = [f"{run['run_id']}: {_state(run)}", f"  {_what(run)}, {by}, {_times(run, now)}"]
     if run["state"] == "queued" and run["dag_paused"]:
         lines.append(f"  {run['dag_id']} is paused in Airflow: the run stays queued until it is not:")
-        lines.append(f"{INDENT}airflow dags unpause {run['dag_id']}")
+        lines.append(f"{INDENT}{unpause_command(run['dag_id'])}")
     if run["sentence"]:
         lines.append(f"  {run['sentence']}")
     lines += [line if line.startswith(INDENT) else f"  {line}" for line in (*run["next"], *run["manually"])]

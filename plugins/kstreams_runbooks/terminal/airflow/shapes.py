@@ -114,6 +114,7 @@ class Left(_Shape):
     plan: list[str] = Field(default_factory=list)
     next: list[str] = Field(default_factory=list)
     manually: list[str] = Field(default_factory=list)
+    changed: bool = False
 
 
 def require(shape: Any, value: Any, url: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kstreams_runbooks.decide.runs.commands import UNDO
+from kstreams_runbooks.decide.runs.commands import UNDO, why_paused
 from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.finite import FiniteRange
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
@@ -107,7 +107,7 @@ def _form(api: "AirflowApi", runbook: str) -> Mapping[str, Any]:
         raise BadInput(f"runbook {runbook}: unknown to Airflow; {nearest(runbook, known)} ({api.url})")
     dag = api.dag(runbook)
     if dag["is_paused"]:
-        raise Refused(f"runbook {runbook}: is paused in Airflow, a run would wait in the queue; unpause it first")
+        raise Refused(why_paused(runbook))
     fields: Mapping[str, Any] = dag["params"]
     return fields
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.runs.commands import clear_named
+from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.next_action import INDENT
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
@@ -15,6 +16,7 @@ _POLL_S = 3.0
 # Longer than a restart of Airflow.
 _AWAY_S = 300.0
 _ENDED = frozenset({"success", "failed"})
+_CHANGED = frozenset({str(RunOutcome.COMPLETED), str(RunOutcome.STOPPED)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class Ended:
     """The end of a run; `outcome` is None if it did not end in time; the exit code is that of errors.py.
 
     `plan` are the lines of a dry run's plan, empty for another run; `next` those of GO ON and GO BACK, and
-    `manually` those of the undo cards.
+    `manually` those of the undo cards; `changed` whether the run changed anything itself.
     """
 
     state: str
@@ -32,6 +34,7 @@ class Ended:
     plan: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
     manually: tuple[str, ...] = ()
+    changed: bool = False
 
 
 def wait(
@@ -83,9 +86,12 @@ def outcome_of(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
         require(Left, left, api.url)
         green = left["exit_code"] == 0
         if green == (state == "success"):
-            # A release from before a list was added did not leave it.
-            lists = (tuple(left.get(name, ())) for name in ("plan", "next", "manually"))
-            return Ended(state, left["outcome"], left["sentence"], left["exit_code"], *lists)
+            # A release from before a field was added did not leave it.
+            plan, on, manually = (tuple(left.get(name, ())) for name in ("plan", "next", "manually"))
+            changed = left.get("changed", left["outcome"] in _CHANGED)
+            return Ended(
+                state, left["outcome"], left["sentence"], left["exit_code"], plan, on, manually, changed=changed
+            )
         sentence = f"Airflow shows {state}, the run itself {left['outcome']}: it was marked manually; look at the run"
         return Ended(state, None, sentence, Inconclusive.exit_code, next=report)
     failed = api.xcom(dag_id, run_id, "conclude", "error")

@@ -165,7 +165,8 @@ def test_the_body_shows_every_limit_that_the_form_changed() -> None:
 def test_reject_means_what_stands_then(bounce: int, cards: tuple[Card, ...], sentence: str) -> None:
     """An approval that expired is asked again in the middle of a bounce: what is done is not undone by a reject."""
     means = "Reject means" if bounce == FIRST else "'stay on bounce 1' means"
-    assert line_of(body(bounce, cards=cards), means) == f"**{means}:** {sentence}"
+    marked = "whoever may not answer marks this task (not the run) failed"
+    assert line_of(body(bounce, cards=cards), means) == f"**{means}:** {sentence}; {marked}"
 
 
 def test_the_point_of_no_return_is_the_first_block() -> None:
@@ -187,7 +188,9 @@ def test_a_plan_that_deletes_for_good_begins_with_what_goes() -> None:
         "POINT OF NO RETURN: from stage 4 on, 4 topics (orders-a-changelog, orders-b-changelog, orders-c-changelog and "
         "1 more) and the records of 1 topic (totals) are deleted for good: no undo brings back what is in them"
     )
-    assert line_of(lines, "'delete nothing' means").endswith(":** nothing is changed; the run ends failed")
+    assert line_of(lines, "'delete nothing' means").startswith(
+        "**'delete nothing' means:** nothing is changed; the run ends failed; whoever may not answer"
+    )
     assert len(lines) <= 15
 
 

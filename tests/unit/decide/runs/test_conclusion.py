@@ -50,7 +50,7 @@ def test_a_step_that_was_killed_is_the_reason_not_the_last_verdict() -> None:
             reading(replace(instance("orders-1"), streams=Missing("no answer")), instance("orders-2")),
             "; orders-1: no answer; changed",
         ),
-        (reading(instance("orders-1")), "; instance orders-2 was not read; changed"),
+        (reading(instance("orders-1")), "; orders-2 was not read; changed"),
         (Missing("broker does not answer"), "; how orders-1, orders-2 is now cannot be read: broker does not answer;"),
     ],
     ids=["down", "in error", "without metrics", "not declared any more", "nothing could be read"],
@@ -69,6 +69,27 @@ def test_one_cause_is_named_once() -> None:
     dead = "orders-1 is DOWN (its process is stopped)"
     now = reading(down("orders-1"), instance("orders-2"))
     assert conclusion(replace(HALF, failures=(f"{dead}: expected running",), reading=now)).sentence.count(dead) == 1
+
+
+def test_many_instances_with_one_cause_have_one_sentence() -> None:
+    """24 sentences of one cause would leave no room in a message for the way on."""
+    names = tuple(f"orders-{number}" for number in range(1, 25))
+    silent = [
+        replace(instance(name), streams=Missing(f"Jolokia: no answer within 2 s (http://{name}:8778/jolokia)"))
+        for name in names[:20]
+    ]
+    at = "http://orders-1:8778/jolokia, http://orders-2:8778/jolokia, http://orders-3:8778/jolokia and 17"
+    rest = [down("orders-21"), down("orders-22"), instance("orders-23", state="ERROR")]
+    found = replace(HALF, touched=names, failures=("gate of orders-1: lag 7",), reading=reading(*silent, *rest))
+    sentence = conclusion(found).sentence
+    assert sentence == (
+        f"gate of orders-1: lag 7; {', '.join(names[:20])}: Jolokia: no answer within 2 s ({at} more); "
+        "orders-21, orders-22: each is DOWN (its process is stopped); orders-23 is in ERROR (expected RUNNING); "
+        "orders-24 was not read; changed so far: orders-1: bounce 1"
+    )
+    grouped = "orders-1, orders-2: no answer"
+    now = reading(*(replace(instance(name), streams=Missing("no answer")) for name in names[:2]))
+    assert conclusion(replace(HALF, failures=(grouped,), reading=now)).sentence.count("no answer") == 1
 
 
 def test_instances_that_run_well_or_were_not_touched_are_not_mentioned() -> None:

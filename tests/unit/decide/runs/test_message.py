@@ -8,11 +8,14 @@ from kstreams_runbooks.decide.runs.message import (
     MOST_LINES,
     About,
     approved_alone,
+    drifted,
     ended,
     held_too_long,
+    inputs_held,
     needs_you,
 )
 from kstreams_runbooks.decide.runs.next_action import NextAction
+from kstreams_runbooks.model.runs.held_inputs import HeldInputs
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.message import Kind, Notification
 
@@ -159,6 +162,47 @@ def test_many_instances_do_not_make_a_long_message() -> None:
     (long, *_) = told(["x" * 9_000 + "\n" + "y"]).lines
     assert len(long) == 500
     assert long.endswith("…")
+
+
+ACTION = NextAction(
+    ("GO ON: repair it:", f"    {ON}", "GO BACK: undo it:", "    kstreams-runbooks trigger undo r"), MANUALLY * 24, ON
+)
+
+
+@pytest.mark.parametrize("reasons", [1, 24, 120])
+def test_a_long_sentence_leaves_room_for_the_next_action(reasons: int) -> None:
+    """GO ON, GO BACK with their commands, and where the manual commands are."""
+    why = "; ".join(f"orders-{number}: {'no answer ' * 20}" for number in range(reasons))
+    action = replace(ACTION, manually=("MANUALLY, the last change first:", *ACTION.manually))
+    lines = ended(
+        ABOUT,
+        AT,
+        conclusion=Conclusion(RunOutcome.STOPPED, why),
+        drifted=False,
+        action=action,
+        emergencies=(),
+        head="ab12",
+    ).lines
+    assert len(lines) == MOST_LINES
+    assert lines[0].startswith("orders-0: no answer")
+    places = [lines.index(one) for one in (*ACTION.lines, "Evidence head: ab12", action.manually[0], f"Command: {ON}")]
+    assert places == sorted(places)
+    assert places[:5] == list(range(places[0], places[0] + 5))
+    more = [line for line in lines if line.endswith(" lines more: kstreams-runbooks evidence r")]
+    assert len(more) == 1 + (reasons > 1)
+
+
+def test_a_long_drift_and_inputs_held_for_long_leave_room_for_what_it_means() -> None:
+    """Reasons are cut; that the plan is void, and the ways back, are not."""
+    reasons = [f"topic zones-{number} has another id" for number in range(40)]
+    void = drifted(ABOUT, AT, digest="d1", reasons=reasons).lines
+    assert len(void) == MOST_LINES
+    assert void[10] == "Plan d1 of this run is void: its next step that would change anything refuses."
+    held = HeldInputs(RECORD.run_key, "demo", "orders", ("zones",), "switch", AT)
+    why = "; ".join("x" * 400 for _ in range(20))
+    told = inputs_held(ABOUT, AT, held=held, sentence=why, ended=True, action=ACTION).lines
+    assert len(told) == MOST_LINES
+    assert [line for line in told if line in ACTION.lines] == list(ACTION.lines)
 
 
 def test_a_long_sentence_loses_none_of_its_reasons() -> None:

@@ -103,7 +103,7 @@ def test_a_stopped_run_tells_the_way_back_and_nothing_else(
         "undo 1: orders-1 back to 3.4.1 (one restart)",
         "    supervisorctl restart orders-1",
     ]
-    assert left["return_value"]["outcome"] == "stopped, changed"
+    assert (left["return_value"]["outcome"], left["return_value"]["changed"]) == ("stopped, changed", True)
     assert left["return_value"]["exit_code"] == 1
 
 
@@ -149,6 +149,7 @@ def test_drift_is_told_as_drift(run: Run, told: Told, monkeypatch: pytest.Monkey
             "GO BACK: not needed, nothing is left to take back",
         ],
         "manually": [],
+        "changed": False,
     }
     assert f"Evidence head: {left['return_value']['head']}" in only["body"]
 
@@ -182,6 +183,7 @@ def test_a_completed_run_is_told_and_leaves_zero(run: Run, told: Told, monkeypat
         "head": head,
         "next": back,
         "manually": [],
+        "changed": True,
     }
 
 

@@ -19,9 +19,10 @@ class FakeAirflow:
 
     url, login = "http://airflow", "oncall"
 
-    def __init__(self, options: Sequence[str], state: str, error: Any = None) -> None:
+    def __init__(self, options: Sequence[str], state: str, error: Any = None, denies: str = "", **asked: Any) -> None:
         self.options, self.state = options, state
         self.answered, self.error = "", error
+        self.denies, self.asked, self.notes = denies, {"params": {"reason": None}} | asked, list[str]()
 
     def dag_ids(self, _: str) -> list[str]:
         """The DAG of the run."""
@@ -35,7 +36,7 @@ class FakeAirflow:
         """The question, until it has an answer."""
         task = {"dag_id": "undo", "dag_run_id": "r", "task_id": "asks", "state": "awaiting_input"}
         asked = {"task_instance": task, "subject": "asks", "created_at": "", "options": self.options}
-        return [] if self.answered else [asked | {"params": {"reason": None}}]
+        return [] if self.answered and self.state != "asks again" else [asked | self.asked]
 
     def xcom(self, *place: str) -> Any:
         """Why the task failed."""
@@ -46,8 +47,16 @@ class FakeAirflow:
         return f"{self.url}/r"
 
     def answer(self, _dag: str, _run: str, _task: str, option: str, params: Mapping[str, Any]) -> None:
-        """Keep the answer."""
+        """Keep the answer, unless this login may not answer."""
+        if self.denies == "answer":
+            raise Refused("mallory has no right to PATCH")
         self.answered, self.given = option, dict(params)
+
+    def add_note(self, _dag: str, _run: str, text: str) -> None:
+        """Keep the note, unless this login may not write one."""
+        if self.denies == "note":
+            raise Refused("oncall has no right to PATCH")
+        self.notes.append(text)
 
     def tasks(self, *_: str) -> dict[str, Any]:
         """The task that asked."""
@@ -63,9 +72,9 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Answered:
     monkeypatch.setattr(module, "_JUDGED_S", 0.0)
 
     def run(
-        command: Any, *words: str, options: Sequence[str], state: str = "success", error: Any = None
+        command: Any, *words: str, options: Sequence[str], state: str = "success", **other: Any
     ) -> tuple[FakeAirflow, Result]:
-        api = FakeAirflow(options, state, error)
+        api = FakeAirflow(options, state, **other)
         monkeypatch.setattr(module, "airflow_at", lambda *_: api)
         return api, CliRunner().invoke(command, ["r", *words])
 
@@ -107,3 +116,42 @@ def test_a_task_that_has_not_ended_has_not_judged(answered: Answered, state: str
     """Airflow tries it again after a system was away."""
     _, unknown = answered(approve, options=("Approve", "Reject"), state=state)
     assert isinstance(unknown.exception, Inconclusive)
+
+
+APPROVER = {"assigned_users": [{"name": "approver"}]}
+WITHOUT_FIELD: dict[str, Any] = {"params": {}} | APPROVER
+MARK = "to stop the run without an answer, mark asks (not the run) as failed in Airflow (http://airflow/r)"
+
+
+def test_an_answer_that_airflow_refuses_leaves_no_note(answered: Answered) -> None:
+    """It was never given; whoever may not answer reads how the run is stopped all the same."""
+    for command in (approve, reject):
+        api, refused = answered(
+            command, "--reason", "INC-12 is open", options=("Approve", "Reject"), denies="answer", **WITHOUT_FIELD
+        )
+        assert (api.answered, api.notes) == ("", [])
+        assert str(refused.exception) == (f"asks of run r: mallory has no right to PATCH; may answer: approver; {MARK}")
+
+
+def test_a_note_that_fails_does_not_hide_the_answer(answered: Answered) -> None:
+    """A login may answer and have no right to write a note: one line on stderr, and the answer's exit code."""
+    api, done = answered(
+        reject, "--reason", "INC-12", options=("Approve", "Reject"), state="failed", denies="note", **WITHOUT_FIELD
+    )
+    assert (done.exit_code, api.answered) == (0, "Reject")
+    assert done.stdout == "asks of run r: answered 'Reject', the task is failed\n"
+    assert done.stderr.splitlines()[-1] == (
+        "run r: answered, but the reason is not in the run's note: oncall has no right to PATCH"
+    )
+    api, _ = answered(reject, "--reason", "INC-12", options=("Approve", "Reject"), state="failed", **WITHOUT_FIELD)
+    assert api.notes == ["oncall: Reject at asks: INC-12"]
+
+
+def test_a_reject_that_does_not_count_reads_how_the_run_is_stopped(answered: Answered) -> None:
+    """Airflow takes an answer of an operator if it does not know the id of each approver."""
+    api, refused = answered(reject, "--reason", "INC-12", options=("Approve", "Reject"), state="asks again")
+    assert api.answered == "Reject"
+    assert "asks of run r asks again: " in str(refused.exception)
+    assert str(refused.exception).endswith(f"; {MARK}")
+    _, approved = answered(approve, options=("Approve", "Reject"), state="asks again")
+    assert MARK not in str(approved.exception)

@@ -64,6 +64,21 @@ def test_what_a_person_can_do_is_last(monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome_of(older, "library_bump", "r", "failed").manually == ()
 
 
+@pytest.mark.parametrize(
+    ("outcome", "left", "changed"),
+    [
+        ("stopped, changed", {}, True),
+        ("refused or rejected, nothing changed", {}, False),
+        ("inconclusive", {}, False),
+        ("inconclusive", {"changed": True}, True),
+        ("stopped, changed", {"changed": False}, False),
+    ],
+)
+def test_whether_a_run_changed_anything_is_what_it_left(outcome: str, left: dict[str, Any], changed: bool) -> None:
+    """A release from before that left its outcome alone."""
+    assert ended("failed", return_value=STOPPED | {"outcome": outcome} | left).changed is changed
+
+
 def ended(state: str, **left: Any) -> Ended:
     api: Any = FakeAirflow(state, **left)
     return outcome_of(api, "library_bump", "r", state)
