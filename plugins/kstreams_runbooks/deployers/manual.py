@@ -82,7 +82,7 @@ class ManualDeployer:
                 raise WriteRefused(f"{instance}: {'; '.join(found.obstacles)}")
 
     def check_build(self, instance: str, release: str, build: str) -> None:
-        """Nothing: no declaration says which build a release is."""
+        """Nothing: no declaration shows which build a release is."""
 
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - a person can
         """A request to a person is always possible."""

@@ -119,7 +119,7 @@ class CommandDeployer:
         self._guarded(instance, target)
 
     def check_build(self, instance: str, release: str, build: str) -> None:
-        """Nothing: no command says which build a release is."""
+        """Nothing: no command shows which build a release is."""
 
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:
         """BadInput if no clear_state command is declared, or only one that deletes more than these directories."""

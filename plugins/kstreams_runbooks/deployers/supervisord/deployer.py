@@ -103,7 +103,7 @@ class SupervisordDeployer:
         self._guarded(instance, target)
 
     def check_build(self, instance: str, release: str, build: str) -> None:
-        """Nothing: no setting says which build a release is."""
+        """Nothing: no setting shows which build a release is."""
 
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - as for all
         """Check the instance's directory as `clear_state` would: BadInput, WriteRefused."""

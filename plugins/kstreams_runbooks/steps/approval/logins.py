@@ -3,7 +3,7 @@
 from airflow.sdk.configuration import conf
 
 _SIMPLE = "airflow.api_fastapi.auth.managers.simple.simple_auth_manager.SimpleAuthManager"
-# Airflow's default is this auth manager with this user: a worker whose configuration says nothing else does not know
+# Airflow's default is this auth manager with this user: a worker whose configuration has nothing else does not know
 # whether the API server has another one.
 _DEFAULT = ["admin:admin"]
 
