@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.runs.answers import APPROVE, DELETING, REJECT, mea
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
 from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG
+from kstreams_runbooks.terminal.columns import columns, shown
 from kstreams_runbooks.wording import outside, sentence, why_no_reason
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def _checked(name: str, reason: str | None) -> str | None:
 
 
 def _answer(api: "AirflowApi", run: str, option: str | None, usual: str, given: Mapping[str, str | None]) -> None:
-    from kstreams_runbooks.terminal.airflow.question import question_of
+    from kstreams_runbooks.terminal.airflow.client import Denied
+    from kstreams_runbooks.terminal.airflow.question import question_of, without_addresses
 
     found = api.find_run(run, api.dag_ids(RUNBOOK_TAG))
     dag_id, run_id = found["dag_id"], found["dag_run_id"]
@@ -79,8 +81,8 @@ def _answer(api: "AirflowApi", run: str, option: str | None, usual: str, given: 
         raise Refused(f"run {run_id}: has {len(asked)} open questions ({names}; expected: one); answer them in Airflow")
     [pending], question = asked, question_of(asked[0], api)
     option = _option(run_id, pending, option or usual, named=option is not None)
-    for line in [question.sentence, *question.text]:
-        click.echo(line, err=True)
+    for line in (question.sentence, *map(without_addresses, question.text)):
+        click.echo(shown(line, columns()), err=True)
     # A form refuses an answer with a field that it does not have.
     fields = pending.get("params") or {}
     lacking = [name for name, text in given.items() if text and name not in fields]
@@ -89,10 +91,12 @@ def _answer(api: "AirflowApi", run: str, option: str | None, usual: str, given: 
     params = {name: text for name, text in given.items() if text and name in fields}
     try:
         api.answer(dag_id, run_id, question.task, option, params)
-    except Refused as error:
-        who = f"; may answer: {question.may_answer}" if question.may_answer else ""
+    except Denied:
+        who = f" (may answer: {question.may_answer})" if question.may_answer else ""
         stop = _or_marked(api, dag_id, run_id, question.task)
-        raise Refused(f"{question.task} of run {run_id}: {error}{who}; {stop}") from None
+        raise Refused(
+            f"{question.task} of run {run_id}: Airflow takes no answer of {api.login}{who}; use another login; {stop}"
+        ) from None
     if _REASON in lacking:
         _note(api, dag_id, run_id, f"{api.login}: {option} at {question.task}: {given[_REASON]}")
     stops = option == pending["options"][-1]

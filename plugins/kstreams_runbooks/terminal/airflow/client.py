@@ -294,8 +294,12 @@ class AirflowApi:
             raise BadInput(f"Airflow: {detail} ({self.url})")
         if answer.status_code in _DENIED:
             path = f"{answer.request.method} {answer.request.url.path}"
-            raise Refused(f"{self.login} has no right to {path}; use another login, or ask for the right ({self.url})")
+            raise Denied(f"{self.login} has no right to {path}; use another login, or ask for the right ({self.url})")
         raise Refused(f"Airflow: HTTP {answer.status_code} {detail} ({self.url})")
+
+
+class Denied(Refused):
+    """The login has no right to a request."""
 
 
 def _whole(answer: httpx.Response) -> httpx.Response:

@@ -11,6 +11,8 @@ from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.shapes import AskedNow, require
 from kstreams_runbooks.wording import outside, sentence, unmarked
 
+_LINK = re.compile(r"\[([^\]]+)\]\(https?://[^)\s]+\)")
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -60,6 +62,11 @@ def question_of(pending: Mapping[str, Any], api: AirflowApi) -> Question:
         why=sentence(now.get("why") or ""),
         text=tuple(line for line in map(sentence, unmarked(body).splitlines()) if line.strip()),
     )
+
+
+def without_addresses(line: str) -> str:
+    """A line of a question without the addresses of its links."""
+    return _LINK.sub(r"\1", line)
 
 
 def _found(label: Label, body: str) -> str:

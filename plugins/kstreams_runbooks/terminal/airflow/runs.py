@@ -1,7 +1,6 @@
 """`runs`: the runs in progress or waiting for a person; check them before you deploy a new version of this project."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -27,7 +26,6 @@ _NEWEST = 20
 _OPEN = ("queued", "running")
 _IDLE = {None, "none", "success", "failed", "skipped", "upstream_failed", "removed"}
 _MINUTE_S = 60
-_LINK = re.compile(r"\[([^\]]+)\]\(https?://[^)\s]+\)")
 
 
 @click.command()
@@ -132,7 +130,7 @@ def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None, *, 
 
     With `whole` an open question has its present text.
     """
-    from kstreams_runbooks.terminal.airflow.question import Question
+    from kstreams_runbooks.terminal.airflow.question import Question, without_addresses
 
     by = f"asked by {run['asked_by']}" if run["asked_by"] else "asked by an unknown login"
     lines = [f"{run['run_id']}: {_state(run)}", f"  {_what(run)}, {by}, {_times(run, now)}"]
@@ -146,13 +144,9 @@ def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None, *, 
         waited = _span((now - datetime.fromisoformat(one["since"])).total_seconds())
         lines.append(f"  for {waited}: {Question(**one).sentence}")
         if whole:
-            lines += map(_as_prose, one["text"])
+            # Indented as no command is; the addresses are below.
+            lines += (f"   {without_addresses(line)}" for line in one["text"])
     return "\n".join(shown(line, width) for line in (*lines, f"  {run['link']}"))
-
-
-def _as_prose(line: str) -> str:
-    """A line of a question without the addresses of its links, which are below; indented as no command is."""
-    return "   " + _LINK.sub(r"\1", line)
 
 
 def _state(run: Mapping[str, Any]) -> str:

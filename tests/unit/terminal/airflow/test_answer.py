@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.terminal.airflow import answer as module
 from kstreams_runbooks.terminal.airflow.answer import approve, reject
+from kstreams_runbooks.terminal.airflow.client import Denied
 
 BOUNCE_2 = ("bounce 2: no way back", "stay on bounce 1")
 CHOICE = ("library_bump", "rolling_bounce", "none")
@@ -49,7 +50,7 @@ class FakeAirflow:
     def answer(self, _dag: str, _run: str, _task: str, option: str, params: Mapping[str, Any]) -> None:
         """Keep the answer, unless this login may not answer."""
         if self.denies == "answer":
-            raise Refused("mallory has no right to PATCH")
+            raise Denied("mallory has no right to PATCH")
         self.answered, self.given = option, dict(params)
 
     def add_note(self, _dag: str, _run: str, text: str) -> None:
@@ -124,13 +125,15 @@ MARK = "to stop the run without an answer, mark asks (not the run) as failed in 
 
 
 def test_an_answer_that_airflow_refuses_leaves_no_note(answered: Answered) -> None:
-    """It was never given; whoever may not answer reads how the run is stopped all the same."""
+    """It was never given; the refusal has who may answer, and how the run is stopped all the same."""
     for command in (approve, reject):
         api, refused = answered(
             command, "--reason", "INC-12 is open", options=("Approve", "Reject"), denies="answer", **WITHOUT_FIELD
         )
         assert (api.answered, api.notes) == ("", [])
-        assert str(refused.exception) == (f"asks of run r: mallory has no right to PATCH; may answer: approver; {MARK}")
+        assert str(refused.exception) == (
+            f"asks of run r: Airflow takes no answer of oncall (may answer: approver); use another login; {MARK}"
+        )
 
 
 def test_a_note_that_fails_does_not_hide_the_answer(answered: Answered) -> None:
@@ -155,3 +158,17 @@ def test_a_reject_that_does_not_count_reads_how_the_run_is_stopped(answered: Ans
     assert str(refused.exception).endswith(f"; {MARK}")
     _, approved = answered(approve, options=("Approve", "Reject"), state="asks again")
     assert MARK not in str(approved.exception)
+
+
+def test_the_question_fits_the_terminal(answered: Answered, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Broken to its width, without the addresses that its links have."""
+    monkeypatch.setenv("COLUMNS", "80")
+    body = (
+        "**Now:** "
+        + "orders-1 RUNNING on 3.4.1, " * 6
+        + "\n\n**Plan digest:** `ab12`; in [the run's note](http://airflow/r)"
+    )
+    _, done = answered(approve, options=("Approve", "Reject"), body=body)
+    lines = done.stderr.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[-1] == "Plan digest: ab12; in the run's note"
