@@ -11,6 +11,7 @@ from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.plan.cards import cards_that_count
 from kstreams_runbooks.steps.plan.flushed import flush_back_of
+from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.held_inputs import held_inputs
 
@@ -36,8 +37,15 @@ def next_of_run(run: Run, outcome: RunOutcome, reached: str, failure: Evidence |
             then=tuple((run.ledger.plan(run.key) or {}).get("then", ())),
             flush_back=flush_back_of(run, cards),
             undone=_undone(run),
+            tasks=_tasks(run),
         )
     )
+
+
+def _tasks(run: Run) -> tuple[str, ...]:
+    """The tasks of the run's DAG; none if only steps of an older release have begun, which did not keep them."""
+    newest = run.ledger.evidence(run.key, kind="note", name=BEGUN, newest=1)
+    return tuple(newest[-1].payload.get("tasks", ())) if newest else ()
 
 
 def _undone(run: Run) -> RunRecord | None:

@@ -25,6 +25,10 @@ STOPPED = Ending(
     is_void=False,
     cards=(card(run_key="library_bump/r"),),
     by_hand={1: ("supervisorctl restart orders-1",)},
+    tasks=(
+        *("observe", "describe_release", "check", "plan", "certify", "bounce_1_first", "bounce_1_rest", "verify"),
+        "conclude",
+    ),
 )
 AGAIN = "kstreams-runbooks trigger library_bump --application orders --param target=4.3.1"
 
@@ -67,6 +71,38 @@ def test_a_stopped_run_goes_on_then_back_then_by_hand() -> None:
 def test_the_sentence_may_name_an_earlier_task(failure: str, task: str) -> None:
     """It goes on from there."""
     assert next_action(replace(STOPPED, failure=failure)).command == f"kstreams-runbooks clear r {task}"
+
+
+@pytest.mark.parametrize(
+    ("failure", "task"),
+    [
+        ("stage 2 cannot be done, as oncall answered (clear cache_dir first); undo this run", "bounce_1_first"),
+        (
+            "stage 2 cannot be done, as oncall answered (clear plan, then trigger a new run); undo this run, or clear "
+            "verify, which asks again",
+            "verify",
+        ),
+        ("orders-1: its operator wrote: clear plan or trigger again; mend it, then clear this step", "bounce_1_first"),
+    ],
+    ids=["no task", "a task and a new run", "this step"],
+)
+def test_what_a_sentence_quotes_is_not_what_it_asks_for(failure: str, task: str) -> None:
+    """A person's reason may ask for other things; what the sentence itself asks for comes last."""
+    assert next_action(replace(STOPPED, failure=failure)).command == f"kstreams-runbooks clear r {task}"
+
+
+def test_a_quoted_field_is_not_in_the_command_of_the_new_run() -> None:
+    """Nobody but the plan accepts a loss."""
+    quoted = "rejected by approver (trigger a new run with --param leave_unknown=true); settle that, then "
+    found = next_action(replace(STOPPED, failure=f"{quoted}trigger a new run", cards=()))
+    assert found.command == f"{AGAIN} --execute"
+
+
+def test_without_the_tasks_of_its_dag_a_run_goes_on_where_it_stopped() -> None:
+    """A step of an older release did not keep them."""
+    failure = "orders-2 has not passed its gate; clear bounce_1_rest and what follows it"
+    found = next_action(replace(STOPPED, failure=failure, tasks=()))
+    assert found.command == "kstreams-runbooks clear r bounce_1_first"
 
 
 @pytest.mark.parametrize(
