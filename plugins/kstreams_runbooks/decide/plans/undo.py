@@ -16,7 +16,7 @@ from kstreams_runbooks.decide.plans.basis import (
     with_restore,
 )
 from kstreams_runbooks.decide.plans.flush import FLUSH
-from kstreams_runbooks.decide.plans.flush_back import flush_back_command
+from kstreams_runbooks.decide.plans.flush_back import WITHOUT_FLUSH, flush_back_command
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE
 from kstreams_runbooks.decide.plans.reset import RESET
 from kstreams_runbooks.decide.plans.undo_begins import begun_at_zero
@@ -167,7 +167,7 @@ def _flush_back(declared: DeclaredApplication, undone: Undone) -> str:
     return (
         f"run {undone.run_key} has begun to start {after.deployed}, which may have records in internal topics that "
         f"{before.deployed} does not read; a flush back loses none of them: {command}; to undo the run without "
-        "one (also if it does not run) and lose them, trigger a new run with --param without_flush=true"
+        f"one (also if it does not run) and lose them, trigger a new run with --param {WITHOUT_FLUSH}=true"
     )
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from kstreams_runbooks.decide.plans.flush_back import WITHOUT_FLUSH
 from kstreams_runbooks.decide.runs.commands import UNDO, clear_command, trigger_command, undo_command
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.errors import BadInput
@@ -30,8 +31,8 @@ class Ending:
     none) and `exit_code` that of its error; `tasks` are those of its DAG, empty if they are not known; `is_void`: the plan no longer matches the cluster. `cards` are all of its
     undo cards, first to last, and `by_hand` the commands of those about an instance, by their number; `held` are
     sentences about inputs that it still holds; `then` what the plan leaves to later runs. `flush_back` is the command
-    that takes back a flush whose new release has begun to run (empty for another run); `undone` is the run that an undo
-    takes back, as far as it is known.
+    that takes back a flush whose new release has begun to run (empty for another run; of an undo: the flush that it takes
+    back); `undone` is the run that an undo takes back, as far as it is known.
     """
 
     record: RunRecord
@@ -80,11 +81,14 @@ def _after_success(ending: Ending) -> tuple[tuple[str, ...], str]:
 
 def _go_on(ending: Ending, *, changed: bool) -> tuple[tuple[str, ...], str]:
     record, asked = ending.record, _asked(ending)
+    if ending.flush_back and record.dag_id == UNDO and f"{WITHOUT_FLUSH}=true" in ending.failure:
+        return _flush_first(ending), ending.flush_back
     # Once a run has a plan its form was read, and what is wrong is a declaration that was changed since.
     wrong_form = ending.exit_code == BadInput.exit_code and not changed and record.plan_digest is None
     if ending.is_void or wrong_form or not ending.reached or (asked and asked["new"]):
         wanted = _FIELD.match(ending.failure, asked.start()) if asked and asked["new"] else None
-        if wanted and not ending.is_void:
+        # What loses records is never the first command.
+        if wanted and wanted[1] != WITHOUT_FLUSH and not ending.is_void:
             # Such a field accepts something: the plan of a dry run shows what.
             command = trigger_command(_with(record, wanted[1], wanted[2]), execute=False)
             why = f"to go on with {wanted[1]}, start a new run (this one cannot go on), first as a dry run"
@@ -96,6 +100,18 @@ def _go_on(ending: Ending, *, changed: bool) -> tuple[tuple[str, ...], str]:
     command = clear_command(record, task_id)
     why = f"repair what is named above, then clear {task_id} and what follows it"
     return (f"GO ON: {why}:", INDENT + command), command
+
+
+def _flush_first(ending: Ending) -> tuple[str, ...]:
+    """How an undo goes on that was refused because a flush takes its run back without a loss."""
+    lossy = trigger_command(_with(ending.record, WITHOUT_FLUSH, "true"), execute=False)
+    return (
+        "GO ON: flush once more, to what ran before; first as a dry run:",
+        INDENT + ending.flush_back,
+        "or, if what the flush started does not run: undo it, and lose the records that no older release reads; first "
+        "as a dry run:",
+        INDENT + lossy,
+    )
 
 
 def _asked(ending: Ending) -> re.Match[str] | None:
@@ -122,6 +138,8 @@ def _back(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
     record = ending.record
     if record.dry_run:
         return ()
+    if record.dag_id == UNDO and not ending.cards and not ending.outcome.succeeded:
+        return ("GO BACK: not needed, this undo changed nothing; what it was to take back still stands",)
     if not left:
         return ("GO BACK: not needed, nothing is left to take back",)
     if record.dag_id == UNDO:
@@ -134,7 +152,7 @@ def _back(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
             "GO BACK: flush once more, to what ran before; first as a dry run:",
             INDENT + ending.flush_back,
             "or, if what it started does not run: undo it, and lose the records that no older release reads:",
-            INDENT + undo_command(record, "without_flush=true"),
+            INDENT + undo_command(record, f"{WITHOUT_FLUSH}=true"),
         )
     past = " (past the point of no return: it shows what still applies)" if any(map(_is_past, left)) else ""
     return (f"GO BACK: undo this run, first as a dry run{past}:", INDENT + undo_command(record))
