@@ -28,11 +28,12 @@ class Ending:
     """The end of a run as its ledger has it.
 
     `reached` is the task that began last (empty: none), `failure` the sentence with which it failed (empty: it left
-    none) and `exit_code` that of its error; `tasks` are those of its DAG, empty if they are not known; `is_void`: the plan no longer matches the cluster. `cards` are all of its
-    undo cards, first to last, and `by_hand` the commands of those about an instance, by their number; `held` are
-    sentences about inputs that it still holds; `then` what the plan leaves to later runs. `flush_back` is the command
-    that takes back a flush whose new release has begun to run (empty for another run; of an undo: the flush that it takes
-    back); `undone` is the run that an undo takes back, as far as it is known.
+    none) and `exit_code` that of its error; `tasks` are those of its DAG, empty if they are not known; `is_void`: the
+    plan no longer matches the cluster. `cards` are all of its undo cards, first to last, and `by_hand` the commands of
+    those about an instance, by their number; `held` are sentences about inputs that it still holds; `then` what the
+    plan leaves to later runs. `flush_back` is the command that takes back a flush whose new release has begun to run
+    (of an undo: the flush that it takes back; empty for another run); `undone` is the run that an undo takes back, as
+    far as it is known.
     """
 
     record: RunRecord

@@ -31,8 +31,8 @@ class StepUnreachable(SystemExit):
 RETRY_UNREACHABLE = ExceptionRetryPolicy(rules=[RetryRule(exception=StepFailed, action=RetryAction.FAIL)])
 
 
-# The ledger entry of each step that began: it distinguishes a step that ended from one that was killed. It has the tasks
-# of the DAG, because the check that concludes a run which Airflow has ended does not have its DAG.
+# The ledger entry of each step that began: it distinguishes a step that ended from one that was killed. It has the
+# tasks of the DAG: the check that concludes a run which Airflow has ended has no DAG.
 BEGUN = "begun"
 
 # The task that reports how a run ended.
