@@ -7,9 +7,6 @@ from kstreams_runbooks.decide.plans.flush import FLUSH
 from kstreams_runbooks.model.runs.plan import DeployedInstance
 from kstreams_runbooks.wording import pasted
 
-# The field of an undo that accepts the loss of these records.
-WITHOUT_FLUSH = "without_flush"
-
 
 def flush_back_command(
     application: str, before: DeployedInstance, after: DeployedInstance, form: Sequence[tuple[str, str]]

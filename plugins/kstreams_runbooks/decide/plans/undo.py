@@ -16,7 +16,7 @@ from kstreams_runbooks.decide.plans.basis import (
     with_restore,
 )
 from kstreams_runbooks.decide.plans.flush import FLUSH
-from kstreams_runbooks.decide.plans.flush_back import WITHOUT_FLUSH, flush_back_command
+from kstreams_runbooks.decide.plans.flush_back import flush_back_command
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE
 from kstreams_runbooks.decide.plans.reset import RESET
 from kstreams_runbooks.decide.plans.undo_begins import begun_at_zero
@@ -38,6 +38,7 @@ from kstreams_runbooks.decide.plans.undo_findings import (
 )
 from kstreams_runbooks.decide.plans.undo_order import UndoPart, in_order
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide, guard_of
+from kstreams_runbooks.decide.runbooks import WITHOUT_FLUSH
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories

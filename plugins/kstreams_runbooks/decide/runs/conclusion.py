@@ -31,9 +31,9 @@ class RunFacts:
     verdict of any step; `failures` the sentences of the step that ended the run (a step that failed and ran again is
     not it), `inconclusive` whether it failed for a reading that is missing; `reached` the last step that began;
     `touched` the instances that cards name; `saw` the last observation of a wait in that step. `ended_by` is how
-    Airflow ended the run before its own `conclude`, empty if it did not; `never_began` the sentence about a later step that
-    left no beginning, empty without one. `reading` is None if no final reading was
-    needed; `others` are those of the other applications whose instances were changed.
+    Airflow ended the run before its own `conclude`, empty if it did not; `never_began` the sentence about a later step
+    that left no beginning, empty without one. `reading` is None if no final reading was needed; `others` are those of
+    the other applications whose instances were changed.
     """
 
     dry_run: bool

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kstreams_runbooks.decide.plans.flush_back import WITHOUT_FLUSH
+from kstreams_runbooks.decide.runbooks import WITHOUT_FLUSH
 from kstreams_runbooks.decide.runs.commands import UNDO, clear_command, trigger_command, undo_command
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.errors import BadInput

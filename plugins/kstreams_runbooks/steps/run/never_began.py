@@ -24,8 +24,8 @@ def never_began(context: Mapping[str, Any], reached: str, *, answered: bool) -> 
     If none has failed, and `reached` ended well in Airflow without a sentence of its own (`answered`): the next one,
     which was marked manually. None if there is no such task, or if Airflow does not answer: then the ledger has to do.
     """
-    ti = context["ti"]
     try:
+        ti = context["ti"]
         order = list(context["dag"].task_ids)
         states = ti.get_task_states(dag_id=ti.dag_id, run_ids=[ti.run_id])[ti.run_id]
         later = order[order.index(reached) + 1 if reached else 0 : order.index(ti.task_id)]

@@ -23,7 +23,7 @@ def task_of(kind: str, side: str) -> str:
 def task_in(plan: Plan, stage: Stage) -> str:
     """The id of the task that takes a stage of this plan.
 
-    One task takes every stage that holds inputs, one every stage that lets them flow again, whatever their kind.
+    One task takes every stage that holds inputs, one every stage that lets them flow again, of any kind.
     """
     if stage in plan.pausing:
         return "pause_inputs"

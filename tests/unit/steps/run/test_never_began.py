@@ -38,7 +38,12 @@ def found(states: dict[str, str | None], error: Any = None, *, answered: bool = 
     return never_began(context, "approve_plan", answered=answered)
 
 
-GIVEN = {"plan": "success", "approve_plan": "success", "pause_inputs": "failed", "certify": "upstream_failed"}
+GIVEN: dict[str, str | None] = {
+    "plan": "success",
+    "approve_plan": "success",
+    "pause_inputs": "failed",
+    "certify": "upstream_failed",
+}
 
 
 def test_the_step_that_failed_is_named_with_what_it_said() -> None:
