@@ -146,6 +146,8 @@ RUNBOOKS: tuple[Runbook, ...] = (
 )
 # A DAG of a team's own that is built from the steps of this package: as most runbooks.
 _OTHER_LONGEST_H = 48
+# The field of an undo that accepts the loss of records which a flush back would keep.
+WITHOUT_FLUSH = "without_flush"
 # A dry run of any runbook ends with it.
 REHEARSED = "rehearsed"
 

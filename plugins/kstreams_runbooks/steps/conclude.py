@@ -1,8 +1,9 @@
 """The last step of every runbook: one outcome, from its writes and proofs."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from airflow.sdk import get_current_context, task
@@ -26,6 +27,7 @@ from kstreams_runbooks.steps.instances.watch_trigger import SAW
 from kstreams_runbooks.steps.plan.cards import cards_that_count
 from kstreams_runbooks.steps.plan.next_action import next_of_run
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, leave, reported
+from kstreams_runbooks.steps.run.never_began import NeverBegan, never_began
 from kstreams_runbooks.steps.run.note import note_end
 from kstreams_runbooks.steps.run.notify import emergencies, notify_all
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -39,7 +41,7 @@ def conclude() -> None:
     """Write how the run ended, release its holds, and fail the run unless it completed."""
     context = get_current_context()
     with reported(context, "judges how the run ended") as run:
-        outcome, action = close(run)
+        outcome, action = close(run, missed=partial(never_began, context))
         level = log_level(outcome.outcome)
         run.log_at(level, f"{outcome.outcome.upper()}: {outcome.sentence}")
         # Before the head of the journal is read: a note is an entry.
@@ -60,17 +62,25 @@ def conclude() -> None:
             raise StepFailed(code)
 
 
-def close(run: Run, ended_by: str = "") -> tuple[Conclusion, NextAction]:
+def close(
+    run: Run, ended_by: str = "", missed: Callable[..., NeverBegan | None] | None = None
+) -> tuple[Conclusion, NextAction]:
     """Write how a run ended and the next action, and release its holds.
 
-    `ended_by` is how Airflow ended it before its own `conclude`.
+    `ended_by` is how Airflow ended it before its own `conclude`; `missed` asks Airflow for a step that never began.
     """
-    facts = replace(facts_of(run), ended_by=ended_by)
+    facts, failure = replace(facts_of(run), ended_by=ended_by), _last_failure(run)
+    reached, late = facts.reached, None
+    if missed and not conclusion(facts).outcome.succeeded:
+        late = missed(reached, answered=failure is not None)
+    if late:
+        reached, failure = late.task_id, None
+        facts = replace(facts, never_began=late.sentence, inconclusive=late.exit_code in _NOBODY_CAN_SAY)
     if facts.touched and not conclusion(facts).outcome.succeeded:
         first, *others = [_last_look(side) for side in _touched_sides(run)]
         facts = replace(facts, reading=first, others=tuple(others))
     outcome = run.decide(conclusion, facts=facts)
-    action = next_of_run(run, outcome.outcome, facts.reached, _last_failure(run), is_void=has_drifted(run))
+    action = next_of_run(run, outcome.outcome, reached, failure, is_void=has_drifted(run))
     run.keep("note", NEXT, action)
     run.ledger.conclude(run.key, str(outcome.outcome), outcome.sentence, now_ms())
     run.ledger.release_holds(run.key)

@@ -117,7 +117,9 @@ def counts_of(document: Mapping[str, Any]) -> KeyCounts:
     try:
         found: KeyCounts = decode(KeyCounts, document.get("keys"))
     except ValueError:
-        raise Inconclusive("the answer of spark-submit has no counts of keys; look at the lines above") from None
+        raise Inconclusive(
+            "the answer of spark-submit has no counts of keys; look at what spark-submit printed"
+        ) from None
     return found
 
 

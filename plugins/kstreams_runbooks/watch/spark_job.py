@@ -73,7 +73,7 @@ def answered_by_job(
     """
     with _submission(name, kafka, ranges, options or {}) as (made, result):
         if not submit(made) and not result.is_file():
-            raise Inconclusive("spark-submit ended without an answer; its lines above show why")
+            raise Inconclusive("spark-submit ended without an answer; look at what it printed")
         document = _answer(result)
     if "error" in document:
         raise _MEANING.get(document.get("exit_code", 3), Inconclusive)(sentence(document["error"]))
@@ -142,5 +142,5 @@ def _answer(result: Path) -> dict[str, Any]:
     except BadInput as error:
         raise Inconclusive(f"the answer of spark-submit {error}") from None
     if not isinstance(document, dict) or not isinstance(document.get("error", ""), str):
-        raise Inconclusive("the answer of spark-submit is not an object of a job; look at the lines above")
+        raise Inconclusive("the answer of spark-submit is not an object of a job; look at what spark-submit printed")
     return document

@@ -3,6 +3,7 @@
 import logging
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.steps.conclude import close, log_level, tell
 from kstreams_runbooks.steps.run.contact import keep_contact
 from kstreams_runbooks.steps.run.ending import BEGUN
+from kstreams_runbooks.steps.run.never_began import NeverBegan
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from world.samples import card
 
@@ -98,3 +100,25 @@ def test_an_end_is_as_loud_as_it_is_bad() -> None:
         RunOutcome.STOPPED: logging.ERROR,
         RunOutcome.INCONCLUSIVE: logging.WARNING,
     }
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"), [(4, RunOutcome.INCONCLUSIVE), (0, RunOutcome.STOPPED)], ids=["ledger away", "worker died"]
+)
+def test_a_step_that_never_began_is_the_reason_not_the_one_before(run: Run, code: int, outcome: RunOutcome) -> None:
+    """That one ended well: clearing it would ask for an approval again."""
+    run.ledger.write_card(card(run_key=run.key, kind="topic_created", facts={}))
+    replace(run, task_id="approve_plan").keep("note", BEGUN, {"what": "asks"})
+    late = NeverBegan("bounce_1_first", "bounce_1_first did not begin: ledger: away", code)
+    asked: list[str] = []
+
+    def missed(reached: str, *, answered: bool) -> NeverBegan:
+        assert not answered
+        asked.append(reached)
+        return late
+
+    found, action = close(replace(run, task_id="conclude"), missed=missed)
+    assert asked == ["approve_plan"]
+    assert found.outcome is outcome
+    assert found.sentence.startswith("bounce_1_first did not begin: ledger: away; changed so far: ")
+    assert action.command == "kstreams-runbooks clear r bounce_1_first"

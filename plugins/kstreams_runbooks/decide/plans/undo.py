@@ -38,6 +38,7 @@ from kstreams_runbooks.decide.plans.undo_findings import (
 )
 from kstreams_runbooks.decide.plans.undo_order import UndoPart, in_order
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide, guard_of
+from kstreams_runbooks.decide.runbooks import WITHOUT_FLUSH
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
@@ -167,7 +168,7 @@ def _flush_back(declared: DeclaredApplication, undone: Undone) -> str:
     return (
         f"run {undone.run_key} has begun to start {after.deployed}, which may have records in internal topics that "
         f"{before.deployed} does not read; a flush back loses none of them: {command}; to undo the run without "
-        "one (also if it does not run) and lose them, trigger a new run with --param without_flush=true"
+        f"one (also if it does not run) and lose them, trigger a new run with --param {WITHOUT_FLUSH}=true"
     )
 
 

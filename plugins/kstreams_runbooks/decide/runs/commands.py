@@ -10,7 +10,9 @@ UNDO = "undo"
 
 def trigger_command(record: RunRecord, *, execute: bool = True) -> str:
     """The command that repeats a run: for real, or without `execute` as a dry run."""
-    words = ["kstreams-runbooks", "trigger", record.dag_id, "--application", record.application]
+    words = ["kstreams-runbooks", "trigger", record.dag_id]
+    # An undo that is refused at its first step may have none: it has that of its run.
+    words += ["--application", record.application] if record.application else []
     # No form has a field of another name; a run with such a field is refused at its first step.
     given = {name: value for name, value in sorted(record.params.items()) if name.isidentifier() and name.isascii()}
     long = [name for name, value in given.items() if isinstance(value, str) and "\n" in value]

@@ -36,8 +36,9 @@ class RunFacts:
     verdict of any step; `failures` the sentences of the step that ended the run (a step that failed and ran again is
     not it), `inconclusive` whether it failed for a reading that is missing; `reached` the last step that began;
     `touched` the instances that cards name; `saw` the last observation of a wait in that step. `ended_by` is how
-    Airflow ended the run before its own `conclude`, empty if it did not. `reading` is None if no final reading was
-    needed; `others` are those of the other applications whose instances were changed.
+    Airflow ended the run before its own `conclude`, empty if it did not; `never_began` the sentence about a later step
+    that left no beginning, empty without one. `reading` is None if no final reading was needed; `others` are those of
+    the other applications whose instances were changed.
     """
 
     dry_run: bool
@@ -52,6 +53,7 @@ class RunFacts:
     saw: str = ""
     ended_by: str = ""
     others: tuple[ApplicationReading | Missing, ...] = ()
+    never_began: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,9 @@ def _why(facts: RunFacts) -> str:
     if facts.ended_by:
         at = f"{facts.ended_by}; {facts.reached or 'no step'} was its last step"
         return f"{at}; the last that it saw: {facts.saw}" if facts.saw else at
+    if facts.never_began:
+        # The step before it is the last that began, and ended well.
+        return facts.never_began
     if facts.failures:
         return facts.failures[-1]
     if facts.reached:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from kstreams_runbooks.decide.runbooks import WITHOUT_FLUSH
 from kstreams_runbooks.decide.runs.commands import UNDO, clear_command, trigger_command, undo_command
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.errors import BadInput
@@ -13,13 +14,13 @@ from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, RunRecord
 INDENT = "    "
 # The ledger's entry for the answer.
 NEXT = "next action"
-# A sentence that asks for it: the present run cannot go on.
-_NEW_RUN = ("trigger a new run", "trigger again")
 # The field of the form that the new run needs, if the sentence has its value.
-_FIELD = re.compile(r"\btrigger a new run (?:of [a-z_ ]+ )?with --param ([a-z_]+)=([\w,]+)")
-# A sentence may name an earlier task to begin from. Other words follow "clear" too: this step, the state.
-_TASK = r"[a-z][a-z0-9]*_[a-z0-9_]+|plan|undo|check|observe|certify|verify|conclude"
-_CLEARED = re.compile(rf"\bclear `?({_TASK})\b|`({_TASK})` has not run; clear it\b")
+_FIELD = re.compile(r"trigger a new run (?:of [a-z_ ]+ )?with --param ([a-z_]+)=([\w,]+)")
+# What a sentence asks for: a new run since the present one cannot go on, or a task to begin from.
+_ASKED = re.compile(
+    r"\b(?P<new>trigger a new run|trigger again)\b|\bclear (?P<own>this (?:step|task))\b"
+    r"|\bclear `?(?P<task>[a-z][a-z0-9_]*)\b|`(?P<unrun>[a-z][a-z0-9_]*)` has not run; clear it\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,12 @@ class Ending:
     """The end of a run as its ledger has it.
 
     `reached` is the task that began last (empty: none), `failure` the sentence with which it failed (empty: it left
-    none) and `exit_code` that of its error; `is_void`: the plan no longer matches the cluster. `cards` are all of its
-    undo cards, first to last, and `by_hand` the commands of those about an instance, by their number; `held` are
-    sentences about inputs that it still holds; `then` what the plan leaves to later runs. `flush_back` is the command
-    that takes back a flush whose new release has begun to run (empty for another run); `undone` is the run that an undo
-    takes back, as far as it is known.
+    none) and `exit_code` that of its error; `tasks` are those of its DAG, empty if they are not known; `is_void`: the
+    plan no longer matches the cluster. `cards` are all of its undo cards, first to last, and `by_hand` the commands of
+    those about an instance, by their number; `held` are sentences about inputs that it still holds; `then` what the
+    plan leaves to later runs. `flush_back` is the command that takes back a flush whose new release has begun to run
+    (of an undo: the flush that it takes back; empty for another run); `undone` is the run that an undo takes back, as
+    far as it is known.
     """
 
     record: RunRecord
@@ -46,6 +48,7 @@ class Ending:
     then: tuple[str, ...] = ()
     flush_back: str = ""
     undone: RunRecord | None = None
+    tasks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +81,15 @@ def _after_success(ending: Ending) -> tuple[tuple[str, ...], str]:
 
 
 def _go_on(ending: Ending, *, changed: bool) -> tuple[tuple[str, ...], str]:
-    record, failure = ending.record, ending.failure
+    record, asked = ending.record, _asked(ending)
+    if ending.flush_back and record.dag_id == UNDO and f"{WITHOUT_FLUSH}=true" in ending.failure:
+        return _flush_first(ending), ending.flush_back
     # Once a run has a plan its form was read, and what is wrong is a declaration that was changed since.
     wrong_form = ending.exit_code == BadInput.exit_code and not changed and record.plan_digest is None
-    if ending.is_void or wrong_form or not ending.reached or any(one in failure for one in _NEW_RUN):
-        if not ending.is_void and (wanted := _FIELD.search(failure)):
+    if ending.is_void or wrong_form or not ending.reached or (asked and asked["new"]):
+        wanted = _FIELD.match(ending.failure, asked.start()) if asked and asked["new"] else None
+        # What loses records is never the first command.
+        if wanted and wanted[1] != WITHOUT_FLUSH and not ending.is_void:
             # Such a field accepts something: the plan of a dry run shows what.
             command = trigger_command(_with(record, wanted[1], wanted[2]), execute=False)
             why = f"to go on with {wanted[1]}, start a new run (this one cannot go on), first as a dry run"
@@ -90,11 +97,35 @@ def _go_on(ending: Ending, *, changed: bool) -> tuple[tuple[str, ...], str]:
         command = trigger_command(record, execute=not record.dry_run)
         why = "repair what is named above, then start a new run (this one cannot go on)"
         return (f"GO ON: {why}:", INDENT + command), command
-    named = _CLEARED.search(failure)
-    task_id = (named[1] or named[2]) if named else ending.reached
+    task_id = ((asked["task"] or asked["unrun"]) if asked else None) or ending.reached
     command = clear_command(record, task_id)
     why = f"repair what is named above, then clear {task_id} and what follows it"
     return (f"GO ON: {why}:", INDENT + command), command
+
+
+def _flush_first(ending: Ending) -> tuple[str, ...]:
+    """How an undo goes on that was refused because a flush takes its run back without a loss."""
+    lossy = trigger_command(_with(ending.record, WITHOUT_FLUSH, "true"), execute=False)
+    return (
+        "GO ON: flush once more, to what ran before; first as a dry run:",
+        INDENT + ending.flush_back,
+        "or, if what the flush started does not run: undo it, and lose the records that no older release reads; first "
+        "as a dry run:",
+        INDENT + lossy,
+    )
+
+
+def _asked(ending: Ending) -> re.Match[str] | None:
+    """What the sentence of a failure asks for last: before that it may quote a person, who asks for other things.
+
+    Other words follow "clear" too (the state, cache_dir): only a task of the DAG is one.
+    """
+    found = None
+    for one in _ASKED.finditer(ending.failure):
+        task_id = one["task"] or one["unrun"]
+        if task_id is None or task_id in ending.tasks:
+            found = one
+    return found
 
 
 def _with(record: RunRecord, name: str, value: str) -> RunRecord:
@@ -108,6 +139,8 @@ def _back(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
     record = ending.record
     if record.dry_run:
         return ()
+    if record.dag_id == UNDO and not ending.cards and not ending.outcome.succeeded:
+        return ("GO BACK: not needed, this undo changed nothing; what it was to take back still stands",)
     if not left:
         return ("GO BACK: not needed, nothing is left to take back",)
     if record.dag_id == UNDO:
@@ -120,7 +153,7 @@ def _back(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
             "GO BACK: flush once more, to what ran before; first as a dry run:",
             INDENT + ending.flush_back,
             "or, if what it started does not run: undo it, and lose the records that no older release reads:",
-            INDENT + undo_command(record, "without_flush=true"),
+            INDENT + undo_command(record, f"{WITHOUT_FLUSH}=true"),
         )
     past = " (past the point of no return: it shows what still applies)" if any(map(_is_past, left)) else ""
     return (f"GO BACK: undo this run, first as a dry run{past}:", INDENT + undo_command(record))

@@ -82,7 +82,9 @@ def _rows_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of the job's document; Inconclusive if one is not a count."""
     rows = document.get("partitions")
     if not isinstance(rows, list) or not all(map(_is_counted, rows)):
-        raise Inconclusive("the answer of spark-submit has no row for each partition; look at the lines above")
+        raise Inconclusive(
+            "the answer of spark-submit has no row for each partition; look at what spark-submit printed"
+        )
     return rows
 
 

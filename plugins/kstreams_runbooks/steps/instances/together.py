@@ -45,6 +45,7 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.cleaned_up import require_not_kept, stage_at_start, stopped_if_kept
 from kstreams_runbooks.steps.stages.cleared import require_still_gone
 from kstreams_runbooks.steps.stages.person import require_cleared
+from kstreams_runbooks.wording import first_of
 
 # A member that may not be removed (its instance could not be read) is gone after its session timeout, 45 s by default.
 _EMPTY_CEILING_S = 120
@@ -218,9 +219,10 @@ def _request(
     for one in requests:
         run.say(f"PLEASE {one}")
     notify(run, needs_you, asks=f"{run.task_id}: do it, then clear it", lines=requests)
+    # The sentence is read where the lines above it are not: as the outcome, in the note, in the last message.
     raise Refused(
-        f"{run.task_id} waits for a person: {', '.join(one.instance for one in instances)} as asked above; do it, then "
-        f"clear {run.task_id} and what follows it"
+        f"{run.task_id} waits for a person: {first_of(requests, 4, '; ')}; do it, then clear {run.task_id} and what "
+        "follows it"
     )
 
 

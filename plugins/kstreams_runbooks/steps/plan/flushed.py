@@ -26,11 +26,14 @@ def begun_flush(run: Run, record: RunRecord, plan: Plan | None) -> tuple[tuple[s
     return tuple((name, str(value)) for name in _SWITCH if (value := record.params.get(name)) is not None)
 
 
-def flush_back_of(run: Run, cards: Sequence[Card]) -> str:
-    """The command that takes this run back, if it is a flush that has begun to start what it changed; else empty."""
-    record = run.first.record
+def flush_back_of(run: Run, record: RunRecord, cards: Sequence[Card]) -> str:
+    """The command that takes a run with these cards back, if it is a flush that has begun to start what it changed.
+
+    Empty for another run.
+    """
     own = [card for card in cards if card.kind == INSTANCE and not card.done]
-    facts = [instance_facts(card) for card in own if (card.cluster, card.application) == run.first.about]
+    about = (record.cluster, record.application)
+    facts = [instance_facts(card) for card in own if (card.cluster, card.application) == about]
     if record.dag_id != FLUSH or not facts:
         return ""
     try:

@@ -1,16 +1,17 @@
 """The next action after the end of a run, from its ledger: kept as evidence next to the outcome."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.next_action import Ending, NextAction, next_action
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger.card_facts import instance_facts
-from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence, RunRecord
+from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, Evidence, RunRecord
 from kstreams_runbooks.model.times import utc_minute
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.plan.cards import cards_that_count
 from kstreams_runbooks.steps.plan.flushed import flush_back_of
+from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.held_inputs import held_inputs
 
@@ -20,7 +21,7 @@ UNDONE = "undone run"
 
 def next_of_run(run: Run, outcome: RunOutcome, reached: str, failure: Evidence | None, *, is_void: bool) -> NextAction:
     """GO ON and GO BACK of a run; `reached` and `failure` are of the step that began last (None: it left none)."""
-    cards = tuple(cards_that_count(run))
+    cards, undone = tuple(cards_that_count(run)), _undone(run)
     return next_action(
         Ending(
             record=run.first.record,
@@ -34,10 +35,24 @@ def next_of_run(run: Run, outcome: RunOutcome, reached: str, failure: Evidence |
             held=tuple(_held(run)),
             # A plan that starts a runbook has no next leg.
             then=tuple((run.ledger.plan(run.key) or {}).get("then", ())),
-            flush_back=flush_back_of(run, cards),
-            undone=_undone(run),
+            flush_back=_flush_back(run, cards, undone),
+            undone=undone,
+            tasks=_tasks(run),
         )
     )
+
+
+def _tasks(run: Run) -> tuple[str, ...]:
+    """The tasks of the run's DAG; none if only steps of an older release have begun, which did not keep them."""
+    newest = run.ledger.evidence(run.key, kind="note", name=BEGUN, newest=1)
+    return tuple(newest[-1].payload.get("tasks", ())) if newest else ()
+
+
+def _flush_back(run: Run, cards: Sequence[Card], undone: RunRecord | None) -> str:
+    """The command that takes this run back by a flush; of an undo that which takes back its run."""
+    if undone is None:
+        return flush_back_of(run, run.first.record, cards)
+    return flush_back_of(run, undone, run.ledger.cards(undone.run_key))
 
 
 def _undone(run: Run) -> RunRecord | None:

@@ -31,7 +31,8 @@ class StepUnreachable(SystemExit):
 RETRY_UNREACHABLE = ExceptionRetryPolicy(rules=[RetryRule(exception=StepFailed, action=RetryAction.FAIL)])
 
 
-# The ledger entry of each step that began: it distinguishes a step that ended from one that was killed.
+# The ledger entry of each step that began: it distinguishes a step that ended from one that was killed. It has the
+# tasks of the DAG: the check that concludes a run which Airflow has ended has no DAG.
 BEGUN = "begun"
 
 # The task that reports how a run ended.
@@ -58,7 +59,8 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
         raise ended_by(context, error, outcome) from None
     run.say(f"{run.task_id}: {what}")
     try:
-        run.keep("note", BEGUN, {"what": what, "run_ends_ms": _run_ends_ms(context)})
+        tasks = list(getattr(context.get("dag"), "task_ids", ()))
+        run.keep("note", BEGUN, {"what": what, "run_ends_ms": _run_ends_ms(context), "tasks": tasks})
         note_progress(run)
         yield run
     except RunbookError as error:

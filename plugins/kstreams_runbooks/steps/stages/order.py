@@ -20,6 +20,18 @@ def task_of(kind: str, side: str) -> str:
     return f"{name}_{side}" if side else name
 
 
+def task_in(plan: Plan, stage: Stage) -> str:
+    """The id of the task that takes a stage of this plan.
+
+    One task takes every stage that holds inputs, one every stage that lets them flow again, of any kind.
+    """
+    if stage in plan.pausing:
+        return "pause_inputs"
+    if stage in plan.resuming:
+        return "resume_inputs"
+    return task_of(stage.kind, stage.side)
+
+
 def keep_complete(run: Run, stage: Stage) -> None:
     """Keep the end of a stage, once."""
     if not is_complete(run, stage):
@@ -67,7 +79,7 @@ def require_earlier(run: Run, stage: Stage) -> None:
         if earlier.number < stage.number and not proven and earlier.number not in ended:
             raise WriteRefused(
                 f"{run.task_id}: stage {earlier.number} ({earlier.sentence}) is not complete (marked successful "
-                f"manually does not count); clear {task_of(earlier.kind, earlier.side)} and what follows it"
+                f"manually does not count); clear {task_in(plan, earlier)} and what follows it"
             )
 
 

@@ -196,7 +196,7 @@ def sweep_holds() -> None:
         if swept.unknown:
             raise Inconclusive(
                 f"{len(swept.unknown)} held applications could not be read: {first_of(swept.unknown)}; whether "
-                "their plans are still valid is not known, the reason is in the lines above"
+                "their plans are still valid is not known; the log of sweep_holds has the reason"
             )
 
 

@@ -50,3 +50,9 @@ def test_a_pasted_text_comes_from_a_file_again() -> None:
         "kstreams-runbooks trigger plan_change --application orders "
         '--param "topology_text=$(cat topology_text.txt)" --execute'
     )
+
+
+def test_a_run_without_an_application_is_repeated_without_one() -> None:
+    """An undo may have none in its form, and `trigger` refuses an empty name."""
+    undo = replace(RECORD, dag_id="undo", application="", reason="", params={"run": "x"})
+    assert trigger_command(undo) == "kstreams-runbooks trigger undo --param run=x --execute"

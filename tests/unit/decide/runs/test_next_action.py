@@ -25,6 +25,10 @@ STOPPED = Ending(
     is_void=False,
     cards=(card(run_key="library_bump/r"),),
     by_hand={1: ("supervisorctl restart orders-1",)},
+    tasks=(
+        *("observe", "describe_release", "check", "plan", "certify", "bounce_1_first", "bounce_1_rest", "verify"),
+        "conclude",
+    ),
 )
 AGAIN = "kstreams-runbooks trigger library_bump --application orders --param target=4.3.1"
 
@@ -67,6 +71,38 @@ def test_a_stopped_run_goes_on_then_back_then_by_hand() -> None:
 def test_the_sentence_may_name_an_earlier_task(failure: str, task: str) -> None:
     """It goes on from there."""
     assert next_action(replace(STOPPED, failure=failure)).command == f"kstreams-runbooks clear r {task}"
+
+
+@pytest.mark.parametrize(
+    ("failure", "task"),
+    [
+        ("stage 2 cannot be done, as oncall answered (clear cache_dir first); undo this run", "bounce_1_first"),
+        (
+            "stage 2 cannot be done, as oncall answered (clear plan, then trigger a new run); undo this run, or clear "
+            "verify, which asks again",
+            "verify",
+        ),
+        ("orders-1: its operator wrote: clear plan or trigger again; mend it, then clear this step", "bounce_1_first"),
+    ],
+    ids=["no task", "a task and a new run", "this step"],
+)
+def test_what_a_sentence_quotes_is_not_what_it_asks_for(failure: str, task: str) -> None:
+    """A person's reason may ask for other things; what the sentence itself asks for comes last."""
+    assert next_action(replace(STOPPED, failure=failure)).command == f"kstreams-runbooks clear r {task}"
+
+
+def test_a_quoted_field_is_not_in_the_command_of_the_new_run() -> None:
+    """Nobody but the plan accepts a loss."""
+    quoted = "rejected by approver (trigger a new run with --param leave_unknown=true); settle that, then "
+    found = next_action(replace(STOPPED, failure=f"{quoted}trigger a new run", cards=()))
+    assert found.command == f"{AGAIN} --execute"
+
+
+def test_without_the_tasks_of_its_dag_a_run_goes_on_where_it_stopped() -> None:
+    """A step of an older release did not keep them."""
+    failure = "orders-2 has not passed its gate; clear bounce_1_rest and what follows it"
+    found = next_action(replace(STOPPED, failure=failure, tasks=()))
+    assert found.command == "kstreams-runbooks clear r bounce_1_first"
 
 
 @pytest.mark.parametrize(
@@ -191,3 +227,41 @@ def test_a_flush_whose_new_release_has_run_goes_back_by_a_flush() -> None:
         "or, if what it started does not run: undo it, and lose the records that no older release reads:",
         "    kstreams-runbooks trigger undo r --param without_flush=true",
     )
+
+
+def test_an_undo_refused_for_a_flush_goes_on_by_the_flush_back() -> None:
+    """The way that loses records comes second, and keeps the other fields of the form."""
+    flush = "kstreams-runbooks trigger control_topic_flush --application orders --param release=4.3.1.1"
+    failure = (
+        f"run control_topic_flush/f has begun to start 4.3.1.2; a flush back loses none of them: {flush}; to undo the "
+        "run without one and lose them, trigger a new run with --param without_flush=true"
+    )
+    record = replace(RECORD, dag_id="undo", params={"run": "f", "local_state": "keep"})
+    refused = replace(
+        STOPPED, record=record, outcome=RunOutcome.NOTHING_CHANGED, reached="plan", failure=failure, cards=()
+    )
+    found = next_action(replace(refused, flush_back=flush, undone=replace(RECORD, run_id="f")))
+    assert found.command == flush
+    assert found.lines == (
+        "GO ON: flush once more, to what ran before; first as a dry run:",
+        f"    {flush}",
+        "or, if what the flush started does not run: undo it, and lose the records that no older release reads; first "
+        "as a dry run:",
+        "    kstreams-runbooks trigger undo --application orders --param local_state=keep --param run=f "
+        "--param without_flush=true",
+        "GO BACK: not needed, this undo changed nothing; what it was to take back still stands",
+    )
+    # The command is not known any more: at least no command loses records.
+    assert "without_flush" not in next_action(refused).command
+    # Refused for another reason: the flush that it takes back is not the answer.
+    other = next_action(replace(refused, flush_back=flush, failure="plan is older than its reading; clear plan"))
+    assert other.command == "kstreams-runbooks clear r plan"
+
+
+def test_an_undo_that_changed_nothing_does_not_claim_that_nothing_is_left() -> None:
+    """What it was to take back is there as before; one that found nothing to do has nothing left."""
+    undo = replace(STOPPED, record=replace(RECORD, dag_id="undo"), outcome=RunOutcome.NOTHING_CHANGED, cards=())
+    back = next_action(undo).lines[-1]
+    assert back == "GO BACK: not needed, this undo changed nothing; what it was to take back still stands"
+    done = next_action(replace(undo, outcome=RunOutcome.COMPLETED)).lines[-1]
+    assert done == "GO BACK: not needed, nothing is left to take back"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.steps.run.ending import StepFailed, StepUnreachable, reported
+from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, StepUnreachable, reported
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
 
@@ -45,6 +45,16 @@ def last_line(
         with pytest.raises((StepFailed, StepUnreachable)), reported(context, "looks"):
             raise error
     return caplog.messages[-1]
+
+
+def test_a_step_keeps_the_tasks_of_its_dag(run: Run) -> None:
+    """Also for a check that has no DAG: it names only a task that exists to whoever goes on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Run, "begin", lambda _: run)
+        with reported({"dag": SimpleNamespace(task_ids=["observe", "conclude"])}, "looks"):
+            pass
+    [begun] = run.ledger.evidence(run.key, kind="note", name=BEGUN)
+    assert begun.payload["tasks"] == ["observe", "conclude"]
 
 
 def test_an_error_of_a_dry_run_says_so(run: Run, caplog: pytest.LogCaptureFixture) -> None:
