@@ -54,13 +54,13 @@ def runs(open_only: bool, form: str, airflow_url: str, airflow_user: str) -> Non
 
 
 def _described(api: "AirflowApi", run: Mapping[str, Any], *, is_paused: bool) -> dict[str, Any]:
-    from kstreams_runbooks.terminal.airflow.question import question_of
+    from kstreams_runbooks.terminal.airflow.question import open_questions
     from kstreams_runbooks.terminal.airflow.wait import outcome_of
 
     dag_id, run_id, conf = run["dag_id"], run["dag_run_id"], run["conf"] or {}
     is_open = run["state"] in _OPEN
     tasks = api.tasks(dag_id, run_id) if is_open else {}
-    questions = [asdict(question_of(one, api)) for one in api.pending(dag_id, run_id)] if is_open else []
+    questions = [asdict(one) for one in open_questions(api, dag_id, run_id, tasks)] if is_open else []
     ended = None if is_open else outcome_of(api, dag_id, run_id, run["state"])
     return {
         "dag_id": dag_id,
