@@ -495,8 +495,15 @@ def requests(session: Any, run: DagRun) -> None:
 
 def leave_question(session: Any, run: DagRun, left: dict[str, Any]) -> None:
     """What the task leaves, in place of what it left before."""
-    of = {"task_id": "bounce_1_first", "dag_id": DAG, "run_id": run.run_id}
-    XComModel.set(key="question", value=left, serialize=True, session=session, **of)
+    XComModel.set(
+        key="question",
+        value=left,
+        task_id="bounce_1_first",
+        dag_id=DAG,
+        run_id=run.run_id,
+        serialize=True,
+        session=session,
+    )
 
 
 def test_an_open_run_shows_what_a_person_has_to_deploy() -> None:

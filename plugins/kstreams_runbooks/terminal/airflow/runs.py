@@ -13,6 +13,7 @@ from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.decide.runs.next_action import INDENT
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
+from kstreams_runbooks.terminal.airflow.progress import at_work, paused_lines
 from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG, application_of
 from kstreams_runbooks.terminal.columns import columns, shown
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 _NEWEST = 20
 _OPEN = ("queued", "running")
-_IDLE = {None, "none", "success", "failed", "skipped", "upstream_failed", "removed"}
 _MINUTE_S = 60
 _LINK = re.compile(r"\[([^\]]+)\]\(https?://[^)\s]+\)")
 
@@ -76,7 +76,7 @@ def _described(api: "AirflowApi", run: Mapping[str, Any], *, is_paused: bool) ->
         "since": run["start_date"] or run["queued_at"],
         "ended": None if is_open else run.get("end_date"),
         "dag_paused": is_paused,
-        "at": [name for name, task in tasks.items() if task["state"] not in _IDLE],
+        "at": list(at_work(tasks)),
         "waits_for": questions,
         "link": api.page_of(dag_id, run_id),
     }
@@ -114,8 +114,8 @@ def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None, *, 
     by = f"asked by {run['asked_by']}" if run["asked_by"] else "asked by an unknown login"
     lines = [f"{run['run_id']}: {_state(run)}", f"  {_what(run)}, {by}, {_times(run, now)}"]
     if run["state"] == "queued" and run["dag_paused"]:
-        lines.append(f"  {run['dag_id']} is paused in Airflow: the run stays queued until it is not:")
-        lines.append(f"{INDENT}airflow dags unpause {run['dag_id']}")
+        why, command = paused_lines(run["dag_id"])
+        lines += [f"  {why}", command]
     if run["sentence"]:
         lines.append(f"  {run['sentence']}")
     lines += [line if line.startswith(INDENT) else f"  {line}" for line in (*run["next"], *run["manually"])]
