@@ -34,7 +34,7 @@ class Progress:
         self._said_at = 0.0
 
     def show(self, doing: Mapping[str, str], more: Callable[[], Sequence[str]] = tuple) -> None:
-        """Say what is at work, by its name, and its state, if a line is due; then the lines of `more`."""
+        """Show what is at work, by its name, and its state, if a line is due; then the lines of `more`."""
         if not self._is_due(doing):
             return
         now = time.monotonic()
@@ -43,7 +43,7 @@ class Progress:
             self._say(line)
 
     def away(self, error: Exception, limit_s: float) -> None:
-        """Say that Airflow does not answer, if a line is due; it is waited for as long as the limit."""
+        """Show that Airflow does not answer, if a line is due; it is waited for as long as the limit."""
         if self._is_due((_AIRFLOW,)):
             waited_s = time.monotonic() - self._since[_AIRFLOW]
             self._say(f"{error} (waiting for it{f', {waited_s:.0f} of {limit_s:.0f} s' if waited_s >= 1 else ''})")

@@ -47,7 +47,7 @@ def wait(
 ) -> Ended:
     """Return when the run has ended; `say` receives each question once, with its approvers and its link.
 
-    One that is asked again because an answer did not count is another. The tasks at work are said at once when they
+    One that is asked again because an answer did not count is another. The tasks at work are shown at once when they
     change, and each ten seconds. It waits while Airflow does not answer: Unreachable after five minutes.
     """
     began = heard = time.monotonic()

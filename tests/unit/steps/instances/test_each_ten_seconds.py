@@ -126,7 +126,9 @@ def test_a_wait_that_reads_seldom_has_a_line_each_ten_seconds(
     assert asyncio.run(event())["reasons"][0] == "enough"
     assert [at - 1_000 for at in clock.read_at] == [0, 30, 60, 90]
     assert [at - 1_000 for at, _ in said] == list(range(0, 90, 10))
-    assert [line.rsplit(" (", 1)[1].split(" of ")[0] for _, line in said] == [str(at) for at in range(0, 90, 10)]
+    waited = [int(line.rsplit(" (", 1)[1].split(" of ")[0]) for _, line in said]
+    # A busy machine takes seconds until the wait begins.
+    assert [one - waited[0] for one in waited] == list(range(0, 90, 10))
     # The first reading of a gate shows no progress yet.
     assert len({line.rsplit(" (", 1)[0] for _, line in said}) <= 2
     assert len(run.ledger.evidence(run.key, kind="note", name=SAW)) <= READINGS
