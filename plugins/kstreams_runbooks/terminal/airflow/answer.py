@@ -8,8 +8,8 @@ import click
 
 from kstreams_runbooks.decide.runs.answers import APPROVE, DELETING, REJECT, meant
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
-from kstreams_runbooks.patience import LINE_EVERY_S
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
+from kstreams_runbooks.terminal.airflow.progress import LINE_EVERY_S
 from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG
 from kstreams_runbooks.wording import outside, sentence, why_no_reason
 

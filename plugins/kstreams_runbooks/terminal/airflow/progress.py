@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kstreams_runbooks.decide.runs.next_action import INDENT
-from kstreams_runbooks.patience import LINE_EVERY_S
 
+# As in the log of a task.
+LINE_EVERY_S = 10.0
 _IDLE = {None, "none", "success", "failed", "skipped", "upstream_failed", "removed"}
 
 _AIRFLOW = "Airflow"
