@@ -498,6 +498,47 @@ def test_open_runs_are_listed_with_what_they_wait_for() -> None:
     assert json.loads(command("runs", "--format", "json").stdout)["runs"][0]["state"] == "success"
 
 
+def requests(session: Any, run: DagRun) -> None:
+    """`bounce_1_first` is parked until a person has deployed an instance."""
+    run.state = "running"
+    task = session.scalars(select(TaskInstance).where(TaskInstance.task_id == "bounce_1_first")).one()
+    task.state = "deferred"
+    left = {
+        "subject": "[orders @ demo] deploy orders-1",
+        "body": "set orders\\-1 to release 4\\.3\\.1",
+        "until": "soon",
+    }
+    leave_question(session, run, left | {"asked_at_ms": 1_700_000_000_000})
+
+
+def leave_question(session: Any, run: DagRun, left: dict[str, Any]) -> None:
+    """What the task leaves, in place of what it left before."""
+    XComModel.set(
+        key="question",
+        value=left,
+        task_id="bounce_1_first",
+        dag_id=DAG,
+        run_id=run.run_id,
+        serialize=True,
+        session=session,
+    )
+
+
+def test_an_open_run_shows_what_a_person_has_to_deploy() -> None:
+    """No answer ends it, so Airflow has no question; once it is done it is not shown any more."""
+    command("trigger", DAG, *TARGET, "--run-id", "r")
+    in_airflow(requests)
+    text = command("runs", "--open").stdout.splitlines()
+    assert text[0] == "r: running at bounce_1_first"
+    assert re.fullmatch(
+        rf"  for \d+ h \d+ min: waits for bounce_1_first: \[orders @ demo\] deploy orders-1; until soon; {URL}/\S+/r",
+        text[2],
+    )
+    assert text[3] == "   set orders-1 to release 4.3.1"
+    in_airflow(lambda session, run: leave_question(session, run, {}))
+    assert "waits for" not in command("runs", "--open").stdout
+
+
 @pytest.mark.parametrize("width", ["80", "100", "120"])
 def test_an_ended_run_shows_its_outcome(width: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Never Airflow's "failed"; who asked, when, for how long, and why, within the terminal's width."""

@@ -18,6 +18,8 @@ from kstreams_runbooks.wording import LONGEST_SENTENCE, code, first_of, markdown
 
 # Airflow may take no answer of an operator; a run that is marked itself ends without its outcome and its way back.
 OR_MARKED = "whoever may not answer marks this task (not the run) failed"
+# The promise of a question about a point of no return (`has_changed` in steps/approval/approve.py).
+_READ_AGAIN = "State and group are read again when you answer"
 
 
 class Label(StrEnum):
@@ -217,7 +219,7 @@ def _no_way_back(plan: Plan, bounce: int, on: str) -> str:
     return labelled(
         Label.NO_WAY_BACK,
         f"from the first instance of {on!r} on, records are written that {older} cannot read: going back then costs "
-        "the repartition topics read to their end first. State and group are read again when you answer",
+        f"the repartition topics read to their end first. {_READ_AGAIN}",
     )
 
 
@@ -233,7 +235,7 @@ def _ends(plan: Plan) -> str:
     ]
     return (
         f"from stage {min(one.number for one in stages)} on, {' and '.join(gone)} are deleted for good: no undo brings "
-        "back what is in them"
+        f"back what is in them. {_READ_AGAIN}"
     )
 
 

@@ -12,7 +12,8 @@ UNCOUNTED, WITH_REASON = "an answer did not count", "reason of an answer"
 class PresentQuestion:
     """What is asked now, in Markdown, who may answer, and until when; `why` an earlier answer did not count, or empty.
 
-    `digest` is that of the plan that an answer is for, empty if the question is about none.
+    `digest` is that of the plan that an answer is for, empty if the question is about none. `asked_at_ms` is 0 where
+    Airflow's own question has the time: a request that no answer ends, but what is observed, has no such question.
     """
 
     subject: str
@@ -21,3 +22,4 @@ class PresentQuestion:
     until: str
     digest: str
     why: str
+    asked_at_ms: int = 0

@@ -90,22 +90,31 @@ class ApprovePlan(AskingOperator):
         return self.options[:1]
 
     def has_changed(self, run: Run) -> str:
-        """Before the point of no return: read again whether the group and every instance are as this was asked for.
+        """Before a point of no return: read again whether the group and every instance are as this was asked for.
 
-        Once an instance is past it the bounce has to go on, also if it left another instance down.
+        Once the run is past it, it has to go on: also if the bounce left another instance down.
         """
-        if self.bounce == 1 or any(card.misreads for card in run.ledger.cards(run.key)):
+        deletes = {one.number for one in deleted_for_good(run.whole_plan())}
+        if self.bounce == 1 and not deletes:
             return ""
-        plan, reading = run.plan(), run.read()
+        if any(card.misreads if self.bounce > 1 else card.stage in deletes for card in run.ledger.cards(run.key)):
+            return ""
+        found = [why for side in run.sides for why in self._read_again(side)]
+        return first_of(list(dict.fromkeys(found)), 4, "; ")
+
+    def _read_again(self, run: Run) -> list[str]:
+        """Why one application, as it is now, is not what this was asked about; Drifted if it never will be again."""
+        plan, reading = run.plan(), run.read(describes=False)
         run.keep("reading", "application", reading)
         for line in described(reading):
             run.say(f"now {line}")
-        drift = run.decide(nothing_drifted, reading=reading, plan=plan, name="", number=self.bounce)
-        if drift.outcome is Outcome.REFUSE:
-            raise Drifted(f"{self.task_id}: since it was asked, {drift.text}")
-        verdicts = (drift, run.decide(every_member_runs, reading=reading, bounces=plan.rolled))
-        found = [why for one in verdicts if one.outcome is not Outcome.PROCEED for why in one.reasons]
-        return first_of(list(dict.fromkeys(found)), 4, "; ")
+        verdicts = [run.decide(nothing_drifted, reading=reading, plan=plan, name="", number=self.bounce)]
+        if verdicts[0].outcome is Outcome.REFUSE:
+            raise Drifted(f"{self.task_id}: since it was asked, {verdicts[0].text}")
+        if self.bounce > 1:
+            # A run that stops all instances at once may be what cures one that does not run as it should.
+            verdicts.append(run.decide(every_member_runs, reading=reading, bounces=plan.rolled))
+        return [why for one in verdicts if one.outcome is not Outcome.PROCEED for why in one.reasons]
 
     def accepted(self, run: Run, options: Sequence[str], by: str) -> str:  # noqa: ARG002 - a reject is raised before
         """How long the approval is valid."""

@@ -40,7 +40,11 @@ class DrainTrigger(WatchTrigger):
         """Read, judge and wait until the end."""
         question = decode(DrainQuestion, self.arguments["question"])
         watch = await self.aside(_Watch, run, question, self)
-        retrying = AsyncRetrying(**watch.until(watch.is_over), retry_error_callback=watch.out_of_time)
+
+        async def pause(seconds: float) -> None:
+            await self.pause(run, seconds, watch.waited)
+
+        retrying = AsyncRetrying(**watch.until(watch.is_over), retry_error_callback=watch.out_of_time, sleep=pause)
         verdict: Verdict = await retrying(self.aside, watch.look)
         await self.aside(watch.keep_decision, verdict)
         return verdict
@@ -73,11 +77,15 @@ class _Watch(DrainWatch):
             self._first = self._run.ledger.remember(self._run.key, self._topics, dict(self.question.topic_ids))
         self._trigger.saw = verdict.sentence
         if self._thinned.keeps(verdict.sentence):
-            self._trigger.tell(self._run, verdict.sentence, self._until.waited)
+            self._trigger.tell(self._run, verdict.sentence, self.waited())
             self._run.keep("reading", PROGRESS, self.readings[-1])
         elif self._trigger.is_quiet:
-            self._trigger.count(self._run, verdict.sentence, self._until.waited)
+            self._trigger.count(self._run, verdict.sentence, self.waited())
         return verdict
+
+    def waited(self) -> str:
+        """How long it has waited of its ceiling."""
+        return self._until.waited
 
     def is_over(self, _: RetryCallState) -> bool:
         """Whether the ceiling is reached."""

@@ -1,6 +1,5 @@
 """The wait for a person who was requested to deploy: reads from the triggerer, holds no worker."""
 
-import asyncio
 import time
 from dataclasses import asdict
 
@@ -15,8 +14,6 @@ from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.until import Until
 
 _HOUR_S = 3_600
-# A person takes hours: a line each minute shows that the wait goes on.
-_LINE_EVERY_S = 60
 
 
 class DeployTrigger(WatchTrigger):
@@ -36,7 +33,7 @@ class DeployTrigger(WatchTrigger):
         until, said = await self.aside(self._until, run, awaited), ""
         watching = await self.aside(Watching, run, awaited, self.arguments["interval_s"])
         while True:
-            began = asyncio.get_running_loop().time()
+            began = time.monotonic()
             reading = await self.aside(reading_of, run)
             await self.aside(watching.look, run, reading)
             verdict = deployed(reading, awaited)
@@ -45,7 +42,7 @@ class DeployTrigger(WatchTrigger):
                 said = verdict.sentence
                 await self.aside(run.decide, deployed, reading=reading, awaited=awaited)
                 await self.aside(self.tell, run, f"{awaited.instance}: {said}", until.waited)
-            elif time.monotonic() - self.said_at >= _LINE_EVERY_S:
+            elif self.is_quiet:
                 await self.aside(self.count, run, f"{awaited.instance}: {said}", until.waited)
             if verdict.outcome is Outcome.PROCEED:
                 await self.aside(watching.keep, run)
@@ -54,7 +51,8 @@ class DeployTrigger(WatchTrigger):
                 return Verdict(Outcome.WAIT, (f"{awaited.instance}: its old start is gone, its members are left",))
             if over:
                 return self._out_of_time(verdict, awaited, until.note)
-            await asyncio.sleep(max(0.0, self.arguments["interval_s"] - (asyncio.get_running_loop().time() - began)))
+            rest_s = self.arguments["interval_s"] - (time.monotonic() - began)
+            await self.pause(run, rest_s, lambda: until.waited)
 
     def _until(self, run: Run, awaited: Awaited) -> Until:
         """When this wait ends: written once, then read."""

@@ -1,6 +1,5 @@
 """The wait after a restart: polls the application from the triggerer, holds no worker, keeps what is new."""
 
-import asyncio
 import math
 import time
 from collections import deque
@@ -72,17 +71,20 @@ class GateTrigger(WatchTrigger):
         samples: deque[ApplicationReading] = deque(maxlen=_depth(expected, patience))
         thinned, bake = Thinned(), _Bake(patience.bake_s)
         plan = await self.aside(run.plan)
+
+        def waited() -> str:
+            return bake.waited or ceiling.waited
+
         measuring = await self.aside(Measuring, run)
         while True:
-            began = asyncio.get_running_loop().time()
+            began = time.monotonic()
             samples.append(await self.aside(reading_of, run))
             await self.aside(measuring.look_at, run, samples[-1])
             await self.aside(_guard, run, plan, expected, [*samples][-_CERTAIN:])
             verdict = await self.aside(gate, tuple(samples), expected)
             trends = (restore_trend(samples, expected.instance), lag_trend(samples, expected.max_lag))
             self.saw = "; ".join((f"{expected.instance}: {verdict.sentence}", *filter(None, trends)))
-            waited = bake.waited or ceiling.waited
-            await self.aside(self._kept_and_logged, run, samples[-1], waited, new=thinned.keeps(verdict.sentence))
+            await self.aside(self._kept_and_logged, run, samples[-1], waited(), new=thinned.keeps(verdict.sentence))
             if verdict.outcome is Outcome.REFUSE:
                 return await self.aside(run.decide, gate, samples=tuple(samples), expected=expected)
             if bake.begins(verdict):
@@ -99,7 +101,7 @@ class GateTrigger(WatchTrigger):
             if not bake.going and ceiling.is_over():
                 verdict = await self.aside(run.decide, gate, samples=tuple(samples), expected=expected)
                 return _out_of_time(verdict, expected, patience, f"{ceiling.note}; {self.next_action}")
-            await asyncio.sleep(max(0.0, patience.interval_s - (asyncio.get_running_loop().time() - began)))
+            await self.pause(run, patience.interval_s - (time.monotonic() - began), waited)
 
     @property
     def next_action(self) -> str:

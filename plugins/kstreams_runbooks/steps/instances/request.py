@@ -4,6 +4,12 @@ A deferral of its own waits for it (`deploy_trigger`), and the task is resumable
 middle, the observed state shows whether the request is still open.
 """
 
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from airflow.sdk import get_current_context
+
 from kstreams_runbooks.decide.instances.deployed import left_in_group, old_start_gone
 from kstreams_runbooks.decide.instances.members import settings_text
 from kstreams_runbooks.decide.instances.rolling import in_place
@@ -16,13 +22,16 @@ from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Start
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.gate import Awaited
+from kstreams_runbooks.model.runs.question import QUESTION, PresentQuestion
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.instances.bring import guard, known, members_to_remove, remove
 from kstreams_runbooks.steps.plan.cards import instance_cards, to_restart, write_card
+from kstreams_runbooks.steps.run.ending import leave
 from kstreams_runbooks.steps.run.note import WAITS, note
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.wording import markdown, outside
 
 # The ledgers of earlier runs have this name for requests: keep it.
 REQUESTED = "a person was asked"
@@ -64,8 +73,17 @@ def request_bounce(run: Run, bounce: Bounce, reading: ApplicationReading, instan
             run.task_id, asks, f"waits until {when(until_ms, zone)}; state read at {when(at_ms, zone)}", requests
         ),
     )
+    subject = outside(f"[{run.record.application} @ {run.record.cluster}] {asks}")
+    body, until = "\n\n".join(map(markdown, requests)), when(until_ms, run.declared.zone)
+    # No answer ends it, so Airflow has no question: `runs` and `trigger --wait` show this one.
+    leave(get_current_context(), QUESTION, asdict(PresentQuestion(subject, body, "", until, "", "", at_ms)))
     notify(run, needs_you, asks=f"deploy {name}", lines=requests, deadline_ms=until_ms, of=of)
     return remove_left(run, reading, Awaited(name, bounce, previous, members))
+
+
+def withdraw_request(context: Mapping[str, Any]) -> None:
+    """Leave no question any more: the request is done, or the time for it is over."""
+    leave(context, QUESTION, {})
 
 
 def remove_left(run: Run, reading: ApplicationReading, awaited: Awaited) -> Awaited:

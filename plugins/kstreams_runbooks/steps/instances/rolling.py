@@ -75,7 +75,7 @@ from kstreams_runbooks.steps.instances.bring import bring, let_it_start
 from kstreams_runbooks.steps.instances.deploy_trigger import deploy_trigger
 from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger, has_passed
-from kstreams_runbooks.steps.instances.request import remove_left, request_bounce
+from kstreams_runbooks.steps.instances.request import remove_left, request_bounce, withdraw_request
 from kstreams_runbooks.steps.plan.cards import instance_cards, previous_start, to_restart
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
@@ -114,6 +114,7 @@ class RollingOperator(BaseOperator):
         """
         with reported(context, "the wait for a person answered") as first:
             if event["outcome"] != Outcome.WAIT:
+                withdraw_request(context)
                 answered(first, event)
             left: Awaited = decode(Awaited, awaited)
             run = first.side(left.bounce.side)

@@ -72,6 +72,14 @@ class WatchTrigger(BaseTrigger):
         """Whether the log has had no line of this wait for ten seconds."""
         return time.monotonic() - self.said_at >= LINE_EVERY_S
 
+    async def pause(self, run: Run, seconds: float, waited: Callable[[], str]) -> None:
+        """Sleep; whenever the log has had no line for ten seconds, what was seen last is one again, with its time."""
+        ends = time.monotonic() + seconds
+        while (line_at := self.said_at + LINE_EVERY_S) < ends:
+            await asyncio.sleep(max(0.0, line_at - time.monotonic()))
+            await self.aside(self.count, run, self.saw, waited())
+        await asyncio.sleep(max(0.0, ends - time.monotonic()))
+
     def _broken(self, error: str) -> tuple[str, ...]:
         return (error, f"the last that was seen before: {self.saw}") if self.saw else (error,)
 

@@ -18,7 +18,7 @@ from kstreams_runbooks.decide.runs.commands import undo_command
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
-from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.observe.application.application import read_dropped
 from kstreams_runbooks.patience import pause
 from kstreams_runbooks.steps.approval.authorize import take_hold
@@ -90,16 +90,20 @@ def check(
             run.say("this run has already changed something: each step reads the present state itself")
             return
         sides = _sides(run, roles)
-        _refuse_held(run, sides)
+        refuse_held(run, sides)
         for side in sides:
-            _judge(side, at_once=at_once, out_of_use=out_of_use(run), streams_group=streams_group)
+            reading = side.observed()
+            age_ms = now_ms() - reading.taken.at_ms
+            require_ready(
+                side, reading, age_ms, at_once=at_once, out_of_use=out_of_use(run), streams_group=streams_group
+            )
         if not run.dry_run:
             take_hold(run, sorted({one for side in sides for one in resources(side)}), changes=False)
 
     return check()
 
 
-def _refuse_held(run: Run, sides: list[Run]) -> None:
+def refuse_held(run: Run, sides: list[Run]) -> None:
     """Refused if another run holds the inputs of an application: what runs now is not what it should go on from."""
     about = {side.about for side in sides}
     for record in may_hold_inputs(run.ledger):
@@ -125,14 +129,21 @@ def _sides(run: Run, roles: tuple[str, ...]) -> list[Run]:
     return [run.side(role) for role in ("", *(role for role in roles if run.record.params.get(role)))]
 
 
-def _judge(run: Run, *, at_once: bool, out_of_use: bool, streams_group: bool) -> None:
-    """Refused or Inconclusive if one side is not ready for a change."""
-    reading = run.observed()
+def require_ready(
+    run: Run,
+    reading: ApplicationReading,
+    age_ms: int,
+    *,
+    at_once: bool = False,
+    out_of_use: bool = False,
+    streams_group: bool = False,
+) -> tuple[Finding, ...]:
+    """The findings about one side's reading of that age; Refused or Inconclusive if it is not ready for a change."""
     verdict = run.decide(
         ready_for_change,
         reading=reading,
         declared=run.declared,
-        age_ms=now_ms() - reading.taken.at_ms,
+        age_ms=age_ms,
         max_age_ms=int(run.limit("max_reading_age_s") * 1000),
         at_once=at_once,
         out_of_use=out_of_use,
@@ -141,6 +152,7 @@ def _judge(run: Run, *, at_once: bool, out_of_use: bool, streams_group: bool) ->
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     run.demand(verdict)
+    return verdict.findings
 
 
 @step("reads the group and every instance; changes nothing")

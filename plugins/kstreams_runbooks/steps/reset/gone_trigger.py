@@ -1,6 +1,5 @@
 """The wait in which deleted topics have to stay gone: reads from the triggerer, holds no worker."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
@@ -35,7 +34,7 @@ class GoneTrigger(WatchTrigger):
             verdict = await self.aside(self._look, run, until)
             if verdict.outcome is not Outcome.WAIT:
                 return verdict
-            await asyncio.sleep(self.arguments["interval_s"])
+            await self.pause(run, self.arguments["interval_s"], lambda: until.waited)
 
     def _look(self, run: Run, until: Until) -> Verdict:
         """One look; blocks."""

@@ -9,6 +9,7 @@ import click
 from kstreams_runbooks.decide.runs.answers import APPROVE, DELETING, REJECT, meant
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
+from kstreams_runbooks.terminal.airflow.progress import LINE_EVERY_S
 from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG
 from kstreams_runbooks.terminal.columns import columns, shown
 from kstreams_runbooks.wording import outside, sentence, why_no_reason
@@ -140,7 +141,8 @@ def _judged(api: "AirflowApi", dag_id: str, run_id: str, task_id: str, option: s
     """
     from kstreams_runbooks.terminal.airflow.question import question_of
 
-    until = time.monotonic() + _JUDGED_S
+    began = said_at = time.monotonic()
+    until = began + _JUDGED_S
     while True:
         if again := [one for one in api.pending(dag_id, run_id) if one["task_instance"]["task_id"] == task_id]:
             question = question_of(again[0], api)
@@ -159,6 +161,10 @@ def _judged(api: "AirflowApi", dag_id: str, run_id: str, task_id: str, option: s
                 f"{task_id} of run {run_id}: answered {option!r}; whether it counts is not known after "
                 f"{_JUDGED_S:g} s; look with `kstreams-runbooks runs --open`"
             )
+        if time.monotonic() - said_at >= LINE_EVERY_S:
+            said_at = time.monotonic()
+            waited = f"{said_at - began:.0f} of {_JUDGED_S:g} s"
+            click.echo(f"{task_id}: {state}, the answer is not judged yet ({waited})", err=True)
         time.sleep(_POLL_S)
 
 

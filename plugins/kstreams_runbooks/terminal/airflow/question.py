@@ -1,12 +1,13 @@
 """A run's question to a person, as Airflow's API shows it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kstreams_runbooks.decide.runs.approval import Label
 from kstreams_runbooks.model.runs.question import QUESTION
+from kstreams_runbooks.model.times import utc
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.shapes import AskedNow, require
 from kstreams_runbooks.wording import outside, sentence, unmarked
@@ -40,26 +41,53 @@ class Question:
         return "; ".join([*parts, self.link])
 
 
+def open_questions(api: AirflowApi, dag_id: str, run_id: str, tasks: Mapping[str, Any]) -> Iterator[Question]:
+    """What a run with these tasks asks of a person: what waits for an answer, and what is only observed once done."""
+    yield from (question_of(one, api) for one in api.pending(dag_id, run_id))
+    for name, task in tasks.items():
+        if task["state"] != "deferred":
+            continue
+        now = _left_by(api, dag_id, run_id, name)
+        # Without a time it was a question that has an answer now.
+        if asked_at_ms := now.get("asked_at_ms"):
+            yield _question(name, now, since=utc(asked_at_ms).isoformat(), link=api.page_of(dag_id, run_id))
+
+
+def _left_by(api: AirflowApi, dag_id: str, run_id: str, task_id: str) -> Mapping[str, Any]:
+    """The present text that a task left, empty if it asks nothing."""
+    left = api.xcom(dag_id, run_id, task_id, QUESTION)
+    if left is not None:
+        require(AskedNow, left, api.url)
+    return left or {}
+
+
 def question_of(pending: Mapping[str, Any], api: AirflowApi) -> Question:
     """A pending question from Airflow's API, as it is now.
 
     Airflow's own question keeps its first text; the task leaves the present one each time it asks.
     """
     task = pending["task_instance"]
-    left = api.xcom(task["dag_id"], task["dag_run_id"], task["task_id"], QUESTION)
-    if left is not None:
-        require(AskedNow, left, api.url)
-    now = left or {}
-    body = str(now.get("body") or pending.get("body") or "")
+    now = _left_by(api, task["dag_id"], task["dag_run_id"], task["task_id"])
     assigned = ", ".join(str(user["name"]) for user in pending.get("assigned_users") or ())
-    return Question(
-        task=task["task_id"],
-        subject=outside(now.get("subject") or pending["subject"]),
-        may_answer=sentence(now.get("may_answer") or "") or assigned or _found(Label.MAY_APPROVE, body),
-        until=sentence(now.get("until") or "") or _found(Label.EXPIRES, body),
+    first = {"subject": pending["subject"], "body": pending.get("body") or "", "may_answer": assigned}
+    return _question(
+        task["task_id"],
+        first | {name: value for name, value in now.items() if value},
         since=str(pending["created_at"]),
         link=api.page_of(task["dag_id"], task["dag_run_id"], task["task_id"]),
-        why=sentence(now.get("why") or ""),
+    )
+
+
+def _question(task_id: str, asked: Mapping[str, Any], *, since: str, link: str) -> Question:
+    body = str(asked.get("body", ""))
+    return Question(
+        task=task_id,
+        subject=outside(asked.get("subject", "")),
+        may_answer=sentence(asked.get("may_answer", "")) or _found(Label.MAY_APPROVE, body),
+        until=sentence(asked.get("until", "")) or _found(Label.EXPIRES, body),
+        since=since,
+        link=link,
+        why=sentence(asked.get("why", "")),
         text=tuple(line for line in map(sentence, unmarked(body).splitlines()) if line.strip()),
     )
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kstreams_runbooks.decide.runbooks import may_change
-from kstreams_runbooks.decide.runs.commands import UNDO, unpause_command
+from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.next_action import INDENT
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.runs.ledger import airflow_run
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options
+from kstreams_runbooks.terminal.airflow.progress import at_work, paused_lines
 from kstreams_runbooks.terminal.airflow.trigger import RUNBOOK_TAG, application_of
 from kstreams_runbooks.terminal.columns import columns, shown
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 _NEWEST = 20
 _OPEN = ("queued", "running")
-_IDLE = {None, "none", "success", "failed", "skipped", "upstream_failed", "removed"}
 _MINUTE_S = 60
 
 
@@ -56,13 +56,13 @@ def runs(open_only: bool, form: str, airflow_url: str, airflow_user: str) -> Non
 
 
 def _described(api: "AirflowApi", run: Mapping[str, Any], *, is_paused: bool) -> dict[str, Any]:
-    from kstreams_runbooks.terminal.airflow.question import question_of
+    from kstreams_runbooks.terminal.airflow.question import open_questions
     from kstreams_runbooks.terminal.airflow.wait import outcome_of
 
     dag_id, run_id, conf = run["dag_id"], run["dag_run_id"], run["conf"] or {}
     is_open = run["state"] in _OPEN
     tasks = api.tasks(dag_id, run_id) if is_open else {}
-    questions = [asdict(question_of(one, api)) for one in api.pending(dag_id, run_id)] if is_open else []
+    questions = [asdict(one) for one in open_questions(api, dag_id, run_id, tasks)] if is_open else []
     ended = None if is_open else outcome_of(api, dag_id, run_id, run["state"])
     return {
         "dag_id": dag_id,
@@ -80,7 +80,7 @@ def _described(api: "AirflowApi", run: Mapping[str, Any], *, is_paused: bool) ->
         "since": run["start_date"] or run["queued_at"],
         "ended": None if is_open else run.get("end_date"),
         "dag_paused": is_paused,
-        "at": [name for name, task in tasks.items() if task["state"] not in _IDLE],
+        "at": list(at_work(tasks)),
         "waits_for": questions,
         "link": api.page_of(dag_id, run_id),
     }
@@ -135,8 +135,8 @@ def as_text(run: Mapping[str, Any], now: datetime, width: int | None = None, *, 
     by = f"asked by {run['asked_by']}" if run["asked_by"] else "asked by an unknown login"
     lines = [f"{run['run_id']}: {_state(run)}", f"  {_what(run)}, {by}, {_times(run, now)}"]
     if run["state"] == "queued" and run["dag_paused"]:
-        lines.append(f"  {run['dag_id']} is paused in Airflow: the run stays queued until it is not:")
-        lines.append(f"{INDENT}{unpause_command(run['dag_id'])}")
+        why, command = paused_lines(run["dag_id"])
+        lines += [f"  {why}", command]
     if run["sentence"]:
         lines.append(f"  {run['sentence']}")
     lines += [line if line.startswith(INDENT) else f"  {line}" for line in (*run["next"], *run["manually"])]

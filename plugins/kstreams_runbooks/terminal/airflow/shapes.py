@@ -13,6 +13,9 @@ from kstreams_runbooks.errors import EXIT_CODES, BadInput
 from kstreams_runbooks.terminal.airflow.login import URL
 from kstreams_runbooks.wording import outside
 
+# The last millisecond that a time of Python has.
+_LAST_MS = 253_402_300_799_000
+
 
 def _time(text: str) -> str:
     try:
@@ -95,7 +98,7 @@ class Pending(_Shape):
 
 
 class AskedNow(_Shape):
-    """The present text that a task leaves when it asks."""
+    """The present text that a task leaves when it asks; of one that asks nothing any more every field is empty."""
 
     subject: str = ""
     body: str = ""
@@ -103,6 +106,7 @@ class AskedNow(_Shape):
     until: str = ""
     digest: str = ""
     why: str = ""
+    asked_at_ms: Annotated[int, Field(ge=0, le=_LAST_MS)] = 0
 
 
 class Left(_Shape):

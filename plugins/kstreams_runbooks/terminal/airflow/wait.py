@@ -3,13 +3,15 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from kstreams_runbooks.decide.runs.commands import clear_named
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.next_action import INDENT
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
-from kstreams_runbooks.terminal.airflow.question import question_of
+from kstreams_runbooks.terminal.airflow.progress import Progress, at_work, paused_lines
+from kstreams_runbooks.terminal.airflow.question import open_questions
 from kstreams_runbooks.terminal.airflow.shapes import Left, require
 
 _POLL_S = 3.0
@@ -48,33 +50,39 @@ def wait(
 ) -> Ended:
     """Return when the run has ended; `say` receives each question once, with its approvers and its link.
 
-    One that is asked again because an answer did not count is another. It waits while Airflow does not answer:
-    Unreachable after five minutes.
+    One that is asked again because an answer did not count is another. The tasks at work are shown at once when they
+    change, and each ten seconds. It waits while Airflow does not answer: Unreachable after five minutes.
     """
     began = heard = time.monotonic()
     asked: set[str] = set()
-    waits_for, away = "", False
+    waits_for, progress = "", Progress(say)
     while True:
         try:
             state = str(api.run(dag_id, run_id)["state"])
             if state in _ENDED:
                 return outcome_of(api, dag_id, run_id, state)
             waits_for = ""
-            for question in (question_of(one, api) for one in api.pending(dag_id, run_id)):
+            tasks = api.tasks(dag_id, run_id)
+            for question in open_questions(api, dag_id, run_id, tasks):
                 waits_for = question.sentence
                 if waits_for not in asked:
                     asked.add(waits_for)
                     say(waits_for)
-            heard, away = time.monotonic(), False
+            heard = time.monotonic()
+            doing = {name: str(tasks[name]["state"]) for name in at_work(tasks)}
+            progress.show(doing or {run_id: state}, partial(_why_queued, api, dag_id, state))
         except Unreachable as error:
             if time.monotonic() - heard > _AWAY_S:
                 raise
-            if not away:
-                say(f"{error} (waiting for it)")
-            away = True
+            progress.away(error, _AWAY_S)
         if timeout_s is not None and time.monotonic() - began >= timeout_s:
             return _too_late(timeout_s, waits_for)
         time.sleep(poll_s)
+
+
+def _why_queued(api: AirflowApi, dag_id: str, state: str) -> tuple[str, ...]:
+    """The lines about the pause of a DAG if it keeps a run in this state."""
+    return paused_lines(dag_id) if state == "queued" and api.dag(dag_id)["is_paused"] else ()
 
 
 def outcome_of(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:

@@ -186,7 +186,8 @@ def test_a_plan_that_deletes_for_good_begins_with_what_goes() -> None:
     lines = body(FIRST, plan=replace(PLAN, stages=(*PLAN.stages, *stages)))
     assert unmarked(lines[0]) == (
         "POINT OF NO RETURN: from stage 4 on, 4 topics (orders-a-changelog, orders-b-changelog, orders-c-changelog and "
-        "1 more) and the records of 1 topic (totals) are deleted for good: no undo brings back what is in them"
+        "1 more) and the records of 1 topic (totals) are deleted for good: no undo brings back what is in them. State "
+        "and group are read again when you answer"
     )
     assert line_of(lines, "'delete nothing' means").startswith(
         "**'delete nothing' means:** nothing is changed; the run ends failed; whoever may not answer"

@@ -195,14 +195,14 @@ def test_the_point_of_no_return_has_named_choices_and_is_looked_at_again(
     assert question.options == ["bounce 2: no way back", "stay on bounce 1"]
     assert question.asks(run) == "POINT OF NO RETURN: bounce 2: no way back or stay on bounce 1"
     done = [instance(name, release=NEW, settings=BOUNCE_1.settings) for name in ("orders-1", "orders-2")]
-    monkeypatch.setattr(Run, "read", lambda _: reading(*done))
+    monkeypatch.setattr(Run, "read", lambda *_, **__: reading(*done))
     answer(None, "bounce 2: no way back", bounce=2)
     assert [one.by for one in run.ledger.approvals(run.key)] == ["approver"]
-    monkeypatch.setattr(Run, "read", lambda _: replace(reading(*done), group=Missing("timed out")))
+    monkeypatch.setattr(Run, "read", lambda *_, **__: replace(reading(*done), group=Missing("timed out")))
     answer(None, "bounce 2: no way back", bounce=2)
     assert asked_again == ["again"]
     assert "approver's answer was not taken: " in caplog.text
-    monkeypatch.setattr(Run, "read", lambda _: reading(done[0], instance("orders-2", release="3.9.1")))
+    monkeypatch.setattr(Run, "read", lambda *_, **__: reading(done[0], instance("orders-2", release="3.9.1")))
     with pytest.raises(Drifted, match=r"approve_plan: since it was asked, orders-2 runs 3\.9\.1"):
         answer(None, "bounce 2: no way back", bounce=2)
     with pytest.raises(Refused, match="approve_plan: 'stay on bounce 1' chosen by approver; ask them why"):
@@ -230,11 +230,35 @@ def test_a_plan_that_deletes_for_good_has_named_choices(run: Run, asks: ApproveP
 
 
 @pytest.mark.parametrize("option", ["delete: no way back", "Approve"])
-def test_the_named_way_on_approves(run: Run, asked_again: list[str], option: str) -> None:
+def test_the_named_way_on_approves(
+    run: Run, asked_again: list[str], monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
     """As does Approve: a question that an older release asked has it for as long as the run exists."""
     deletes_for_good(run)
+    monkeypatch.setattr(Run, "read", lambda *_, **__: reading())
     answer(None, option)
     assert (len(run.ledger.approvals(run.key)), asked_again) == (1, [])
+
+
+def test_a_plan_that_deletes_for_good_is_looked_at_again_when_the_answer_comes(
+    run: Run, asked_again: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is stopped; an instance that is not well is what a run of all of them at once may cure."""
+    deletes_for_good(run)
+    now = [reading(replace(instance("orders-1"), streams=Missing("timed out")), instance("orders-2"))]
+    monkeypatch.setattr(Run, "read", lambda *_, **__: now[-1])
+    answer(None, "delete: no way back")
+    assert (len(run.ledger.approvals(run.key)), asked_again) == (1, [])
+    now.append(replace(reading(), group=Missing("timed out")))
+    answer(None, "delete: no way back")
+    assert (len(run.ledger.approvals(run.key)), asked_again) == (1, ["again"])
+    now.append(reading(instance("orders-1"), instance("orders-2", release="3.9.1")))
+    with pytest.raises(Drifted, match=r"approve_plan: since it was asked, orders-2 runs 3\.9\.1"):
+        answer(None, "delete: no way back")
+    assert len(run.ledger.approvals(run.key)) == 1
+    run.ledger.write_card(replace(card(run_key=run.key), stage=3))
+    answer(None, "delete: no way back")
+    assert len(run.ledger.approvals(run.key)) == 2, "what is deleted already has to go on"
 
 
 @pytest.mark.parametrize("option", ["delete nothing", "Reject"])

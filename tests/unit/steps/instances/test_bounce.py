@@ -13,6 +13,7 @@ from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Start
 from kstreams_runbooks.model.runs.ledger import Approval
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.question import QUESTION
 from kstreams_runbooks.steps.instances.bounce import BounceOperator, bounce_first
 from kstreams_runbooks.steps.instances.deploy_trigger import DeployTrigger
 from kstreams_runbooks.steps.instances.gate_trigger import GateTrigger
@@ -130,6 +131,20 @@ def test_members_of_the_old_start_are_removed_in_between(run: Run, world: World)
     third = answered(run, second, "proceed")
     assert isinstance(third.trigger, GateTrigger)
     assert world.removed == ["orders-1-1"]
+
+
+@pytest.mark.usefixtures("world")
+def test_a_request_is_withdrawn_once_it_is_done_or_too_late(run: Run, left: list[tuple[str, dict[str, Any]]]) -> None:
+    """The gate that follows is a wait too, and asks nothing; members that go in between end no request."""
+    first, given = asked(run), context(run)
+    given["ti"].xcom_push = lambda key, value: left.append((key, value))
+    for outcome, kept in (("wait", 1), ("proceed", 2)):
+        with pytest.raises(TaskDeferred):
+            operator().deployed(given, {"outcome": outcome, "reasons": ["because"]}, **(first.kwargs or {}))
+        assert len(left) == kept
+    with pytest.raises(StepFailed):
+        operator().deployed(given, {"outcome": "refuse", "reasons": ["late"]}, **(first.kwargs or {}))
+    assert left[1:3] == [(QUESTION, {}), (QUESTION, {})]
 
 
 @pytest.mark.parametrize(("outcome", "code"), [("refuse", 1), ("inconclusive", 3)])

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -77,18 +76,6 @@ def test_the_wait_is_inconclusive_where_nothing_can_be_seen(wait: Wait) -> None:
     event = wait(reading(unseen, instance("orders-2")), wait_h=0.00001)
     assert event["outcome"] == Outcome.INCONCLUSIVE
     assert "the instances command is away" in event["reasons"][0]
-
-
-def test_the_wait_says_how_long_it_takes(
-    wait: Wait, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A line each minute while the person has done nothing; here each look is later than that."""
-    monkeypatch.setattr("kstreams_runbooks.steps.instances.deploy_trigger._LINE_EVERY_S", 0)
-    with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
-        wait(reading(), reading(), reading(DONE, instance("orders-2")))
-    first, again = [one.message.rsplit(" (", 1) for one in caplog.records if "wait: " in one.message]
-    assert first[0] == again[0]
-    assert re.fullmatch(r"\d+ of 28800 s\)", first[1])
 
 
 def test_the_limit_survives_another_triggerer(run: Run, wait: Wait) -> None:

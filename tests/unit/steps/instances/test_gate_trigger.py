@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import math
 import re
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -12,9 +11,7 @@ import pytest
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.runs.gate import Patience
-from kstreams_runbooks.patience import LINE_EVERY_S
 from kstreams_runbooks.steps.instances import gate_trigger as module
-from kstreams_runbooks.steps.instances import watch_trigger
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger
 from kstreams_runbooks.steps.run.run import Run
 from world.samples import BOUNCE_1, NEW, expectation, instance, partition, reading
@@ -74,16 +71,11 @@ def test_each_line_has_its_time_the_good_readings_and_the_pace_of_the_lag(waits:
     assert said[-1].startswith(f"orders-1: proceed: orders-1 runs {NEW}, RUNNING, group stable")
 
 
-@pytest.mark.parametrize(("every_s", "lines"), [(math.inf, 1), (0, 19)])
-def test_a_wait_in_which_nothing_changes_shows_that_it_goes_on(
-    waits: Waits, monkeypatch: pytest.MonkeyPatch, every_s: float, lines: int
-) -> None:
-    """A line each so many seconds (ten as shipped); the same sentence is not a line for each reading."""
-    assert LINE_EVERY_S == 10
-    monkeypatch.setattr(watch_trigger, "LINE_EVERY_S", every_s)
+def test_the_same_sentence_is_no_line_for_each_reading(waits: Waits) -> None:
+    """That a wait goes on is a line each ten seconds (test_each_ten_seconds.py)."""
     _, said = waits(*(at(second, 5_000) for second in range(1, 21)))
     line = "orders-1: wait: lag 5,000 records (limit 1,000); lag neither falls nor grows ("
-    assert [one.startswith(line) for one in said[1:]] == [True] * lines
+    assert [one.startswith(line) for one in said[1:]] == [True]
 
 
 def test_a_gate_that_stays_shut_names_what_to_do(waits: Waits) -> None:

@@ -13,8 +13,10 @@ from kstreams_runbooks.fleet.deployers.manual import ManualSettings
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, Start
 from kstreams_runbooks.model.runs.gate import Awaited
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.question import QUESTION
 from kstreams_runbooks.steps.instances.request import REQUESTED, remove_left, request_bounce
-from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.wording import unmarked
 from world.samples import BOUNCE_1, NEW, declared, down, instance, member, reading
 
 BEFORE = Start(500, 41)
@@ -112,6 +114,19 @@ def test_the_person_is_told(by_hand: Run, removed: list[str], told: Callable[[],
     assert "set orders-1 to release 4.3.1 (orders:18) with upgrade.from=3.4" in message["body"]
     assert message["deadline_ms"] - message["at_ms"] == pytest.approx(8 * 3_600_000, abs=5_000)
     assert removed == []
+
+
+def test_the_request_is_left_where_a_terminal_can_read_it(by_hand: Run, left: list[tuple[str, dict[str, Any]]]) -> None:
+    """The note and the message alone had it; once it is done nothing is asked any more."""
+    requested(by_hand, reading())
+    [(key, asked)] = left
+    assert key == QUESTION
+    assert asked["subject"] == "[orders @ demo] deploy orders-1; the run observes it and goes on"
+    assert "set orders-1 to release 4.3.1 (orders:18) with upgrade.from=3.4 and no other setting" in unmarked(
+        asked["body"]
+    )
+    assert (asked["may_answer"], " UTC" in asked["until"]) == ("", True)
+    assert asked["asked_at_ms"] == pytest.approx(now_ms(), abs=60_000)
 
 
 def test_state_is_cleared_by_the_person_too(by_hand: Run, removed: list[str]) -> None:

@@ -1,6 +1,7 @@
 """`approve` and `reject`, and what became of the answer, on an Airflow that a test controls."""
 
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -172,3 +173,18 @@ def test_the_question_fits_the_terminal(answered: Answered, monkeypatch: pytest.
     lines = done.stderr.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[-1] == "Plan digest: ab12; in the run's note"
+
+
+def test_a_judgement_that_takes_long_is_said_each_ten_seconds(
+    answered: Answered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was silent for half a minute."""
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda seconds: now.__setitem__(0, now[0] + seconds))
+    monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(module, "_JUDGED_S", 30.0)
+    _, unknown = answered(approve, options=("Approve", "Reject"), state="running")
+    assert [line for line in unknown.stderr.splitlines() if line.startswith("asks: ")] == [
+        "asks: running, the answer is not judged yet (10 of 30 s)",
+        "asks: running, the answer is not judged yet (20 of 30 s)",
+    ]

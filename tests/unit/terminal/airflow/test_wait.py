@@ -1,12 +1,14 @@
-"""How a run ended, from what `conclude` left with Airflow."""
+"""The wait for a run's end: what it shows meanwhile, and how the run ended, from what `conclude` left with Airflow."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.terminal.airflow import trigger as module
 from kstreams_runbooks.terminal.airflow.trigger import trigger
-from kstreams_runbooks.terminal.airflow.wait import Ended, outcome_of
+from kstreams_runbooks.terminal.airflow.wait import Ended, outcome_of, wait
 
 STOPPED: dict[str, Any] = {
     "outcome": "stopped, changed",
@@ -102,3 +104,96 @@ def test_a_run_that_never_began_has_an_outcome_and_goes_on_by_a_new_one() -> Non
     away = ended("failed", error={"sentence": "ledger: away", "exit_code": 4})
     assert away.outcome is None
     assert away.next == ("GO ON: repair what is named above, then let `conclude` report it:", REPORT[1])
+
+
+class WorkingAirflow(FakeAirflow):
+    """A run that is at these tasks, in these states, at each look; then it has ended."""
+
+    def __init__(self, *looks: dict[str, str], state: str = "running", left: Any = None) -> None:
+        super().__init__(return_value={"outcome": "completed", "sentence": "as planned", "exit_code": 0})
+        self.looks, self.state, self.question = [*looks], state, left
+
+    def run(self, *_: str) -> dict[str, Any]:
+        """The run, which goes on for as long as there are looks left."""
+        return {"state": self.state if self.looks else "success"}
+
+    def tasks(self, *_: str) -> dict[str, Any]:
+        """The tasks of the next look."""
+        return {name: {"state": state} for name, state in self.looks.pop(0).items()}
+
+    def pending(self, *_: str) -> list[dict[str, Any]]:
+        """No question of Airflow."""
+        return []
+
+    def dag(self, _: str) -> dict[str, Any]:
+        """It is paused."""
+        return super().dag(_) | {"is_paused": True}
+
+    def xcom(self, dag: str, run: str, task: str, key: str) -> Any:
+        """What the task that waits left, and `conclude`."""
+        return super().xcom(dag, run, task, key) or (self.question if key == "question" else None)
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The lines of a wait that looks each four seconds."""
+
+    def lines(api: Any) -> list[str]:
+        now, said = [0.0], list[str]()
+        clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda seconds: now.__setitem__(0, now[0] + seconds))
+        for name in ("wait", "progress"):
+            monkeypatch.setattr(f"kstreams_runbooks.terminal.airflow.{name}.time", clock)
+        assert wait(api, "library_bump", "r", say=said.append, poll_s=4.0).exit_code == 0
+        return said
+
+    return lines
+
+
+def test_a_wait_shows_what_is_at_work_and_for_how_long(shown: Any) -> None:
+    """At once when another task is, and each ten seconds while nothing changes; another state alone is no change."""
+    ended, first, rest = {"observe": "success"}, {"bounce_1_first": "deferred"}, {"bounce_1_rest": "running"}
+    looks = [{"observe": "running"}, *[ended | first] * 5, ended | {"bounce_1_first": "running"}, ended | rest, ended]
+    assert shown(WorkingAirflow(*looks)) == [
+        "observe: running, 0 s",
+        "bounce_1_first: deferred, 0 s",
+        "bounce_1_first: deferred, 12 s",
+        "bounce_1_rest: running, 0 s",
+        "r: running, 0 s",
+    ]
+
+
+def test_a_run_of_a_paused_dag_is_said_with_the_command(shown: Any) -> None:
+    """It was paused after the trigger: the run would wait for ever."""
+    assert shown(WorkingAirflow({}, {}, state="queued")) == [
+        "r: queued, 0 s",
+        "library_bump is paused in Airflow: the run stays queued until it is not:",
+        "    airflow dags unpause library_bump",
+    ]
+
+
+def test_what_a_person_has_to_deploy_is_said_once(shown: Any) -> None:
+    """No answer ends it, so Airflow has no question."""
+    left = {"subject": "deploy orders-1", "until": "18:31 UTC", "asked_at_ms": 1_700_000_000_000}
+    assert shown(WorkingAirflow(*[{"bounce_1_first": "deferred"}] * 2, left=left)) == [
+        "waits for bounce_1_first: deploy orders-1; until 18:31 UTC; http://airflow/r",
+        "bounce_1_first: deferred, 0 s",
+    ]
+
+
+def test_an_outage_is_said_each_ten_seconds_too(shown: Any) -> None:
+    """With its limit; what is at work is said again once Airflow is back."""
+    api: Any = WorkingAirflow({"observe": "running"}, {"observe": "running"})
+    states = iter(["running", *[""] * 4, "running"])
+
+    def run(*_: str) -> dict[str, Any]:
+        if (state := next(states, "success")) == "":
+            raise Unreachable("Airflow does not answer")
+        return {"state": state}
+
+    api.run = run
+    assert shown(api) == [
+        "observe: running, 0 s",
+        "Airflow does not answer (waiting for it)",
+        "Airflow does not answer (waiting for it, 12 of 300 s)",
+        "observe: running, 0 s",
+    ]
