@@ -29,7 +29,7 @@ def test_reject_ends_the_run_with_nothing_changed(unknown_to_airflow: Stack) -> 
     trial = begun(fresh)
     asked = question(fresh, trial.run_id)
     assert held_by(fresh) == (trial.run_id,)
-    assert "Airflow cannot change this text" in asked["body"]
+    assert "it cannot change: the present text is in" in asked["body"]
     assert f"is in [the run's note]({fresh.lab.airflow_url}/dags/{DAG}/runs/{trial.run_id})" in asked["body"]
     waits = note_of(fresh, trial.run_id)
     assert waits.startswith("▼ **WAITS** at approve_plan: approve library bump to 4.3.1\n\nmay approve: ")

@@ -16,8 +16,6 @@ from kstreams_runbooks.model.times import utc, utc_minute
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import LONGEST_SENTENCE, code, first_of, markdown, why_no_reason
 
-# Airflow may take no answer of an operator; a run that is marked itself ends without its outcome and its way back.
-OR_MARKED = "whoever may not answer marks this task (not the run) failed"
 # The promise of a question about a point of no return (`has_changed` in steps/approval/approve.py).
 _READ_AGAIN = "State and group are read again when you answer"
 
@@ -203,7 +201,7 @@ def approval_body(
         labelled(Label.OTHER_LIMITS, limits) if limits else "",
         labelled(
             Label.REJECT_MEANS if on == APPROVE else f"{stop!r} means",
-            f"{_rejected(cards, second=bounce > 1)}; the run ends failed; {OR_MARKED}",
+            f"{_rejected(cards, second=bounce > 1)}; the run ends failed",
         ),
         asked_by(asking),
         last_line(asking, plan.digest),
@@ -274,10 +272,8 @@ def last_line(asking: Asking, digest: str) -> str:
     """
     where = "the run's note" if asking.noted else "the task's log"
     linked = f"[{where}]({asking.link})" if asking.link else where
-    return (
-        f"{Label.DIGEST.bold} {code(digest)}; {Label.WRITTEN.bold} {when(asking.at_ms, asking.declared.zone)}. Airflow "
-        f"cannot change this text; the present one, with its expiry, is in {linked}"
-    )
+    written = f"{Label.WRITTEN.bold} {when(asking.at_ms, asking.declared.zone)}"
+    return f"{Label.DIGEST.bold} {code(digest)}; {written}; it cannot change: the present text is in {linked}"
 
 
 def _todo(whole: Plan, stage: Stage) -> str:

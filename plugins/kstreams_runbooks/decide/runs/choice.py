@@ -7,7 +7,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.change.answer import ChangePlan
 from kstreams_runbooks.decide.runbooks import runbook, start_command
-from kstreams_runbooks.decide.runs.approval import OR_MARKED, Asking, Label, asked_by, labelled, last_line
+from kstreams_runbooks.decide.runs.approval import Asking, Label, asked_by, labelled, last_line
 from kstreams_runbooks.decide.topology.described import ParsedDescription
 from kstreams_runbooks.model.topology.declaration import Described, Unchanged
 from kstreams_runbooks.wording import outside, pasted
@@ -126,7 +126,7 @@ def question(
         labelled("Not offered", " / ".join(left_out)) if left_out else "",
         labelled(Label.WILL_DO, f"start {' or '.join(option for option in options if option != NONE)} {how}")
         + "; the log of `plan` has the whole plan",
-        f"**{NONE} means:** nothing is started, the run ends; {OR_MARKED}",
+        f"**{NONE} means:** nothing is started, the run ends",
         asked_by(asking),
         last_line(asking, digest),
     ]

@@ -29,7 +29,7 @@ _STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;max-width:1100px;margin:2rem auto;padding:0 1rem;color:#1d2430}
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem;border-bottom:1px solid #d5dae2}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.25rem .6rem .25rem 0;
-border-bottom:1px solid #eef0f4;overflow-wrap:anywhere}td:first-child{white-space:nowrap}
+border-bottom:1px solid #eef0f4;overflow-wrap:anywhere}td:first-child,th,.timeline td:nth-child(2){white-space:nowrap}
 code{background:#f2f4f7;padding:0 .25rem}.bad{color:#b3261e}.outcome{font-size:1.1rem;font-weight:600}
 pre{white-space:pre-wrap}
 details{margin:.4rem 0}summary{cursor:pointer}svg{max-width:100%;height:auto}svg text{font:11px system-ui,sans-serif}
@@ -102,7 +102,7 @@ def _body(document: Mapping[str, Any], plan: Plan | None, topologies: Sequence[T
 
 
 def _events(every: Sequence[Event]) -> Iterator[str]:
-    yield "<table><tr><th>time</th><th>task</th><th>event</th></tr>"
+    yield '<table class="timeline"><tr><th>time</th><th>task</th><th>event</th></tr>'
     for one in every:
         task = f"{one.task} (try {one.attempt})" if one.attempt > 1 else one.task
         bad = ' class="bad"' if one.bad else ""

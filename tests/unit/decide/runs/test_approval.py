@@ -106,7 +106,7 @@ def test_the_body_ends_with_the_digest_and_the_place_of_the_present_text() -> No
     text = approval_body(Asking(declared(), "oncall", "", 0, 0, ""), PLAN, FIRST, "", fleet_limits=(), cards=())
     last = text.splitlines()[-1]
     assert last.startswith(f"**Plan digest:** `{PLAN.digest}`; **written:** 1970-01-01 00:00 UTC")
-    assert last.endswith(". Airflow cannot change this text; the present one, with its expiry, is in the task's log")
+    assert last.endswith("; it cannot change: the present text is in the task's log")
 
 
 def test_the_requester_is_not_named_as_approver_under_four_eyes() -> None:
@@ -165,8 +165,7 @@ def test_the_body_shows_every_limit_that_the_form_changed() -> None:
 def test_reject_means_what_stands_then(bounce: int, cards: tuple[Card, ...], sentence: str) -> None:
     """An approval that expired is asked again in the middle of a bounce: what is done is not undone by a reject."""
     means = "Reject means" if bounce == FIRST else "'stay on bounce 1' means"
-    marked = "whoever may not answer marks this task (not the run) failed"
-    assert line_of(body(bounce, cards=cards), means) == f"**{means}:** {sentence}; {marked}"
+    assert line_of(body(bounce, cards=cards), means) == f"**{means}:** {sentence}"
 
 
 def test_the_point_of_no_return_is_the_first_block() -> None:
@@ -189,9 +188,8 @@ def test_a_plan_that_deletes_for_good_begins_with_what_goes() -> None:
         "1 more) and the records of 1 topic (totals) are deleted for good: no undo brings back what is in them. State "
         "and group are read again when you answer"
     )
-    assert line_of(lines, "'delete nothing' means").startswith(
-        "**'delete nothing' means:** nothing is changed; the run ends failed; whoever may not answer"
-    )
+    means = "**'delete nothing' means:** nothing is changed; the run ends failed"
+    assert line_of(lines, "'delete nothing' means") == means
     assert len(lines) <= 15
 
 
