@@ -29,12 +29,14 @@ resolve_with(web_login)
 def kafka_config(connection_id: str) -> dict[str, Any]:
     """Librdkafka settings of an Airflow connection of type kafka (its extra field, as the provider's form writes it).
 
-    BadInput if the connection is absent, of another type, or names no valid bootstrap servers.
+    A setting that is null is not set. BadInput if the connection is absent, of another type, or names no valid
+    bootstrap servers.
     """
     connection = _connection(connection_id, "create it (type kafka) or correct the cluster entry")
     if connection.conn_type != "kafka":
         raise BadInput(f"Airflow connection {connection_id}: type {connection.conn_type} (expected kafka)")
-    config = _extra(connection)
+    # As a text it would be a file or a password of the name None.
+    config = {name: value for name, value in _extra(connection).items() if value is not None}
     if not config.get("bootstrap.servers"):
         raise BadInput(f"Airflow connection {connection_id}: no bootstrap.servers in its extra field; set it")
     kafka_servers(config["bootstrap.servers"], f"Airflow connection {connection_id}: bootstrap.servers")

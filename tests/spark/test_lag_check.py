@@ -210,7 +210,7 @@ HANDSHAKE = "SslAuthenticationException: SSL handshake failed\nCaused by: javax.
             2,
             "cannot be read where Spark runs (/nowhere/trust.pem)",
         ),
-        ("org.apache.kafka.common.errors.TopicAuthorizationException: [orders]", 3, "allow Read and Describe"),
+        ("org.apache.kafka.common.errors.TopicAuthorizationException: [orders]", 3, "the topics; allow Read on them"),
         ("ConfigException: No resolvable bootstrap urls given in bootstrap.servers", 2, "bootstrap servers b:1"),
         ("TimeoutException: Cannot fetch record for offset 7 in 5000 milliseconds", 3, "that they advertise"),
         ("OffsetOutOfRangeException: … with no configured reset policy for partitions: {o-0=0}", 3, "(o-0=0)"),

@@ -83,8 +83,7 @@ _ROWS: tuple[tuple[str, type[RunbookError], str], ...] = (
     (
         r"AuthorizationException",
         Inconclusive,
-        "Kafka at {kafka} does not let these credentials read the topics; allow Read and Describe on them, and Read on "
-        "groups that begin with kstreams-runbooks",
+        "Kafka at {kafka} does not let these credentials read the topics; allow Read on them",
     ),
     (
         r"ConfigException|Failed to (construct|create new) (kafka|KafkaAdminClient)|JAAS",

@@ -32,7 +32,8 @@ Without --principal the login of the cluster's connection reads, writes and coun
 known (`principal` of the cluster's file and of the application's) is PRINCIPAL. With --release or --setting the ACLs
 include those for the internal topics of that version, which may not be on the cluster yet: a run that brings it reads
 them, and the application creates them. With --param they are those of a run with these values in its form, such as
-mode, switch and clean_outputs; a field that is left out has the form's default.
+mode, switch and clean_outputs; a field that is left out has the form's default. With a copier the ACLs include those of
+its own login, `principal` of its file.
 """
 
 
@@ -136,8 +137,12 @@ def _needed(
     given: Mapping["LoginRole", str],
     fields: dict[str, Any],
 ) -> tuple["NeededAcls", str]:
-    """The ACLs of a run about one application, and the cluster's address, empty if it is not known."""
+    """The ACLs of a run about one application, and the cluster's address, empty if it is not known.
+
+    With a copier in the form they include those of the copier; BadInput if it does not hold every input.
+    """
     from kstreams_runbooks.decide.rights.needed import needed_acls, together
+    from kstreams_runbooks.fleet import require_copier
     from kstreams_runbooks.observe.kafka.clients import bootstrap
     from kstreams_runbooks.rules import rights
 
@@ -149,13 +154,17 @@ def _needed(
             "give one of them"
         )
     fields, undone = _of_undone(entry, fields) if runbook == "undo" else (fields, ())
+    copier = require_copier(fleet, entry, str(fields["copier"])) if fields.get("copier") else None
     config, own = _own(fleet, entry, release, settings)
-    who = _principals(config, fleet.cluster(entry.cluster).principal, entry.principal, given)
+    of_cluster = fleet.cluster(entry.cluster).principal
+    who = _principals(config, of_cluster, entry.principal, given)
     needed = needed_acls(rights(), runbook, entry.name, replace(own, undone=undone), who, fields)
-    if copier := fields.get("copier"):
-        other = fleet.application(str(copier))
-        _, its = _own(fleet, other, None, {})
-        needed = together((needed, needed_acls(rights(), runbook, other.name, its, who, fields)))
+    if copier is not None:
+        _, its = _own(fleet, copier, None, {})
+        # The login that is given for the application is not the copier's.
+        others: dict[LoginRole, str] = {role: one for role, one in given.items() if role != "application"}
+        who = _principals(config, of_cluster, copier.principal, others)
+        needed = together((needed, needed_acls(rights(), runbook, copier.name, its, who, fields)))
     return needed, bootstrap(config) if config else ""
 
 

@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.fleet_graph import fleet_graph, writers_of
 from kstreams_runbooks.decide.instances.running import running_topology
 from kstreams_runbooks.decide.rights.needed import OF_CONNECTION, UNDOES, needed_acls
 from kstreams_runbooks.decide.topology.names import internal_by_id, is_changelog
-from kstreams_runbooks.fleet import Application, Fleet
+from kstreams_runbooks.fleet import Application, Copier, Fleet
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.readings.acls import GrantedReading, NeededAcls, OwnResources
@@ -44,7 +44,8 @@ def own_resources(
     Topics that this login does not see are looked for without `seen`, or if the run `retires` them.
     """
     declared = tuple(dict.fromkeys((*entry.inputs, *entry.control, *entry.rule_topics)))
-    guarantee = entry.processing_guarantee
+    # A copier declares its delivery in place of a guarantee.
+    guarantee = entry.delivery if isinstance(entry, Copier) else entry.processing_guarantee
     own = OwnResources(
         application_id=entry.application_id,
         inputs=declared,

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.model.runs.ledger import RunRecord
@@ -88,6 +89,80 @@ def test_the_form_decides() -> None:
         assert found.exit_code == 0
         line = "--allow-principal User:runbooks --operation Delete --topic app- --resource-pattern-type prefixed"
         assert (line in found.stdout) is deletes
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A copier in front of the application, each with a login of its own; the file of the copier."""
+    (file,) = (tmp_path / "applications").glob("*.yaml")
+    entry = json.loads(file.read_text(encoding="utf-8")) | {"control": ["in"], "principal": "User:app"}
+    file.write_text(json.dumps(entry), encoding="utf-8")
+    copier = {
+        "kind": "copier",
+        "application_id": "mirror-group",
+        "cluster": entry["cluster"],
+        "inputs": ["sent"],
+        "outputs": ["in"],
+        "delivery": "exactly_once",
+        "principal": "User:mirror",
+        "deployer": {"kind": "supervisord", "url": "http://127.0.0.1:1", "instances": [{"name": "m", "program": "m"}]},
+        "owner": "team",
+        "approvers": ["ada"],
+    }
+    file = tmp_path / "applications" / "mirror.yaml"
+    file.write_text(yaml.safe_dump(copier), encoding="utf-8")
+    return file
+
+
+FLUSH = ("rights", "control_topic_flush", "--application", "app")
+COPIER = ("--param", "switch=copier", "--param", "copier=mirror")
+ITS_IDS = "--operation Write --transactional-id mirror-group- --resource-pattern-type prefixed"
+
+
+@pytest.mark.parametrize("given", [(), ("--principal", "application=User:other")])
+@pytest.mark.usefixtures("copied")
+def test_the_acls_of_a_copier_are_those_of_its_own_login(given: tuple[str, ...]) -> None:
+    """Also if the login of the application is given: it is not the copier's."""
+    found = CliRunner().invoke(cli, [*FLUSH, *COPIER, *given])
+    assert found.exit_code == 0, found.exception
+    of_application = "User:other" if given else "User:app"
+    for principal, own, others in ((of_application, "app", "mirror-group"), ("User:mirror", "mirror-group", "app")):
+        lines = [line for line in found.stdout.splitlines() if f"--allow-principal {principal} " in line]
+        assert any(line.endswith(f"--operation Read --group {own}") for line in lines)
+        assert not any(line.endswith(f"--group {others}") for line in lines)
+    assert f"--allow-principal User:mirror {ITS_IDS}" in found.stdout
+    assert "processing_guarantee is not declared" not in found.stdout
+
+
+def test_a_copier_without_transactions_needs_no_transactional_id(copied: Path) -> None:
+    """It declares that by its delivery."""
+    entry = yaml.safe_load(copied.read_text(encoding="utf-8")) | {"delivery": "at_least_once"}
+    copied.write_text(yaml.safe_dump(entry), encoding="utf-8")
+    found = CliRunner().invoke(cli, [*FLUSH, *COPIER])
+    assert "--allow-principal User:mirror" in found.stdout
+    assert ITS_IDS not in found.stdout
+    assert "processing_guarantee is not declared" not in found.stdout
+
+
+def test_a_copier_of_another_application_is_refused(copied: Path) -> None:
+    """As the run itself would refuse it."""
+    entry = yaml.safe_load(copied.read_text(encoding="utf-8")) | {"outputs": ["elsewhere"]}
+    copied.write_text(yaml.safe_dump(entry), encoding="utf-8")
+    found = CliRunner().invoke(cli, [*FLUSH, *COPIER])
+    assert "copier mirror: writes no control topic of app" in str(found.exception)
+
+
+@pytest.mark.usefixtures("copied")
+def test_an_undo_of_a_run_with_a_copier_has_the_acls_of_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The form of the undone run names the copier."""
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_LEDGER", f"sqlite:///{tmp_path / 'ledger.db'}")
+    form = {"application": "app", "switch": "copier", "copier": "mirror"}
+    run = RunRecord("", "control_topic_flush", "r", "app", "demo", "oncall", False, "test", form, 1)
+    new_ledger(tmp_path / "ledger.db").start_run(run)
+    found = CliRunner().invoke(cli, ["rights", "undo", "--application", "app", "--param", "run=r"])
+    assert found.exit_code == 0, found.exception
+    for principal in ("User:app", "User:mirror"):
+        assert f"--allow-principal {principal} " in found.stdout
 
 
 def test_an_undo_takes_a_run_of_the_same_application(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from kstreams_runbooks.model.readings.acls import allow_create
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.touched import GroupRights, HiddenTopic, TopicState, TouchedReading
 from kstreams_runbooks.model.runs.object_stages import (
@@ -155,7 +156,7 @@ def _unread_group(group_id: str, group: GroupRights | None) -> Iterator[str]:
 
 def _covered(reading: TouchedReading, kind: WriteKind) -> bool:
     """Whether the right on the cluster is enough."""
-    return kind == "create_topics" and not isinstance(reading.cluster, Missing) and "CREATE" in reading.cluster
+    return kind == "create_topics" and allow_create(reading.cluster)
 
 
 def _touched(writes: tuple[PlannedWrite, ...]) -> tuple[str, ...]:

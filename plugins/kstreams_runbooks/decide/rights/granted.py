@@ -6,9 +6,10 @@ cluster (Apache Kafka documentation, "Operations and Protocols in Kafka").
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from kstreams_runbooks.decide.rights.commands import grant_command
-from kstreams_runbooks.decide.rights.needed import ANY, IMPLIED
+from kstreams_runbooks.decide.rights.needed import ANY, CLUSTER, IMPLIED
 from kstreams_runbooks.model.readings.acls import (
     EVERYBODY,
     Acl,
@@ -17,6 +18,7 @@ from kstreams_runbooks.model.readings.acls import (
     NeededAcls,
     Operations,
     RightsAnswer,
+    allow_create,
 )
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -76,7 +78,14 @@ def _is_granted(acl: Acl, reading: GrantedReading) -> bool | Missing:
     if acl.resource == "TransactionalId":
         return True if _is_super_user(reading) else _by_acls(acl, reading)
     operations = _operations(acl, reading)
-    return operations if isinstance(operations, Missing) else bool(_kafka_words(acl) & set(operations))
+    if not _is_create_topic(acl):
+        return operations if isinstance(operations, Missing) else bool(_kafka_words(acl) & set(operations))
+    either = (operations, reading.cluster)
+    return any(map(allow_create, either)) or next((one for one in either if isinstance(one, Missing)), False)
+
+
+def _is_create_topic(acl: Acl) -> bool:
+    return (acl.operation, acl.resource) == ("Create", "Topic")
 
 
 def _operations(acl: Acl, reading: GrantedReading) -> Operations:
@@ -89,8 +98,12 @@ def _operations(acl: Acl, reading: GrantedReading) -> Operations:
 def _is_super_user(reading: GrantedReading) -> bool:
     if isinstance(reading.cluster, Missing) or isinstance(reading.acls, Missing):
         return False
-    own = any(one.principal in {reading.principal, EVERYBODY} for one in reading.acls)
-    return not own and set(reading.cluster) >= _OF_SUPER_USERS
+    # An ACL of everybody on a topic does not explain a right on the cluster.
+    given = any(
+        one.principal == reading.principal or (one.principal == EVERYBODY and one.resource == "CLUSTER")
+        for one in reading.acls
+    )
+    return not given and set(reading.cluster) >= _OF_SUPER_USERS
 
 
 def _by_acls(acl: Acl, reading: GrantedReading) -> bool | Missing:
@@ -98,10 +111,34 @@ def _by_acls(acl: Acl, reading: GrantedReading) -> bool | Missing:
         return reading.acls
     if not acl.principal:
         return Missing("its login is not known")
-    fitting = list(_fitting(acl, reading.acls))
+    # A broker asks for Create on the cluster first, and for that on the topic without it: one DENY leaves the other.
+    ways = (acl, replace(acl, resource="Cluster", name=CLUSTER, pattern="literal")) if _is_create_topic(acl) else (acl,)
+    if any(_allow(one, reading.acls) for one in ways):
+        return True
+    return Missing(_no_acl(acl.principal)) if _may_be_super_user(acl.principal, reading, reading.acls) else False
+
+
+def _allow(acl: Acl, rows: Iterable[GrantedAcl]) -> bool:
+    fitting = list(_fitting(acl, rows))
     if any(one.permission == "DENY" and one.operation in {_ALL, _kafka_word(acl.operation)} for one in fitting):
         return False
     return any(one.permission == "ALLOW" and one.operation in {_ALL, *_kafka_words(acl)} for one in fitting)
+
+
+def _may_be_super_user(principal: str, reading: GrantedReading, rows: Iterable[GrantedAcl]) -> bool:
+    """Whether a login may have every right although no ACL names it; what a broker reports of this login decides."""
+    if any(one.principal == principal for one in rows):
+        return False
+    if principal != reading.principal or isinstance(reading.cluster, Missing):
+        return True
+    return set(reading.cluster) >= _OF_SUPER_USERS
+
+
+def _no_acl(principal: str) -> str:
+    return (
+        f"no ACL names {principal}: it is a super user, or has no right of its own; look for it in super.users of the "
+        "brokers, or grant it what `kstreams-runbooks rights` prints"
+    )
 
 
 def _fitting(acl: Acl, rows: Iterable[GrantedAcl]) -> Iterator[GrantedAcl]:

@@ -110,3 +110,8 @@ class RightsAnswer:
     runbook: str
     missing: tuple[Acl, ...] = ()
     unknown: tuple[tuple[Acl, str], ...] = ()
+
+
+def allow_create(operations: Operations) -> bool:
+    """Whether they let a login create a topic: they are those on the topic or on the cluster, either is enough."""
+    return not isinstance(operations, Missing) and "CREATE" in operations

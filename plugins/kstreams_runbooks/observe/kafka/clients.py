@@ -219,6 +219,9 @@ def _taken_by_librdkafka(config: Mapping[str, Any]) -> Iterator[None]:
     from kstreams_runbooks.observe.login.tls import require_files
 
     require_files(config)
+    if str(config.get("sasl.mechanism") or config.get("sasl.mechanisms") or "").upper() == tokens.MECHANISM:
+        # librdkafka's own sentence about what is missing has values of these settings in it, and is not shown.
+        tokens.client_credentials(config)
     try:
         yield
     except KafkaException as error:

@@ -22,7 +22,7 @@ _NOT_A_FAILURE_OF_THE_CLUSTER = {
     "_AUTO_OFFSET_RESET": "an offset of the range is not there: deleted by retention or manually",
     "UNKNOWN_TOPIC_OR_PART": "it is not on the cluster any more",
     "_UNKNOWN_PARTITION": "it is not on the cluster any more",
-    "TOPIC_AUTHORIZATION_FAILED": "these credentials may not read it; allow Read and Describe",
+    "TOPIC_AUTHORIZATION_FAILED": "these credentials may not read it; allow Read",
 }
 
 

@@ -34,6 +34,7 @@ def require_files(config: Mapping[str, Any], words: Mapping[str, str] | None = N
     place to correct them. It opens no connection, and shows no content.
     """
     name = {setting: (words or {}).get(setting, setting) for setting in (_CA, _CERTIFICATE, _KEY, _REVOKED, _PASSWORD)}
+    require_certificate_with_key(config, where)
     for setting in (_CA, _CERTIFICATE, _KEY, _REVOKED):
         if file := config.get(setting):
             _require_readable(name[setting], str(file), where)
@@ -46,6 +47,20 @@ def require_files(config: Mapping[str, Any], words: Mapping[str, str] | None = N
                 raise BadInput(f"{name[setting]}: {file} has no {what} in PEM; correct it {where}") from None
     if file := config.get(_CERTIFICATE):
         _require_pair(context, config, str(file), name, where)
+
+
+def require_certificate_with_key(config: Mapping[str, Any], where: str = SETTINGS) -> None:
+    """BadInput for a certificate without its key, or a key without its certificate, of librdkafka's names.
+
+    The clients differ on it: kafka-python looks for the key in the file of the certificate, librdkafka sends no
+    certificate, and Java does not load the store. A Java client's file has one name for both, so it cannot lack one.
+    """
+    for setting, other in ((_CERTIFICATE, _KEY), (_KEY, _CERTIFICATE)):
+        if config.get(setting) and not config.get(other):
+            file = config[setting]
+            raise BadInput(
+                f"{setting}: {file} is set without {other}; set {other} too, it may be the same file, {where}"
+            )
 
 
 def _require_readable(name: str, file: str, where: str) -> None:
@@ -63,7 +78,7 @@ def _require_readable(name: str, file: str, where: str) -> None:
 def _require_pair(
     context: ssl.SSLContext, config: Mapping[str, Any], file: str, name: Mapping[str, str], where: str
 ) -> None:
-    key = str(config.get(_KEY) or file)
+    key = str(config[_KEY])
     try:
         context.load_verify_locations(file)
     except (ssl.SSLError, ValueError):

@@ -15,6 +15,7 @@ from typing import Any, Final
 from kstreams_runbooks.documents.text import read_text
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.observe.kafka.clients import bootstrap, require_verification
+from kstreams_runbooks.observe.login.tls import require_certificate_with_key
 from kstreams_runbooks.observe.login.tokens import extensions
 from kstreams_runbooks.wording import outside
 
@@ -116,6 +117,7 @@ def _quoted(text: str) -> str:
 
 
 def _tls(config: Mapping[str, Any]) -> dict[str, str]:
+    require_certificate_with_key(config)
     texts = {java: _text(config, file) for file, java in _PEM.items()}
     settings = {java: text for java, text in texts.items() if text}
     if "ssl.truststore.certificates" in settings:

@@ -10,7 +10,14 @@ from kstreams_runbooks.decide.registry import DECISIONS
 from kstreams_runbooks.decide.rights.granted import compared_rights, has_rights
 from kstreams_runbooks.decide.rights.needed import CLUSTER
 from kstreams_runbooks.ledger.codec import call_again, encode, encode_call
-from kstreams_runbooks.model.readings.acls import Acl, GrantedAcl, GrantedReading, NeededAcls
+from kstreams_runbooks.model.readings.acls import (
+    Acl,
+    GrantedAcl,
+    GrantedReading,
+    NeededAcls,
+    Operations,
+    RightsAnswer,
+)
 from kstreams_runbooks.model.readings.readings import Missing, Taken
 from kstreams_runbooks.model.verdicts import Outcome
 
@@ -62,7 +69,11 @@ def test_with_every_right_a_run_goes_on() -> None:
             IDS,
             "--operation Describe --transactional-id app- --resource-pattern-type prefixed",
         ),
-        ({"acls": ALL.acls[:1] if isinstance(ALL.acls, tuple) else ()}, OWN, "--operation Write --topic out"),
+        (
+            {"acls": (*(ALL.acls[:1] if isinstance(ALL.acls, tuple) else ()), row(APPLICATION, "READ", "TOPIC", "in"))},
+            OWN,
+            "--operation Write --topic out",
+        ),
     ],
     ids=["Read", "hidden topic", "DescribeConfigs", "hidden group", "ids", "another login"],
 )
@@ -136,6 +147,99 @@ def test_a_super_user_and_a_broker_without_authorizer_lack_nothing() -> None:
     every = ("ALTER", "ALTER_CONFIGS", "CLUSTER_ACTION", "DESCRIBE", "DESCRIBE_CONFIGS")
     assert compared_rights(own, replace(ALL, cluster=every, acls=())).missing == ()
     assert compared_rights(NEEDED, replace(ALL, acls=(), unsecured=True)).missing == ()
+
+
+def test_a_super_user_lacks_nothing_although_everybody_has_an_acl_of_a_topic() -> None:
+    """Only an ACL on the cluster may be what the broker reports of the cluster."""
+    every = ("ALTER", "ALTER_CONFIGS", "CLUSTER_ACTION", "DESCRIBE", "DESCRIBE_CONFIGS")
+    reading = replace(ALL, cluster=every, acls=(row("User:*", "DESCRIBE", "TOPIC", "*"),))
+    needed = replace(NEEDED, acls=(IDS,))
+    assert compared_rights(needed, reading) == RightsAnswer(NEEDED.runbook)
+    reading = replace(reading, acls=(row("User:*", "ALL", "CLUSTER", CLUSTER),))
+    answer = compared_rights(needed, reading)
+    assert (answer.missing, [acl for acl, _ in answer.unknown]) == ((), [IDS])
+
+
+@pytest.mark.parametrize(
+    "acls",
+    [
+        (),
+        (row(ME, "ALL", "TOPIC", "*"),),
+        # To a super user this says nothing either.
+        (row("User:*", "WRITE", "TOPIC", "*", permission="DENY"),),
+    ],
+)
+def test_another_login_without_an_acl_may_be_a_super_user(acls: tuple[GrantedAcl, ...]) -> None:
+    """Of another login brokers report nothing: its rights are neither granted nor missing."""
+    needed = replace(NEEDED, acls=(OWN,))
+    answer = compared_rights(needed, replace(ALL, acls=acls))
+    assert answer.missing == ()
+    [(acl, why)] = answer.unknown
+    assert acl == OWN
+    assert why.startswith("no ACL names User:orders: it is a super user, or has no right of its own; look")
+    everybody = replace(ALL, acls=(row("User:*", "WRITE", "TOPIC", "*"),))
+    assert compared_rights(needed, everybody) == RightsAnswer(NEEDED.runbook)
+
+
+def test_this_login_without_an_acl_is_no_super_user_if_its_broker_says_so() -> None:
+    """Without what the broker says it is not known."""
+    needed = replace(NEEDED, acls=(IDS,))
+    assert compared_rights(needed, replace(ALL, acls=())).missing == (IDS,)
+    answer = compared_rights(needed, replace(ALL, acls=(), cluster=Missing("not reported")))
+    assert (answer.missing, [acl for acl, _ in answer.unknown]) == ((), [IDS])
+
+
+CREATE = Acl(ME, "Create", "Topic", "empty")
+NONE = Missing("not reported")
+
+
+@pytest.mark.parametrize(
+    ("topic", "cluster", "granted"),
+    [
+        ((), ("CREATE", "DESCRIBE"), True),
+        (("CREATE",), ("DESCRIBE",), True),
+        (("CREATE",), NONE, True),
+        (NONE, ("CREATE",), True),
+        ((), ("DESCRIBE",), False),
+        ((), NONE, None),
+        (NONE, ("DESCRIBE",), None),
+    ],
+)
+def test_create_on_the_cluster_is_enough_to_create_a_topic(
+    topic: Operations, cluster: Operations, granted: bool | None
+) -> None:
+    """On either of both; if one is not known and the other one lacks it, the right is not known."""
+    reading = replace(ALL, cluster=cluster, topics=(("empty", topic),))
+    answer = compared_rights(replace(NEEDED, acls=(CREATE,)), reading)
+    assert (bool(answer.missing), bool(answer.unknown)) == (granted is False, granted is None)
+    read = replace(CREATE, operation="Read")
+    assert compared_rights(replace(NEEDED, acls=(read,)), replace(reading, topics=(("empty", ()),))).missing == (read,)
+
+
+OF_CLUSTER = row(APPLICATION, "CREATE", "CLUSTER", CLUSTER)
+OF_TOPICS = row(APPLICATION, "CREATE", "TOPIC", "app-", pattern="PREFIXED")
+
+
+@pytest.mark.parametrize(
+    ("acls", "granted"),
+    [
+        ((OF_CLUSTER,), True),
+        ((row(APPLICATION, "ALL", "CLUSTER", "*"),), True),
+        ((row("User:*", "CREATE", "CLUSTER", CLUSTER), row(APPLICATION, "READ", "TOPIC", "in")), True),
+        ((row(APPLICATION, "DESCRIBE", "CLUSTER", CLUSTER),), False),
+        ((replace(OF_CLUSTER, host="10.0.0.1"),), False),
+        # The broker asks for the right on the cluster first: a DENY of the topics is not asked for any more.
+        ((OF_CLUSTER, replace(OF_TOPICS, permission="DENY")), True),
+        ((OF_TOPICS, replace(OF_CLUSTER, permission="DENY")), True),
+        ((OF_CLUSTER, replace(OF_CLUSTER, permission="DENY", principal="User:*")), False),
+        ((OF_CLUSTER, OF_TOPICS, *(replace(one, permission="DENY") for one in (OF_CLUSTER, OF_TOPICS))), False),
+    ],
+)
+def test_an_acl_of_the_cluster_lets_another_login_create_topics(acls: tuple[GrantedAcl, ...], granted: bool) -> None:
+    """Next to those of the topics, each with its own DENY."""
+    creates = Acl(APPLICATION, "Create", "Topic", "app-", "prefixed")
+    answer = compared_rights(replace(NEEDED, acls=(creates,)), replace(ALL, acls=acls))
+    assert (answer.missing == (), answer.unknown) == (granted, ())
 
 
 def test_a_login_that_is_not_known_is_named_as_such() -> None:

@@ -84,6 +84,14 @@ def test_read_only_face_lets_named_methods_through() -> None:
 
 
 ANYWHERE = {"bootstrap.servers": "127.0.0.1:9"}
+TOKENS = {
+    "security.protocol": "SASL_SSL",
+    "sasl.mechanism": "OAUTHBEARER",
+    "sasl.oauthbearer.method": "oidc",
+    "sasl.oauthbearer.client.id": "us",
+    "sasl.oauthbearer.client.secret": "hush",
+    "sasl.oauthbearer.token.endpoint.url": "https://login.example.org/token",
+}
 PACKAGE = Path(kstreams_runbooks.__path__[0])
 
 
@@ -127,6 +135,16 @@ def test_client_of_librdkafka_refuses_a_write(method: str) -> None:
         ({"statistics.interval.ms": -5}, "value -5 is outside allowed range 0..86400000)"),
         ({"error_cb": "x"}, "expected error_cb property as a callable function"),
         ({"bootstrap.servers": "b:x"}, "'b:x' is not a bootstrap server"),
+        (
+            {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN", "sasl.username": "ada"},
+            "sasl.username and sasl.password must be set",
+        ),
+        (
+            {"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM-SHA-512", "sasl.password": "hunter2"},
+            "sasl.username and sasl.password must be set",
+        ),
+        (TOKENS | {"sasl.oauthbearer.client.secret": ""}, "no sasl.oauthbearer.client.secret, but sasl.mechanism is"),
+        (TOKENS | {"sasl.oauthbearer.token.endpoint.url": ""}, "no sasl.oauthbearer.token.endpoint.url, but"),
     ],
 )
 def test_a_configuration_that_no_client_takes_is_bad_input_at_once(wrong: dict[str, Any], said: str) -> None:

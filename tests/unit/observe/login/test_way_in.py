@@ -208,7 +208,19 @@ def _unreadable(directory: Path) -> Path:
         ({"ssl.ca.location": "{socket}"}, "socket is not a file"),
         ({"ssl.ca.location": "{client_key}"}, "has no certificate in PEM"),
         ({"ssl.crl.location": "{client_key}"}, "ssl.crl.location: "),
-        ({"ssl.certificate.location": "{client_key}"}, "client-key.pem has no certificate in PEM"),
+        (
+            {"ssl.certificate.location": "{client_key}", "ssl.key.location": "{client_key}"},
+            "client-key.pem has no certificate in PEM",
+        ),
+        (
+            {"ssl.certificate.location": "{server}"},
+            "server.pem is set without ssl.key.location; set ssl.key.location too, it may be the same file, in the "
+            "cluster's connection",
+        ),
+        (
+            {"ssl.certificate.location": "", "ssl.key.location": "{server}"},
+            "server.pem is set without ssl.certificate.location; set ssl.certificate.location too",
+        ),
         (
             {"ssl.certificate.location": "{client}", "ssl.key.location": "{client_key}"},
             "cannot be read as a key in PEM (ssl.key.password is not set)",
@@ -238,6 +250,8 @@ def test_a_file_that_cannot_be_used_is_named(
 def test_files_that_can_be_used_are_taken(certificates: Certificates) -> None:
     given = {"ssl.ca.location": certificates.ca, "ssl.certificate.location": certificates.client}
     require_files({**given, "ssl.key.location": certificates.client_key, "ssl.key.password": KEY_PASSWORD})
+    # One file with both.
+    require_files({"ssl.certificate.location": certificates.server, "ssl.key.location": certificates.server})
 
 
 def test_a_file_of_a_command_config_is_named_in_its_own_words(tmp_path: Path) -> None:

@@ -104,6 +104,8 @@ def test_a_ca_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         ({"ssl.crl.location": "/crl"}, "ssl.crl.location has no equal"),
         ({"security.protocol": "ssl", "enable.ssl.certificate.verification": "false"}, "give the broker's CA"),
         ({"security.protocol": "ssl", "ssl.ca.location": "/nowhere"}, "ssl.ca.location /nowhere: does not exist"),
+        ({"security.protocol": "ssl", "ssl.certificate.location": "/c"}, "/c is set without ssl.key.location"),
+        ({"security.protocol": "ssl", "ssl.key.location": "/k"}, "/k is set without ssl.certificate.location"),
         ({"bootstrap.servers": ""}, "no bootstrap.servers"),
     ],
 )
@@ -118,8 +120,9 @@ def test_what_cannot_be_said_is_refused(given: dict[str, str], said: str) -> Non
 def test_a_key_that_java_cannot_read_is_refused_with_the_command_that_makes_one(tmp_path: Path) -> None:
     """Java reads PKCS#8 alone."""
     (tmp_path / "key.pem").write_text("-----BEGIN RSA PRIVATE KEY-----\n", encoding="utf-8")
+    both = dict.fromkeys(("ssl.certificate.location", "ssl.key.location"), str(tmp_path / "key.pem"))
     with pytest.raises(BadInput, match="openssl pkcs8 -topk8"):
-        java_settings({**HERE, "security.protocol": "ssl", "ssl.key.location": str(tmp_path / "key.pem")})
+        java_settings({**HERE, "security.protocol": "ssl", **both})
 
 
 TAKEN, REFUSED = True, False
