@@ -1,14 +1,17 @@
-"""Fake agents and fake supervisors: real sockets on the loopback that answer with bytes of the test.
+"""Fake agents, supervisors and engines: real sockets of this machine that answer with bytes of the test.
 
-They replace what this project does not control: the programs behind a Jolokia URL or a supervisord URL.
+They replace what this project does not control: what is behind a Jolokia URL, a supervisord URL or Docker's socket.
 """
 
 import gzip
+import os
 import socket
+import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Self
 
 Reply = Callable[[socket.socket], None]
@@ -19,16 +22,21 @@ class _FakeServer:
 
     path = ""
 
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: Reply, listening: socket.socket | None = None) -> None:
         self.reply = reply
         self.requests: list[bytes] = []
         self.most_at_once = 0
         self._at_once = 0
         self._lock = threading.Lock()
-        self._socket = socket.create_server(("127.0.0.1", 0), backlog=128)
-        self.port: int = self._socket.getsockname()[1]
+        self._socket = listening or socket.create_server(("127.0.0.1", 0), backlog=128)
+        self._name = self._socket.getsockname()
         self._open: set[socket.socket] = set()
         threading.Thread(target=self._serve, daemon=True).start()
+
+    @property
+    def port(self) -> int:
+        """Of the loopback."""
+        return int(self._name[1])
 
     @property
     def url(self) -> str:
@@ -73,6 +81,37 @@ class FakeAgent(_FakeServer):
 
 class FakeSupervisor(_FakeServer):
     """The URL of supervisord's XML-RPC."""
+
+
+class FakeEngine(_FakeServer):
+    """The socket of a Docker Engine, in a folder; with a TLS context it listens on the loopback in its place.
+
+    `replies` are by the end of the request's path; `/version` is that of a new engine unless it is given.
+    """
+
+    def __init__(self, folder: Path, replies: Mapping[str, Reply], tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
+        self._replies = {"/version": answer(b'{"ApiVersion": "1.44"}'), **replies}
+        listening = None
+        if tls is None:
+            listening = socket.socket(socket.AF_UNIX)
+            listening.bind(os.fspath(folder / "fake.sock"))
+            listening.listen()
+        super().__init__(self._by_path, listening)
+
+    @property
+    def url(self) -> str:
+        """As a fleet entry names it."""
+        return f"unix://{self._name}" if self._tls is None else f"tcp://127.0.0.1:{self.port}"
+
+    def _answer(self, connection: socket.socket) -> None:
+        with suppress(OSError):
+            super()._answer(connection if self._tls is None else self._tls.wrap_socket(connection, server_side=True))
+
+    def _by_path(self, connection: socket.socket) -> None:
+        asked = self.requests[-1].split(b" ", 2)[1].decode().partition("?")[0]
+        found = next((reply for path, reply in self._replies.items() if asked.endswith(path)), None)
+        (found or answer(b'{"message": "no such object"}', "404 Not Found"))(connection)
 
 
 def _request(connection: socket.socket) -> bytes:

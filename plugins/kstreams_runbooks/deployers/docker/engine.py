@@ -6,6 +6,7 @@ Docker Engine API: containers, images, networks. A socket or TLS; plain TCP is r
 import os
 import pwd
 import ssl
+import struct
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -16,11 +17,13 @@ import docker.errors
 import docker.tls
 import docker.utils
 import requests.exceptions
+import urllib3.exceptions
 
-from kstreams_runbooks.deployers.docker.inspected import Container, container_of
+from kstreams_runbooks.deployers.docker.client import client
+from kstreams_runbooks.deployers.docker.inspected import Container, Listed, container_of, image_of, listed
 from kstreams_runbooks.errors import BadInput, Refused, RunbookError, Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.docker import EngineTls
-from kstreams_runbooks.wire.http import why_refused
+from kstreams_runbooks.wire.http import NoAnswer, why_refused
 from kstreams_runbooks.wording import outside
 
 # A reading is one of many, and an engine that creates or starts a container may be busy with its disk.
@@ -28,6 +31,14 @@ _READ_S, _WRITE_S = 10, 60
 # The newest version whose answers this package knows: every later engine still speaks it (Engine API, version history).
 _NEWEST = "1.44"
 _NOT_FOUND, _CONFLICT, _NOT_MODIFIED = 404, 409, 304
+
+# The library passes on what the libraries below it raise while a log is read.
+_FAILED = (
+    docker.errors.DockerException,
+    requests.exceptions.RequestException,
+    urllib3.exceptions.HTTPError,
+    OSError,
+)
 
 _T = TypeVar("_T")
 
@@ -48,29 +59,21 @@ class Engine:
         """The first words of a command for this engine."""
         return ("docker", "--host", self._url)
 
-    def containers(self) -> tuple[Mapping[str, Any], ...]:
-        """Every container of the engine, up or not, as its list has them: `Id`, `Names`, `Labels`, `HostConfig`."""
-        found = self._read(lambda api: api.containers(all=True))
-        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-            raise self._strange("its list of containers is not a list")
-        return tuple(found)
+    def containers(self) -> tuple[Listed, ...]:
+        """Every container of the engine, up or not."""
+        return self._typed(listed, self._read(lambda api: api.containers(all=True)))
 
     def container(self, name: str) -> Container | None:
         """A container by name or id, None if there is none."""
         answer = self._read(lambda api: api.inspect_container(name), absent=True)
-        try:
-            found = None if answer is None else container_of(answer)
-        except ValueError as error:
-            raise self._strange(str(error)) from None
+        found = None if answer is None else self._typed(container_of, answer)
         # The engine finds a container by the beginning of its id too.
         return found if found and name in {found.name, found.id} else None
 
     def image(self, reference: str) -> Mapping[str, Any] | None:
         """An image on the engine, by reference or id, None if there is none: `Id`, `Config`."""
         answer = self._read(lambda api: api.inspect_image(reference), absent=True)
-        if answer is not None and not (isinstance(answer, dict) and isinstance(answer.get("Id"), str)):
-            raise self._strange(f"image {outside(reference, 200)} has no id")
-        return answer
+        return None if answer is None else self._typed(image_of, answer, f"image {outside(reference, 200)}: ")
 
     def status_of(self, container: Container, path: str) -> Mapping[str, Any] | None:
         """Mode and time of a path in a container, None if there is none."""
@@ -81,6 +84,8 @@ class Engine:
             return docker.utils.decode_json_header(answer.headers["X-Docker-Container-Path-Stat"])
 
         answer: Mapping[str, Any] | None = self._read(head, absent=True)
+        if answer is not None and not isinstance(answer, dict):
+            raise self._strange(f"status of {outside(path, 200)} is no object")
         return answer
 
     def create(self, name: str, body: Mapping[str, Any], connect: Mapping[str, Mapping[str, Any]]) -> None:
@@ -151,12 +156,25 @@ class Engine:
         except docker.errors.APIError as error:
             why = outside(error.explanation or error, 300)
             raise _Answered(f"docker engine: {about}{why} ({self.address})", error.status_code or 0) from None
-        except docker.errors.TLSParameterError as error:
-            raise BadInput(f"docker engine: {outside(error, 300)}; correct deployer.tls ({self.address})") from None
-        except (docker.errors.DockerException, requests.exceptions.RequestException, OSError) as error:
+        except docker.errors.TLSParameterError:
+            absent = next((str(file) for file in self._tls_files if not file.is_file()), "a file")
+            raise BadInput(
+                f"docker engine: {outside(absent, 200)} does not exist, or is no file; correct deployer.tls "
+                f"({self.address})"
+            ) from None
+        except NoAnswer as error:
+            raise Unreachable(f"docker engine: {about}{error}; correct deployer.url ({self.address})") from None
+        except requests.exceptions.InvalidJSONError as error:
+            raise self._strange(outside(error, 100)) from None
+        except _FAILED as error:
             raise Unreachable(f"docker engine: {about}{self._why(error, limit_s)} ({self.address})") from None
         except (ValueError, KeyError) as error:
             raise self._strange(outside(error, 100)) from None
+        except RecursionError:
+            raise self._strange("it is nested too deeply") from None
+        except (TypeError, AttributeError, LookupError, struct.error):
+            # The library takes the shape of an answer for granted.
+            raise self._strange("it has another shape") from None
 
     def _client(self) -> Any:
         if self._made is None:
@@ -164,14 +182,9 @@ class Engine:
                 client_cert=(str(self._tls.certificate), str(self._tls.key)), ca_cert=str(self._tls.ca), verify=True
             )
 
-            def made(version: str) -> Any:
-                api = docker.APIClient(base_url=self._url, tls=tls or False, timeout=_READ_S, version=version)
-                # No proxy and no certificate of the environment.
-                api.trust_env = False
-                return api
-
-            theirs = str(made(_NEWEST).version(api_version=False)["ApiVersion"])
-            self._made = made(theirs if docker.utils.version_lt(theirs, _NEWEST) else _NEWEST)
+            theirs = str(client(self._url, tls, _NEWEST, _READ_S).version(api_version=False)["ApiVersion"])
+            spoken = theirs if docker.utils.version_lt(theirs, _NEWEST) else _NEWEST
+            self._made = client(self._url, tls, spoken, _READ_S)
         return self._made
 
     def _why(self, error: BaseException, limit_s: int) -> str:
@@ -190,7 +203,16 @@ class Engine:
                 return f"its certificate or ours is not accepted ({why}); correct deployer.tls"
             if isinstance(cause, TimeoutError | requests.exceptions.Timeout):
                 return f"no answer within {limit_s} s; look at the engine"
+        if any(isinstance(cause, requests.exceptions.SSLError) for cause in causes):
+            # Not of OpenSSL: the library below refuses a key before it is read.
+            return self._key_refused(outside(causes[-1], 200))
         return f"{outside(causes[-1], 300)}; start the engine, or correct deployer.url"
+
+    def _key_refused(self, said: str) -> str:
+        if self._tls is None or "encrypted" not in said:
+            return f"{said}; correct deployer.tls"
+        key = outside(self._tls.key, 200)
+        return f"our key {key} is encrypted, and no runbook has its password; declare one without in deployer.tls"
 
     def _not_permitted(self, socket: Path | None) -> str:
         user = pwd.getpwuid(os.geteuid()).pw_name if _has_name() else f"user {os.geteuid()}"
@@ -199,9 +221,18 @@ class Engine:
                 f"{user} may not use its socket ({_owner(socket)}); add the user to that group, and start the process "
                 "again"
             )
-        files = (self._tls.ca, self._tls.certificate, self._tls.key) if self._tls else ()
-        closed = next((str(file) for file in files if not os.access(file, os.R_OK)), "a file")
+        closed = next((str(file) for file in self._tls_files if not os.access(file, os.R_OK)), "a file")
         return f"{user} may not read {outside(closed, 200)} of deployer.tls; give the user the right to read it"
+
+    @property
+    def _tls_files(self) -> tuple[Path, ...]:
+        return (self._tls.ca, self._tls.certificate, self._tls.key) if self._tls else ()
+
+    def _typed(self, typed: Callable[[Any], _T], answer: Any, about: str = "") -> _T:
+        try:
+            return typed(answer)
+        except ValueError as error:
+            raise self._strange(f"{about}{error}") from None
 
     def _strange(self, why: str) -> Unreachable:
         return Unreachable(

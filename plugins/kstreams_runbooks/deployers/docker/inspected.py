@@ -1,6 +1,7 @@
-"""The engine's answer about one container, with the types that it must have.
+"""The engine's answers about containers and images, with the types that they must have.
 
-Docker Engine API, "Inspect a container". The answer itself is kept: a container is created again from it.
+Docker Engine API, "Inspect a container", "List containers", "Inspect an image". The answer about one container or image
+is kept: a container is created again from both.
 """
 
 import re
@@ -8,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, RootModel, ValidationError
 
 from kstreams_runbooks.model.readings.readings import ProcessState
 from kstreams_runbooks.wording import outside
@@ -51,13 +52,22 @@ class _HostConfig(_Loose):
     Binds: list[str] | None = None
     Mounts: list[dict[str, Any]] | None = None
     VolumesFrom: list[str] | None = None
+    Links: list[str] | None = None
     Init: bool | None = None
 
 
-class _Config(_Loose):
-    Image: str
+class _OfImage(_Loose):
+    """What a container and its image have alike."""
+
     Env: list[str] | None = None
     Labels: dict[str, str] | None = None
+    ExposedPorts: dict[str, Any] | None = None
+    Volumes: dict[str, Any] | None = None
+
+
+class _Config(_OfImage):
+    Image: str
+    Hostname: str = ""
     StopSignal: str = ""
 
 
@@ -68,8 +78,13 @@ class _Mount(_Loose):
     Destination: str
 
 
+class _Endpoint(_Loose):
+    NetworkID: str = ""
+    Aliases: list[str] | None = None
+
+
 class _Networks(_Loose):
-    Networks: dict[str, dict[str, Any]] | None = None
+    Networks: dict[str, _Endpoint] | None = None
 
 
 class _Answer(_Loose):
@@ -81,6 +96,35 @@ class _Answer(_Loose):
     HostConfig: _HostConfig
     Mounts: list[_Mount] = []
     NetworkSettings: _Networks
+
+
+class _Mode(_Loose):
+    NetworkMode: str = ""
+
+
+class _Entry(_Loose):
+    Names: list[str] | None = None
+    HostConfig: _Mode = _Mode()
+
+
+class _Entries(RootModel[list[_Entry]]):
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class _Image(_Loose):
+    Id: str
+    Config: _OfImage | None = None
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One container in the engine's list, by its names without the slash; `network_mode` is empty if not reported."""
+
+    names: tuple[str, ...]
+    network_mode: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +198,8 @@ class Container:
 
 def container_of(answer: Any) -> Container:
     """The container of an answer; ValueError, with the place and no value, if it has another shape."""
-    try:
-        found = _Answer.model_validate(answer)
-        started = _ms(found.State.StartedAt)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        where = ".".join(outside(part, 40) for part in first["loc"][:3]) or "the container"
-        raise ValueError(f"{where}: {outside(first['msg'], 100)}") from None
+    found = _checked(_Answer, answer, "the container")
+    started = _ms(found.State.StartedAt)
     host, lives = found.HostConfig, found.State.Status in {"running", "paused"}
     return Container(
         id=found.Id,
@@ -183,6 +222,30 @@ def container_of(answer: Any) -> Container:
         networks=frozenset(found.NetworkSettings.Networks or {}),
         raw=answer,
     )
+
+
+def listed(answer: Any) -> tuple[Listed, ...]:
+    """Every container of the engine's list; ValueError, with the place and no value, if it has another shape."""
+    return tuple(
+        Listed(tuple(name.lstrip("/") for name in one.Names or []), one.HostConfig.NetworkMode)
+        for one in _checked(_Entries, answer, "its list of containers").root
+    )
+
+
+def image_of(answer: Any) -> Mapping[str, Any]:
+    """The image of an answer, as it is; ValueError, with the place and no value, if it has another shape."""
+    _checked(_Image, answer, "the image")
+    image: Mapping[str, Any] = answer
+    return image
+
+
+def _checked(model: type[_Model], answer: Any, whole: str) -> _Model:
+    try:
+        return model.model_validate(answer)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(outside(part, 40) for part in first["loc"][:3]) or whole
+        raise ValueError(f"{where}: {outside(first['msg'], 100)}") from None
 
 
 def variables(environment: list[str] | None) -> dict[str, str]:

@@ -7,10 +7,9 @@ leaves at least one whole container, and the same calls go on from there.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from kstreams_runbooks.deployers.docker.engine import Engine
-from kstreams_runbooks.deployers.docker.inspected import Container
+from kstreams_runbooks.deployers.docker.inspected import Container, Listed
 from kstreams_runbooks.fleet.deployers.docker import BEFORE, NEXT
 
 # How often the engine is asked again if a container changes its name meanwhile.
@@ -57,14 +56,14 @@ def look(engine: Engine, names: tuple[str, ...]) -> dict[str, Containers]:
     wanted = {f"{name}{end}" for name in names for end in ("", NEXT, BEFORE)}
     for _ in range(_LOOKS):
         listed = engine.containers()
-        there = wanted & {str(name).lstrip("/") for one in listed for name in one.get("Names") or []}
+        there = wanted & {name for one in listed for name in one.names}
         found = {name: engine.container(name) for name in sorted(there)}
         if None not in found.values():
             break
     return {name: _of(name, found, listed) for name in names}
 
 
-def _of(name: str, found: Mapping[str, Container | None], listed: tuple[Mapping[str, Any], ...]) -> Containers:
+def _of(name: str, found: Mapping[str, Container | None], listed: tuple[Listed, ...]) -> Containers:
     own = found.get(name)
     sharing = () if own is None else tuple(_sharing(listed, own))
     return Containers(name, own, found.get(f"{name}{NEXT}"), found.get(f"{name}{BEFORE}"), sharing)
@@ -97,10 +96,6 @@ def settle(engine: Engine, found: Containers) -> None:
         engine.remove(f"{found.name}{BEFORE}")
 
 
-def _sharing(listed: tuple[Mapping[str, Any], ...], own: Container) -> list[str]:
+def _sharing(listed: tuple[Listed, ...], own: Container) -> list[str]:
     wanted = f"container:{own.id}"
-    return sorted(
-        str((one.get("Names") or ["?"])[0]).lstrip("/")
-        for one in listed
-        if str((one.get("HostConfig") or {}).get("NetworkMode")) == wanted
-    )
+    return sorted((one.names or ("?",))[0] for one in listed if one.network_mode == wanted)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
@@ -24,7 +25,7 @@ from kstreams_runbooks.model.web_address import web_address
 NEXT, BEFORE = ".next", ".before"
 # Settings that a runbook may set in any case (deployers/settable.py).
 _ALWAYS = ("processing.guarantee", "upgrade.from")
-_SCHEME = re.compile(r"^(?:tcp|https)://")
+_TCP = "tcp://"
 _TOPOLOGY = ("release", "artifact", "settings_file")
 
 
@@ -32,9 +33,11 @@ def _engine(url: str) -> str:
     if url.startswith("unix://"):
         web_address(url, unix=True)
         return url
-    if not _SCHEME.match(url):
+    if not url.startswith(_TCP):
         raise ValueError("must begin with unix:// or tcp://")
-    at = web_address(_SCHEME.sub("https://", url))
+    at = web_address(f"https://{url.removeprefix(_TCP)}")
+    if urlsplit(url).port is None:
+        raise ValueError("names no port; an engine with TLS is usually at tcp://host:2376")
     if at.user is not None or at.path.strip("/"):
         raise ValueError("must be tcp://host:port alone; a certificate is the login of an engine")
     return url

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.deployers.docker.engine import Engine
-from kstreams_runbooks.errors import Unreachable
+from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.fleet.deployers.docker import EngineTls
 from lab.certificates import make_certificates
 
@@ -69,3 +69,25 @@ def test_a_key_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(Unreachable) as error:
         engine.asked("", denied)
     assert f"may not read {files['key']} of deployer.tls; give the user the right to read it" in str(error.value)
+
+
+def test_a_key_with_a_password_is_named(tmp_path: Path) -> None:
+    """The engine has nothing to do with it."""
+    made = make_certificates(tmp_path / "certificates")
+    tls = EngineTls(ca=made.ca, certificate=made.client, key=made.client_key)
+    with listening(made.server) as url, pytest.raises(Unreachable) as error:
+        Engine(url, tls, writable=False).containers()
+    said = (
+        f"our key {made.client_key} is encrypted, and no runbook has its password; declare one without in deployer.tls"
+    )
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("which", ["ca", "certificate", "key"])
+def test_a_file_that_does_not_exist_is_named(which: str, tmp_path: Path) -> None:
+    """In place of the library's own words about its parameters."""
+    made = make_certificates(tmp_path / "certificates")
+    files = {"ca": made.ca, "certificate": made.client, "key": made.server} | {which: tmp_path / "none"}
+    with pytest.raises(BadInput) as error:
+        Engine("tcp://127.0.0.1:1", EngineTls(**files), writable=False).containers()
+    assert f"{tmp_path / 'none'} does not exist, or is no file; correct deployer.tls (tcp" in str(error.value)
