@@ -311,7 +311,7 @@ def test_every_right_of_a_row_is_needed_and_no_other(secured: Secured, login: Lo
 def test_readiness_compares_the_rights_of_the_applications_own_login(
     secured: Secured, application: FakeStreams, login: Login, ask: dict[str, Ask]
 ) -> None:
-    """By the ACLs, if its file names that login: with what is printed none lacks, without any each is named."""
+    """By the ACLs, if its file names that login: with what is printed none lacks, one that is absent is named."""
     own = secured.login("matrix-own")
     file = application.directory / "applications" / f"{APPLICATION}.yaml"
     before = file.read_text(encoding="utf-8")
@@ -325,6 +325,9 @@ def test_readiness_compares_the_rights_of_the_applications_own_login(
             ("Write", OUT),
             ("Read", APPLICATION),
         }
+        # A super user has no ACL either.
+        assert f"no ACL names User:{own.name}" in ask["readiness"]().printed
+        secured.allow(own, [one for one in mine if (one["operation"], one["name"]) != ("Read", APPLICATION)])
         lacking = ask["readiness"]().printed
         assert f"Group {APPLICATION}: login User:{own.name} lacks Read on Group {APPLICATION}; grant it: " in lacking
         secured.allow(own, mine)
