@@ -1,7 +1,10 @@
 """docker-compose.yaml keeps its promises, and a machine without Docker gets one sentence."""
 
+import os
 import re
 import stat
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -46,6 +49,21 @@ def test_each_service_is_limited_and_checked(name: str) -> None:
     assert one["logging"]["options"]["max-size"]
     assert "healthcheck" in one or name in ONCE
     assert one["restart"] in {"unless-stopped", "no"}, "an engine must not start an instance that a runbook stopped"
+
+
+@pytest.mark.parametrize(("age_s", "healthy"), [(None, False), (5, True), (60, False)])
+def test_the_health_of_the_traffic_is_the_age_of_its_file(age_s: float | None, healthy: bool, tmp_path: Path) -> None:
+    """A broker that listens does not tell whether anything is sent."""
+    traffic = SERVICES["traffic"]
+    file = traffic["command"][traffic["command"].index("--alive") + 1]
+    kind, check = traffic["healthcheck"]["test"]
+    assert kind == "CMD-SHELL"
+    assert check.count(file) == 1
+    if age_s is not None:
+        (tmp_path / "alive").touch()
+        os.utime(tmp_path / "alive", (time.time() - age_s,) * 2)
+    done = subprocess.run(["sh", "-c", check.replace(file, f"{tmp_path}/alive")], capture_output=True, check=False)
+    assert (done.returncode == 0) is healthy
 
 
 def test_only_the_loopback_is_published() -> None:
