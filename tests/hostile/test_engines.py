@@ -3,12 +3,13 @@
 The engines are fakes.
 """
 
+import base64
 import json
 import ssl
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -16,7 +17,8 @@ import pytest
 from kstreams_runbooks.deployers.docker import client, engine
 from kstreams_runbooks.deployers.docker.deployer import DockerDeployer
 from kstreams_runbooks.deployers.docker.engine import Engine
-from kstreams_runbooks.errors import Unreachable
+from kstreams_runbooks.deployers.docker.places import require_same
+from kstreams_runbooks.errors import Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.docker import DockerSettings, EngineTls
 from kstreams_runbooks.wire.limits import MIB
 from lab.certificates import make_certificates
@@ -138,6 +140,24 @@ def test_an_error_of_another_shape(status: str, body: bytes) -> None:
 
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.mark.parametrize(
+    "status", [[1], None, 5, {"mtime": "yesterday"}, {"mtime": "0001-01-01T00:00:00"}, {"mtime": [1]}, {}]
+)
+def test_a_status_of_another_shape(status: object, tmp_path: Path) -> None:
+    """The folder is another one, or not known to be the same: it is not cleared."""
+    header = base64.b64encode(json.dumps(status).encode()).decode()
+    head = sends(HEAD + f"X-Docker-Container-Path-Stat: {header}\r\nConnection: close\r\n\r\n".encode())
+    with fake(well() | {"/archive": head}) as strange:
+        asked = Engine(strange.url, None, writable=False)
+        container = asked.container("o1")
+        assert container is not None
+        with pytest.raises((Unreachable, WriteRefused)) as no:
+            require_same(asked, container, PurePosixPath("/state"), tmp_path)
+    assert "\n" not in str(no.value)
+
+
 LONG_S, OVER_S = 1, 1.0
 BODY = json.dumps([LISTED]).encode()
 SLOW: dict[str, Reply] = {

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,8 @@ _SOCKET = "/var/run/docker.sock"
 # An administrator's programs are not on the path of every shell.
 _PROGRAMS = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 _LABEL = "com.docker.compose.project"
+# Of the container of a runbook's description (deployers/docker/topology_container.py).
+_DESCRIBES = "kstreams-runbooks.compose-project"
 _CALL_S = 30
 _HEALTHY_S = 900
 _POLL_S = 2.0
@@ -102,9 +105,14 @@ class Engine:
         """Every container of a project, also one that a runbook has created again, which keeps its labels."""
         return list(self.get(f"/containers/json?all=1&filters={_filter(project)}"))
 
+    def descriptions(self, project: str) -> list[dict[str, Any]]:
+        """Containers in which a runbook describes a release of the project; a worker that was killed leaves one."""
+        return list(self.get(f"/containers/json?all=1&filters={_filter(project, _DESCRIBES)}"))
+
     def left(self, project: str) -> list[str]:
         """What the engine still has of a project."""
-        found = [f"container {one['Names'][0].lstrip('/')}" for one in self.containers(project)]
+        containers = [*self.containers(project), *self.descriptions(project)]
+        found = [f"container {one['Names'][0].lstrip('/')}" for one in containers]
         found += [f"network {one['Name']}" for one in self.get(f"/networks?filters={_filter(project)}")]
         volumes = self.get(f"/volumes?filters={_filter(project)}")["Volumes"] or []
         return found + [f"volume {one['Name']}" for one in volumes]
@@ -219,8 +227,12 @@ class Compose:
     def down(self, *, images: bool = False) -> None:
         """Remove containers, networks and volumes, and the images if that is asked for; Refused if something stays."""
         project = self.project
+        # First: Compose does not know them, and removes no volume and no image that one of them has.
+        for one in self.engine.descriptions(project):
+            # The worker may remove it at the same time. What is still there is named below.
+            with suppress(Refused):
+                self.engine.get(f"/containers/{one['Id']}?force=1&v=1", method="DELETE")
         self.run("--profile", "images", "down", "--volumes", "--remove-orphans")
-        # A volume may have been in use by a container of a runbook's description, which ends by itself.
         if left := self.engine.left(project):
             raise Refused(f"docker: still there: {', '.join(left)}; remove it, or run `make compose-down` again")
         if images:
@@ -287,8 +299,8 @@ def _works(command: tuple[str, ...]) -> bool:
     return subprocess.run([*command, "version"], capture_output=True, check=False).returncode == 0
 
 
-def _filter(project: str) -> str:
-    return quote(json.dumps({"label": [f"{_LABEL}={project}"]}))
+def _filter(project: str, label: str = _LABEL) -> str:
+    return quote(json.dumps({"label": [f"{label}={project}"]}))
 
 
 def _json(body: bytes) -> Any:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -14,6 +15,7 @@ import click
 from kstreams_runbooks.demo.judge.figures import KINDS, OutputVerdict
 from kstreams_runbooks.demo.traffic.schedule import CUSTOMER_EVERY, Schedule
 from kstreams_runbooks.demo.traffic.topics import TopicRole, topic_names
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.finite import MOST_WHOLE, FiniteRange
 
 SCHEMA_VERSION: Final = 1
@@ -122,6 +124,12 @@ def verify_traffic(
 )
 @click.option("--seconds", type=FiniteRange(min=0), help="Stop after so many seconds.")
 @click.option("--records", type=click.IntRange(0, MOST_WHOLE), help="Stop after so many events.")
+@click.option(
+    "--alive",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Touch FILE every 5 s while events are sent, for a health check of its age.",
+)
 def generate_traffic(
     bootstrap: str,
     topic_prefix: str,
@@ -134,12 +142,18 @@ def generate_traffic(
     start_ms: int | None,
     seconds: float | None,
     records: int | None,
+    alive: Path | None,
 ) -> None:
     """Send orders and customers at a steady rate until SIGTERM, SIGINT or the given end; exits 0.
 
     The same seed, rate, customers, updates, disorder and start give the same records.
     """
     from kstreams_runbooks.demo.traffic.produce import generate
+
+    def progress(line: str) -> None:
+        _say(line)
+        if alive is not None:
+            _touch(alive)
 
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -160,7 +174,7 @@ def generate_traffic(
         stop=stop.is_set,
         seconds=seconds,
         records=records,
-        progress=_say,
+        progress=progress,
     )
     document = {
         "schema_version": SCHEMA_VERSION,
@@ -173,6 +187,13 @@ def generate_traffic(
         "seconds": round(produced.seconds, 3),
     }
     click.echo(json.dumps(document))
+
+
+def _touch(file: Path) -> None:
+    try:
+        file.touch()
+    except OSError as error:
+        raise BadInput(f"--alive {file}: cannot be written ({error.strerror}); give a file that can be") from None
 
 
 def _say(line: str) -> None:

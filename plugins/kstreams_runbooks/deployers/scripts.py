@@ -20,9 +20,23 @@ _LONGEST_LINE = 8 * _LONGEST_TAIL
 # The verbs of every reading: a call that hangs is ended with all processes that it started.
 _LOOKING = frozenset({"instances", "state_sizes", "topology"})
 
+# A name that is a secret's: KAFKA_KEY, but not a record's `key` or `message_key`; `pass`, but not `passed` or `bypass`.
+_NAME = (
+    r"(?<![\w.-])[\w.-]*(?:password|passwd|passphrase|secret|credential|token|jaas|authorization"
+    r"|(?:api|private|access|account|encryption|shared|signing)[._-]?key"
+    r"|(?-i:_KEY)(?![a-z])|(?<!by)(?<!com)pass(?![a-z])|pwd(?![a-z]))[\w.-]*[\"']?"
+)
+# `password is hunter2`, but not `password is wrong`.
+_IS = (
+    r"\s+is\s+(?!(?:correct|denied|empty|expired|incorrect|invalid|missing|needed|no|not|null|old|rejected|refused"
+    r"|required|revoked|too|undefined|unknown|unset|wrong)\b)"
+)
+# `token eyJhb…`, but not `token endpoint` or `token expired`: what follows looks like no word.
+_VALUE = r"(?=\S{6})(?=\S*\d)"
 _SECRET = re.compile(
-    r"(?i)([\w.-]*(?:password|passwd|passphrase|secret|credential|token|jaas|api[._-]?key|authorization)[\w.-]*"
-    r"[\"']?\s*[=:]\s*|\bbearer\s+|\bbasic\s+|--(?:password|token|secret)\s+).*"
+    rf"(?i)({_NAME}(?:\s*[=:]\s*|{_IS})|\bbearer\s+|\bbasic\s+"
+    r"|--(?:[\w-]*-)?(?:password|passwd|pass|pwd|token|secret|api-key|access-key|private-key)\s+"
+    rf"|\b(?:password|passwd|passphrase|secret|token)\s+{_VALUE}).*"
 )
 
 

@@ -1,12 +1,17 @@
 """docker-compose.yaml keeps its promises, and a machine without Docker gets one sentence."""
 
+import os
 import re
 import stat
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 import yaml
+from kstreams_runbooks.deployers.docker import topology_container
 from kstreams_runbooks.errors import BadInput, Refused, Unreachable
 from lab import compose
 from lab.compose import DRAWN, FILE, GIVEN, Compose, Engine, draw
@@ -44,6 +49,21 @@ def test_each_service_is_limited_and_checked(name: str) -> None:
     assert one["logging"]["options"]["max-size"]
     assert "healthcheck" in one or name in ONCE
     assert one["restart"] in {"unless-stopped", "no"}, "an engine must not start an instance that a runbook stopped"
+
+
+@pytest.mark.parametrize(("age_s", "healthy"), [(None, False), (5, True), (60, False)])
+def test_the_health_of_the_traffic_is_the_age_of_its_file(age_s: float | None, healthy: bool, tmp_path: Path) -> None:
+    """A broker that listens does not tell whether anything is sent."""
+    traffic = SERVICES["traffic"]
+    file = traffic["command"][traffic["command"].index("--alive") + 1]
+    kind, check = traffic["healthcheck"]["test"]
+    assert kind == "CMD-SHELL"
+    assert check.count(file) == 1
+    if age_s is not None:
+        (tmp_path / "alive").touch()
+        os.utime(tmp_path / "alive", (time.time() - age_s,) * 2)
+    done = subprocess.run(["sh", "-c", check.replace(file, f"{tmp_path}/alive")], capture_output=True, check=False)
+    assert (done.returncode == 0) is healthy
 
 
 def test_only_the_loopback_is_published() -> None:
@@ -225,3 +245,37 @@ def test_a_container_that_ended_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
         waiting.wait_healthy(lambda _: None, limit_s=0)
     found[1]["Status"] = "Up 2 minutes (healthy)"
     waiting.wait_healthy(lambda _: None, limit_s=0)
+
+
+def test_a_description_that_a_killed_worker_left_is_removed_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It has the volumes and the image of an instance; one that is removed meanwhile is no error."""
+    (tmp_path / ".env").write_text("COMPOSE_PROJECT_NAME=p\n", encoding="utf-8")
+    described: list[dict[str, Any]] = [
+        {"Id": "a1", "Names": ["/kstreams-runbooks-topology-1"]},
+        {"Id": "b2", "Names": ["/gone"]},
+    ]
+    done: list[str] = []
+
+    def get(_: Engine, path: str, *, method: str = "GET") -> Any:
+        path = unquote(path)
+        if method == "DELETE":
+            done.append(path)
+            described[:] = [one for one in described if one["Id"] not in path]
+            if "b2" in path:
+                raise Refused("docker: DELETE: no such container")
+        if path.startswith("/volumes"):
+            return {"Volumes": None}
+        return list(described) if f'["{topology_container._PROJECT}=p"]' in path else []
+
+    monkeypatch.setattr(Engine, "get", get)
+    monkeypatch.setattr(Compose, "run", lambda *words, **_: done.append(" ".join(words[1:])))
+    compose_ = Compose(Engine(tmp_path), ("docker-compose",), tmp_path / ".env")
+    assert compose_.engine.left("p") == ["container kstreams-runbooks-topology-1", "container gone"]
+    compose_.down()
+    assert done == [
+        "/containers/a1?force=1&v=1",
+        "/containers/b2?force=1&v=1",
+        "--profile images down --volumes --remove-orphans",
+    ]

@@ -59,10 +59,10 @@ def _changed_ns(status: Mapping[str, Any]) -> int:
     text = str(status.get("mtime"))
     fraction = _FRACTION.search(text)
     try:
-        whole = datetime.fromisoformat(_FRACTION.sub("", text))
-    except ValueError:
+        whole_s = int(datetime.fromisoformat(_FRACTION.sub("", text)).timestamp())
+    except (ValueError, OverflowError):
         raise WriteRefused(f"the engine's time of a folder is not a time: {outside(text, 60)}; look at it") from None
-    return int(whole.timestamp()) * 1_000_000_000 + int(fraction[1].ljust(9, "0") if fraction else 0)
+    return whole_s * 1_000_000_000 + int(fraction[1].ljust(9, "0") if fraction else 0)
 
 
 def _shown(changed_ns: int | None) -> str:

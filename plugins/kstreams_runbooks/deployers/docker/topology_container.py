@@ -29,6 +29,9 @@ from kstreams_runbooks.wording import outside
 
 _TIMEOUT_S = 60
 _LABEL = "kstreams-runbooks.topology"
+# The project of Compose whose instance is described. Under Compose's own label it would be a container of no service:
+# `docker compose up` would report it as an orphan, and `docker compose ps` would list it.
+_PROJECT, _OF_COMPOSE = "kstreams-runbooks.compose-project", "com.docker.compose.project"
 # What an interruption has left behind is removed by a later call; no command runs for this long.
 _LEFT_AFTER_S = 5 * _TIMEOUT_S
 _FILE = "kstreams-runbooks.properties"
@@ -54,6 +57,8 @@ def describe(engine: Engine, settings: DockerSettings, first: Present, target: T
     body = _configuration(settings, like)
     body["Env"] = [one for one in body.get("Env", ()) if one.partition("=")[0] not in ours]
     body["Env"] += [f"{key}={value}" for key, value in sorted((inherited | environment.values | given).items())]
+    project = None if container is None else container.labels.get(_OF_COMPOSE)
+    body["Labels"] = {} if project is None else {_PROJECT: project}
     return _printed(engine, settings, target, body)
 
 
@@ -68,7 +73,7 @@ def _printed(engine: Engine, settings: DockerSettings, target: Target, like: Map
         "Entrypoint": words[:1],
         "Cmd": words[1:],
         "Healthcheck": {"Test": ["NONE"]},
-        "Labels": {_LABEL: name},
+        "Labels": {**like["Labels"], _LABEL: name},
     }
     who = f"{outside(words[0], 200)} in image {outside(image, 200)}: topology of {target.release}"
 

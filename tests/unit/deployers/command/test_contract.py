@@ -137,11 +137,42 @@ def test_topology_begins_as_kafka_streams_prints_it() -> None:
         ("Authorization: Bearer hunter2", "Authorization: (hidden)"),
         ("curl: --token hunter2", "curl: --token (hidden)"),
         ("sasl.jaas.config = x required password hunter2;", "sasl.jaas.config = (hidden)"),
+        ("cannot log in: DB_PASS=hunter2", "cannot log in: DB_PASS=(hidden)"),
+        ("dbpass: hunter2", "dbpass: (hidden)"),
+        ("DB_PASS_2=hunter2", "DB_PASS_2=(hidden)"),
+        ("user=me pwd=hunter2", "user=me pwd=(hidden)"),
+        ("private_key=hunter2", "private_key=(hidden)"),
+        ('{"privateKey": "hunter2"}', '{"privateKey": (hidden)'),
+        ("aws.access-key = hunter2", "aws.access-key = (hidden)"),
+        ("KAFKA_KEY=hunter2", "KAFKA_KEY=(hidden)"),
+        ("the password is hunter2", "the password is (hidden)"),
+        ("refused: token hunter2", "refused: token (hidden)"),
+        ("refused: token eyJhbGciOiJIUzI1NiJ9.e30", "refused: token (hidden)"),
+        ("usage: --db-pass hunter2", "usage: --db-pass (hidden)"),
     ],
 )
 def test_last_line_of_stderr_without_credentials(said: str, tail: str) -> None:
     """What helps stays."""
     assert tail_of(said) == tail
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no partition for key=orders-1",
+        "record with message_key=7, key: orders-1 was dropped",
+        "key.serializer=org.apache.kafka.common.serialization.StringSerializer",
+        "passed: 7, bypass=true, compass: 1, passes=3",
+        "the password is wrong",
+        "token is expired",
+        "the token endpoint is away",
+        "unexpected token 5 in line 7",
+        "password for user1234 rejected",
+    ],
+)
+def test_a_last_line_without_a_credential_is_whole(said: str) -> None:
+    """It is all that the person on call has of it."""
+    assert tail_of(said) == said
 
 
 def test_requests_are_complete_sentences() -> None:
