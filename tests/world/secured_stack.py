@@ -158,9 +158,7 @@ def _printed(runbook: str, connection: Mapping[str, Any], *more: str, ledger: st
 
 
 def _deployed(logins: Logins, login: Login, release: str) -> Deployed:
-    settings = {"bootstrap.servers": logins.bootstrap, **logins.of_java(login)}
-    # An interval of Kafka Streams' own, half a minute by default: a test waits until each topic was purged.
-    return Deployed(release=release, settings=settings | {"repartition.purge.interval.ms": "5000"})
+    return Deployed(release=release, settings={"bootstrap.servers": logins.bootstrap, **logins.of_java(login)})
 
 
 @contextmanager
