@@ -25,7 +25,7 @@ from world.secured_stack import BETWEEN, SecuredStack, of
 
 pytestmark = pytest.mark.long
 
-# The first window closes after two minutes; until then nothing is written to its output.
+# Until the first window closes nothing is written to its output.
 _WARM_S, _USED_S = 5, 240
 # Hidden from each login without a right on them: asked by name for what is hidden.
 KAFKAS_OWN = {"__consumer_offsets", "__transaction_state"}

@@ -158,7 +158,9 @@ def _printed(runbook: str, connection: Mapping[str, Any], *more: str, ledger: st
 
 
 def _deployed(logins: Logins, login: Login, release: str) -> Deployed:
-    return Deployed(release=release, settings={"bootstrap.servers": logins.bootstrap, **logins.of_java(login)})
+    settings = {"bootstrap.servers": logins.bootstrap, **logins.of_java(login)}
+    # A window writes its result once it has closed, by default after two minutes: a test waits for the first one.
+    return Deployed(release=release, settings=settings | {"window.grace.ms": "20000"})
 
 
 @contextmanager
