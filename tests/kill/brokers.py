@@ -37,7 +37,7 @@ NAMES = ("library_bump", TWO_DOWN, "undo", "stop_and_restart", "certify_drain", 
 _RATE, _CUSTOMERS = 100, 200
 # In a run of a series; more would meet a cluster that is not whole yet, and make the run twice as long.
 _STRIKES = 3
-# In a run of a series of all runbooks: somebody waits for its end.
+# In a run of a series of all runbooks, which a person waits for.
 _STRIKES_OF_ALL = 2
 
 

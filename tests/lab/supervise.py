@@ -206,7 +206,7 @@ class Waiting:
 
 
 def unheard(_: str) -> None:
-    """For a wait that nobody watches."""
+    """No progress is shown."""
 
 
 def exit_of(process: "subprocess.Popen[bytes]", limit_s: float, say: Callable[[str], None], what: str) -> int:

@@ -6,6 +6,7 @@ A copier runs what its team has deployed: in the place of a release it has `as-d
 from collections.abc import Mapping
 from dataclasses import replace
 
+from kstreams_runbooks.deployers.builds import WithoutBuilds
 from kstreams_runbooks.deployers.protocol import Deployer
 from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import BadInput, WriteRefused
@@ -21,7 +22,7 @@ _TARGET = Target(AS_DEPLOYED)
 _NOT_RUNNING = Missing("its process does not run")
 
 
-class CopierDeployer:
+class CopierDeployer(WithoutBuilds):
     """Stops and starts a copier through the deployer of its kind; every other change is refused."""
 
     def __init__(self, inner: Deployer, application_id: str) -> None:
@@ -62,9 +63,6 @@ class CopierDeployer:
                 f"{instance}: a copier has no release and no settings that a runbook sets (asked for: {target.text}); "
                 "deploy it as its team does"
             )
-
-    def check_build(self, instance: str, release: str, build: str) -> None:
-        """Nothing: a copier has no release."""
 
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - as for all
         """WriteRefused."""

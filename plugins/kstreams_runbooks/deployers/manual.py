@@ -8,6 +8,7 @@ inconclusive.
 import time
 from collections.abc import Mapping
 
+from kstreams_runbooks.deployers.builds import WithoutBuilds
 from kstreams_runbooks.deployers.command.shown import known_release, look, takes_settings, topology_of
 from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
@@ -24,7 +25,7 @@ from kstreams_runbooks.wording import sentence
 _UNSEEN = "the manual deployer has no instances command; declare deployer.commands.instances"
 
 
-class ManualDeployer:
+class ManualDeployer(WithoutBuilds):
     """Deployer through a person."""
 
     def __init__(self, settings: ManualSettings, *, application_id: str, dry_run: bool = True) -> None:
@@ -80,9 +81,6 @@ class ManualDeployer:
         for found in self.instances():
             if found.instance == instance and found.obstacles:
                 raise WriteRefused(f"{instance}: {'; '.join(found.obstacles)}")
-
-    def check_build(self, instance: str, release: str, build: str) -> None:
-        """Nothing: no declaration shows which build a release is."""
 
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - a person can
         """A request to a person is always possible."""

@@ -45,7 +45,10 @@ class Deployer(Protocol):
         """Refuse what `apply` would refuse, before anything is stopped for it; changes nothing."""
 
     def check_build(self, instance: str, release: str, build: str) -> None:
-        """Refuse the way back to a release that is no longer `build`, as `Deployment.build` has it; changes nothing."""
+        """Refuse to go back to a release whose build is now another one than `build`; changes nothing.
+
+        `build` is a value that `Deployment.build` had.
+        """
 
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:
         """Refuse what `clear_state` would refuse of a stopped instance, before the instance is stopped for it."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.act.instance import restart
+from kstreams_runbooks.deployers.builds import WithoutBuilds
 from kstreams_runbooks.deployers.requests import Wish
 from kstreams_runbooks.errors import Interrupted, Refused, StillUp, Unreachable, WriteRefused
 from kstreams_runbooks.model.abilities import Abilities
@@ -15,7 +16,7 @@ from kstreams_runbooks.model.readings.readings import Deployment, Missing, Proce
 from kstreams_runbooks.model.target import RunbookSettings, Target
 
 
-class Recorder:
+class Recorder(WithoutBuilds):
     """A deployer that keeps what it is asked; `at` is called with each step before it is done."""
 
     def __init__(self, *, up: bool = True, at: Callable[[str], None] = lambda _: None) -> None:
@@ -56,9 +57,6 @@ class Recorder:
         """Down."""
         self._step("stop", instance)
         self.up, self.runs = False, None
-
-    def check_build(self, instance: str, release: str, build: str) -> None:
-        """Knows no builds."""
 
     def check_start(self, instance: str, once: RunbookSettings) -> None:
         """Nothing speaks against it unless `at` does."""

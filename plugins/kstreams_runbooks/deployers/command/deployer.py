@@ -8,6 +8,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kstreams_runbooks.deployers.builds import WithoutBuilds
 from kstreams_runbooks.deployers.command.contract import (
     InstancesDocument,
     StateSizes,
@@ -73,7 +74,7 @@ def _start_of(deployment: Deployment) -> _Start:
 _NO_TARGET = Target("")
 
 
-class CommandDeployer:
+class CommandDeployer(WithoutBuilds):
     """Deployer that calls a team's own commands."""
 
     def __init__(self, settings: CommandSettings, *, application_id: str, dry_run: bool = True) -> None:
@@ -117,9 +118,6 @@ class CommandDeployer:
     def check_apply(self, instance: str, target: Target) -> None:
         """BadInput for an unknown release, WriteRefused for a setting that no runbook sets and for any obstacle."""
         self._guarded(instance, target)
-
-    def check_build(self, instance: str, release: str, build: str) -> None:
-        """Nothing: no command shows which build a release is."""
 
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:
         """BadInput if no clear_state command is declared, or only one that deletes more than these directories."""

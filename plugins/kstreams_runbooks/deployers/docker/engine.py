@@ -85,7 +85,7 @@ class Engine:
 
         answer: Mapping[str, Any] | None = self._read(head, absent=True)
         if answer is not None and not isinstance(answer, dict):
-            raise self._strange(f"status of {outside(path, 200)} is no object")
+            raise self._strange(f"status of {outside(path, 200)} is not an object")
         return answer
 
     def create(self, name: str, body: Mapping[str, Any], connect: Mapping[str, Mapping[str, Any]]) -> None:
@@ -159,8 +159,7 @@ class Engine:
         except docker.errors.TLSParameterError:
             absent = next((str(file) for file in self._tls_files if not file.is_file()), "a file")
             raise BadInput(
-                f"docker engine: {outside(absent, 200)} does not exist, or is no file; correct deployer.tls "
-                f"({self.address})"
+                f"docker engine: {outside(absent, 200)} is not a file; correct deployer.tls ({self.address})"
             ) from None
         except NoAnswer as error:
             raise Unreachable(f"docker engine: {about}{error}; correct deployer.url ({self.address})") from None

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 
 from kstreams_runbooks.deployers import state_directory
+from kstreams_runbooks.deployers.builds import WithoutBuilds
 from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, for_one_start, request_sentence
 from kstreams_runbooks.deployers.settable import (
@@ -66,7 +67,7 @@ _PROCESS: dict[int, ProcessState] = {
 }
 
 
-class SupervisordDeployer:
+class SupervisordDeployer(WithoutBuilds):
     """Deployer over XML-RPC and files; this process must be able to write to the instances' directories."""
 
     def __init__(self, settings: SupervisordSettings, *, application_id: str, dry_run: bool = True) -> None:
@@ -101,9 +102,6 @@ class SupervisordDeployer:
     def check_apply(self, instance: str, target: Target) -> None:
         """BadInput for an unknown release, WriteRefused for a setting that no runbook sets and for any obstacle."""
         self._guarded(instance, target)
-
-    def check_build(self, instance: str, release: str, build: str) -> None:
-        """Nothing: no setting shows which build a release is."""
 
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - as for all
         """Check the instance's directory as `clear_state` would: BadInput, WriteRefused."""

@@ -172,6 +172,7 @@ class UndoOperator(RollingOperator, AskingTask):
             return
         stopped = any(has_ended(one) for one in reading.instances) and bool(run.ledger.cards(run.key))
         authorize(run.first, self.approval, (), going_on=stopped)
+        check_builds(run, run.plan())
         stop_all(run, bounce)
 
     def _start(self, run: Run, stage: StartAll) -> None:
@@ -188,6 +189,7 @@ class UndoOperator(RollingOperator, AskingTask):
         stopped = any(started) or any(has_ended(one) for one in reading.instances)
         authorize(run, self.approval, (), going_on=stopped and bool(run.ledger.cards(run.key)))
         if not all(started):
+            check_builds(run, run.plan())
             stop_all(run, bounce)
             start_all(run, bounce)
         await_gates(self, run, bounce, last=False)
@@ -201,6 +203,7 @@ class UndoOperator(RollingOperator, AskingTask):
             if bounce.takes(one.instance) and not any(deployed_as(one, further) for further in later)
         )
         if name := next_of(run, bounce, reading, names):
+            check_builds(run, run.plan())
             if bounce.after_drain:
                 read_to_end(run, bounce.number, reading, _MENDS, past=lambda one: deployed_as(one, bounce))
             self.take(run, bounce, run.read() if bounce.after_drain else reading, name)

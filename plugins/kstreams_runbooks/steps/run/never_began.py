@@ -22,7 +22,7 @@ def never_began(context: Mapping[str, Any], reached: str, *, answered: bool) -> 
     """The first task after `reached`, the last one that began (empty: none did), that Airflow shows as failed.
 
     If none has failed, and `reached` ended well in Airflow without a sentence of its own (`answered`): the next one,
-    which was marked manually. None if there is no such task, or if Airflow does not answer: then the ledger has to do.
+    which was marked manually. None without such a task, and if Airflow does not answer: the ledger alone decides then.
     """
     try:
         ti = context["ti"]

@@ -90,4 +90,4 @@ def test_a_file_that_does_not_exist_is_named(which: str, tmp_path: Path) -> None
     files = {"ca": made.ca, "certificate": made.client, "key": made.server} | {which: tmp_path / "none"}
     with pytest.raises(BadInput) as error:
         Engine("tcp://127.0.0.1:1", EngineTls(**files), writable=False).containers()
-    assert f"{tmp_path / 'none'} does not exist, or is no file; correct deployer.tls (tcp" in str(error.value)
+    assert f"{tmp_path / 'none'} is not a file; correct deployer.tls (tcp" in str(error.value)

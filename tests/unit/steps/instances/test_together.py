@@ -55,9 +55,6 @@ class Directory:
         """One task directory while it has state."""
         return {"0_0": 7} if (self.root / f"{instance}.state").exists() else {}
 
-    def check_build(self, instance: str, release: str, build: str) -> None:
-        """Knows no builds."""
-
     def check_start(self, instance: str, once: RunbookSettings) -> None:
         """Anything goes."""
 

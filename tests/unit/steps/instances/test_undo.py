@@ -4,14 +4,15 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.cards import InstanceMoved
 from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
 from kstreams_runbooks.model.runs.stages import Bounce
+from kstreams_runbooks.steps.instances import undo as module
 from kstreams_runbooks.steps.instances.undone import check_builds, topics_of_cards, undone_record
 from kstreams_runbooks.steps.run.run import Run
-from world.samples import NEW, OLD, card
+from world.samples import NEW, OLD, card, reading
 
 
 def test_an_undo_keeps_to_the_run_that_it_was_planned_for(run: Run) -> None:
@@ -59,3 +60,25 @@ def test_an_undo_goes_back_to_the_build_that_ran(run: Run, plan: Plan) -> None:
     assert asked == [("orders-1", OLD, "sha256:1")]
     check_builds(begun, replace(plan, stages=(Bounce(1, OLD, (), instances=("o",)),)))
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize("way", ["_stage", "_together", "_stop"])
+def test_the_build_is_looked_at_again_before_anything_is_stopped(
+    run: Run, plan: Plan, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """An approval may come hours after the plan; a tag that was moved meanwhile stops nothing."""
+
+    def moved(*_: object) -> None:
+        raise WriteRefused("image orders:3.4.1 was sha256:1 before, and is sha256:2 now")
+
+    done: list[str] = []
+    monkeypatch.setattr(Run, "read", lambda *_: reading())
+    monkeypatch.setattr(module, "check_builds", moved)
+    monkeypatch.setattr(module, "next_of", lambda *_: "orders-1")
+    monkeypatch.setattr(module, "started_by", lambda *_: False)
+    monkeypatch.setattr(module, "authorize", lambda *_, **__: None)
+    monkeypatch.setattr(module, "stop_all", lambda *_: done.append("stop_all"))
+    monkeypatch.setattr(module.UndoOperator, "take", lambda *_: done.append("take"))
+    with pytest.raises(WriteRefused):
+        getattr(module.undo(), way)(run, plan.bounces[0])
+    assert done == []
