@@ -11,9 +11,9 @@ from kstreams_runbooks.model.readings.readings import Missing, StreamsReading
 from kstreams_runbooks.observe.application.metrics import read_streams
 from kstreams_runbooks.properties import dump, write_atomically
 
-from lab import kafka
+from lab import kafka, maven
 from lab.settings import Lab
-from lab.supervise import Program, Supervisor, Waiting, exit_of, log_tail, unheard, until
+from lab.supervise import Program, Supervisor, Waiting, unheard, until
 
 FROM_RELEASE = "3.4.1"
 TO_RELEASE = "4.3.1"
@@ -21,7 +21,6 @@ TO_RELEASE = "4.3.1"
 WITH_REPARTITION = "4.3.1.1"
 WITHOUT_REPARTITION = "4.3.1.2"
 
-_BUILD_S = 900
 _RUNNING_S = 240
 
 
@@ -63,16 +62,8 @@ def described(lab: Lab, release: str, **settings: str) -> str:
 
 def build(lab: Lab, say: Callable[[str], None] = unheard) -> None:
     """Compile every release and fetch the broker's jars; BadInput with Maven's last lines if it fails."""
-    log = build_log(lab)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    command = ["mvn", "-q", "-B", "-f", str(lab.apps / "pom.xml"), "package", "-DskipTests"]
-    with log.open("wb") as out:
-        maven = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
-        code = exit_of(maven, _BUILD_S, say, f"Maven builds tests/apps: {log}")
-    if code:
-        raise BadInput(
-            f"Maven could not build tests/apps (exit {code}); its last lines ({log}):", *log_tail(log).splitlines()
-        )
+    pom = lab.apps / "pom.xml"
+    maven.package(pom, build_log(lab), say, "-DskipTests", does="builds tests/apps", do="build tests/apps")
 
 
 def build_log(lab: Lab) -> Path:

@@ -12,16 +12,16 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.frames.job import REMOTE
 from kstreams_runbooks.frames.source import STARTED_WITH
 
+from lab import maven
 from lab.prerequisites import holder
 from lab.settings import CHECKOUT
-from lab.supervise import Program, Supervisor, Waiting, exit_of, log_tail, unheard, until
+from lab.supervise import Program, Supervisor, Waiting, unheard, until
 
 JOBS = CHECKOUT / "spark_jobs"
 LAG_CHECK = JOBS / "lag_check.py"
 CONNECT = "spark-connect"
 
 _JARS = JOBS / "target" / "libs"
-_BUILD_S = 300
 _READY_S = 120
 # Together with everything else of a demo on two cores.
 _SMALL = "-XX:+UseSerialGC"
@@ -45,16 +45,8 @@ def build_jars(log: Path | None = None, say: Callable[[str], None] = unheard) ->
     """
     if _JARS.is_dir() and _JARS.stat().st_mtime > (JOBS / "pom.xml").stat().st_mtime:
         return
-    command = ["mvn", "-q", "-B", "-f", str(JOBS / "pom.xml"), "package"]
     log = log or JOBS / "target" / "build.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as out:
-        maven = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
-        code = exit_of(maven, _BUILD_S, say, f"Maven fetches Spark's jars: {log}")
-    if code:
-        raise BadInput(
-            f"Maven could not fetch Spark's jars (exit {code}); its last lines ({log}):", *log_tail(log).splitlines()
-        )
+    maven.package(JOBS / "pom.xml", log, say, does="fetches Spark's jars", do="fetch Spark's jars")
 
 
 def jars() -> str:
