@@ -82,7 +82,6 @@ def test_a_transaction_that_a_killed_producer_left_is_waited_for(running: Stack)
     producer.begin_transaction()
     producer.produce("customers", b"never", b"committed", partition=0)
     producer.flush()
-    began = time.monotonic()
     code, document = drain(running, "--inputs-paused", PAUSED)
     assert (code, document["verdict"]) == (1, "not yet")
     [transaction] = document["open_transactions"]
@@ -90,7 +89,6 @@ def test_a_transaction_that_a_killed_producer_left_is_waited_for(running: Stack)
     assert transaction["timeout_ms"] == TIMEOUT_MS
     code, document = drain(running, "--watch", "--inputs-paused", PAUSED)
     assert (code, document["findings"]) == (0, [])
-    assert time.monotonic() - began < ABORTED_S + 10
     producer.purge()
 
 
