@@ -1,4 +1,4 @@
-"""A busy machine may not fail a test: times are measured in tests/benchmarks, a test asserts what makes a thing slow."""
+"""A busy machine may not fail a test: times are measured in tests/benchmarks, and a test asserts the cause of one."""
 
 import re
 from pathlib import Path
