@@ -311,10 +311,10 @@ def _todo(whole: Plan, stage: Stage) -> str:
     if stage is whole.start:
         return (
             f"stop all {len(names)} instances, remove their members until the group is EMPTY, start all with "
-            f"{bounce.sentence.partition(': ')[2]}"
+            f"{whole.sentence_of(stage).partition(': ')[2]}"
         )
     who = f"{len(names)} instances one after another" if len(names) > 1 else names[0]
-    return f"{bounce.sentence}, {who}"
+    return f"{whole.sentence_of(stage)}, {who}"
 
 
 def _gap(plan: Plan) -> str:
