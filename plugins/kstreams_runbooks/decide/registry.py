@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from kstreams_runbooks.decide.catch_up.stopped import may_stop
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.drain.certificate import certified, drained
@@ -82,6 +83,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         stayed_gone,
         retirement_verified,
         may_hold,
+        may_stop,
         inputs_stand_still,
         still_held,
         may_approve,
