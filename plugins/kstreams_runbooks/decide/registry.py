@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from kstreams_runbooks.decide.catch_up.stopped import may_stop
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.drain.certificate import certified, drained
@@ -27,6 +26,7 @@ from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.expected_gaps import with_expected_gaps
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
+from kstreams_runbooks.decide.plans.longest_stop import may_stop
 from kstreams_runbooks.decide.plans.recreated import may_keep_state
 from kstreams_runbooks.decide.plans.reset import reset_plan
 from kstreams_runbooks.decide.plans.restart import restart_plan

@@ -46,6 +46,20 @@ class LateForecast:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionOrder:
+    """The last records of one partition: how many, how long by their own time, and how far out of order.
+
+    `step_back_ms` is the most that a record is older than one before it.
+    """
+
+    topic: str
+    partition: int
+    records: int
+    span_ms: int
+    step_back_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """The longest time without processing of a plan, and `what` happens meanwhile, for a sentence.
 

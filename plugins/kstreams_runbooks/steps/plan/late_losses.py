@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kstreams_runbooks.act.topic_checks import certain
-from kstreams_runbooks.decide.catch_up.stopped import (
+from kstreams_runbooks.decide.instances.running import running_releases
+from kstreams_runbooks.decide.instances.running_facts import with_facts
+from kstreams_runbooks.decide.plans.longest_stop import (
     ACCEPT,
     Orders,
     late_losses,
@@ -13,12 +15,10 @@ from kstreams_runbooks.decide.catch_up.stopped import (
     may_stop,
     needs_orders,
 )
-from kstreams_runbooks.decide.instances.running import running_releases
-from kstreams_runbooks.decide.instances.running_facts import with_facts
 from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger.codec import decode, encode
-from kstreams_runbooks.model.readings.disorder import LateLoss, LateStore, Stop
+from kstreams_runbooks.model.readings.disorder import LateLoss, LateStore, PartitionOrder, Stop
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, StreamsReading
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Described
@@ -128,12 +128,16 @@ def _versions(run: Run, reading: ApplicationReading, made: Plan | None) -> Itera
 def _orders(run: Run, topics: tuple[str, ...]) -> Orders | Missing:
     """The last records of each partition of these topics, or why they could not be read."""
     if not topics:
-        return {}
+        return ()
     run.say(f"reads the last {_LAST:,} records of each partition of {', '.join(topics)}: how far they are out of order")
     try:
         with run.reader() as reader:
             ends = certain(ends_of(reader, reader.topics(set(topics))))
         ranges = {place: (max(start, end - _LAST), end) for place, (start, end) in ends.items()}
-        return count_readable(run.kafka, ranges, _READ_S, "read_uncommitted")
+        counted = count_readable(run.kafka, ranges, _READ_S, "read_uncommitted")
     except RunbookError as error:
         return Missing(str(error))
+    return tuple(
+        PartitionOrder(*place, one.records, (one.newest_ms or 0) - (one.oldest_ms or 0), one.step_back_ms or 0)
+        for place, one in sorted(counted.items())
+    )

@@ -1,14 +1,15 @@
 """How long processing may stop before windows drop the records of the backlog, and what is never asked about."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.catch_up.stopped import late_stores, longest_stop, may_stop, needs_orders
+from kstreams_runbooks.decide.plans.longest_stop import late_stores, longest_stop, may_stop, needs_orders
 from kstreams_runbooks.decide.plans.restart import restart_plan
-from kstreams_runbooks.model.readings.disorder import LateStore, Stop
+from kstreams_runbooks.ledger.codec import call_again, encode, encode_call
+from kstreams_runbooks.model.readings.disorder import LateStore, PartitionOrder, Stop
 from kstreams_runbooks.model.readings.hold import HoldForecast, HoldPart
-from kstreams_runbooks.model.readings.lag import Readable
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Described, Window, WindowKind
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -16,7 +17,7 @@ from world.samples import declared, reading
 from world.sides import COUNTS, described, known
 
 # 500 records a second on two partitions, at most two seconds out of order.
-IN_ORDER = {("orders", number): Readable(100_000, 1, 1_000, newest_ms=401_000, step_back_ms=2_000) for number in (0, 1)}
+IN_ORDER = tuple(PartitionOrder("orders", number, 100_000, 400_000, 2_000) for number in (0, 1))
 DIRECT = """Topologies:
    Sub-topology: 0
     Source: in (topics: [orders])
@@ -126,7 +127,7 @@ def test_inputs_that_cannot_be_read_are_not_known_unless_the_stop_is_too_long_an
 
 def test_inputs_that_were_not_read_at_all_are_not_known() -> None:
     """An empty reading is not an order."""
-    assert judged(late(), 20, {}).outcome is Outcome.INCONCLUSIVE
+    assert judged(late(), 20, ()).outcome is Outcome.INCONCLUSIVE
 
 
 def test_a_grace_of_zero_is_one_standing_finding() -> None:
@@ -157,10 +158,24 @@ def test_a_short_roll_needs_no_look_and_a_long_one_does() -> None:
     """A quarter of the grace; without a known grace 30 s."""
     assert needs_orders(late(), Stop(30, "an instance is restarted", rolls=True)) == ()
     assert needs_orders(late(), Stop(31, "an instance is restarted", rolls=True)) == ("orders",)
-    assert judged(late(), 30, {}, rolls=True).outcome is Outcome.PROCEED
+    assert judged(late(), 30, (), rolls=True).outcome is Outcome.PROCEED
     assert judged(late(), 70, rolls=True).outcome is Outcome.REFUSE
-    assert judged(late(DeclaredStore()), 11, {}, rolls=True).outcome is Outcome.PROCEED
-    assert judged(late(DeclaredStore()), 31, {}, rolls=True).outcome is Outcome.INCONCLUSIVE
+    assert judged(late(DeclaredStore()), 11, (), rolls=True).outcome is Outcome.PROCEED
+    assert judged(late(DeclaredStore()), 31, (), rolls=True).outcome is Outcome.INCONCLUSIVE
+
+
+def test_the_decision_is_made_again_from_what_the_ledger_keeps() -> None:
+    """As `evidence --recheck` does."""
+    inputs: dict[str, Any] = {
+        "late": late(),
+        "stop": Stop(140, "it is stopped"),
+        "orders": IN_ORDER,
+        "accepted": "",
+        "asks": False,
+    }
+    verdict = may_stop(**inputs)
+    kept = json.loads(json.dumps(encode_call(may_stop, inputs, verdict)))
+    assert call_again(may_stop, kept) == encode(verdict)
 
 
 def test_of_two_versions_the_least_grace_counts() -> None:

@@ -9,16 +9,15 @@ developer guide, "Windowing" (grace period); tests/long/test_holds_and_grace.py.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from kstreams_runbooks.decide.catch_up.disorder import grace_of, is_in_order
 from kstreams_runbooks.decide.change.described import Known, side_of
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.upstream import inputs_of
-from kstreams_runbooks.model.readings.disorder import LateLoss, LateStore, Stop
+from kstreams_runbooks.model.readings.disorder import LateLoss, LateStore, PartitionOrder, Stop
 from kstreams_runbooks.model.readings.hold import HoldForecast, seconds_text
-from kstreams_runbooks.model.readings.lag import Readable
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.times import SECOND_MS
@@ -34,7 +33,7 @@ _SHARE = 0.5
 _OF_A_ROLL, _SHORT_ROLL_S = 0.25, 30.0
 _SOURCE = "Kafka Streams developer guide, Windowing (grace period); docs/holding_inputs.md"
 
-Orders = Mapping[tuple[str, int], Readable]
+Orders = tuple[PartitionOrder, ...]
 
 
 def longest_stop(plan: Plan, held: HoldForecast | None) -> Stop | None:
@@ -113,7 +112,7 @@ def late_losses(late: Iterable[LateStore], stop: Stop, orders: Orders | Missing)
         if isinstance(one.grace_ms, Missing):
             allowed: int | Missing = one.grace_ms
         elif isinstance(back, Missing):
-            # Too long whatever the order of the inputs is.
+            # Too long in any order of the inputs.
             allowed = int(one.grace_ms * _SHARE) if stop_ms > one.grace_ms * _SHARE else back
         else:
             allowed = max(0, int(one.grace_ms * _SHARE) - back)
@@ -152,21 +151,19 @@ def _is_short_roll(late: LateStore, stop: Stop) -> bool:
     return stop.rolls and stop.seconds * SECOND_MS <= late.grace_ms * _OF_A_ROLL
 
 
-def _of(late: LateStore, orders: Orders | Missing) -> tuple[Readable, ...] | Missing:
+def _of(late: LateStore, orders: Orders | Missing) -> Orders | Missing:
     """The last records of each partition of the inputs."""
     if isinstance(orders, Missing):
         return orders
     for topic in late.inputs:
-        if not any(place[0] == topic for place in orders):
+        if not any(one.topic == topic for one in orders):
             return Missing(f"the last records of {topic} were not read")
-    return tuple(found for (topic, _), found in sorted(orders.items()) if topic in late.inputs)
+    return tuple(one for one in orders if one.topic in late.inputs)
 
 
 def _step_back_ms(late: LateStore, orders: Orders | Missing) -> int | Missing:
     found = _of(late, orders)
-    if isinstance(found, Missing):
-        return found
-    return max((one.step_back_ms or 0 for one in found), default=0)
+    return found if isinstance(found, Missing) else max((one.step_back_ms for one in found), default=0)
 
 
 def _records(late: LateStore, stop: Stop, orders: Orders | Missing) -> int | Missing:
@@ -174,8 +171,7 @@ def _records(late: LateStore, stop: Stop, orders: Orders | Missing) -> int | Mis
     found = _of(late, orders)
     if isinstance(found, Missing):
         return found
-    per_s = sum(one.records / max(1, (one.newest_ms or 0) - (one.oldest_ms or 0)) * SECOND_MS for one in found)
-    return math.ceil(per_s * stop.seconds)
+    return math.ceil(sum(one.records / max(1, one.span_ms) * SECOND_MS for one in found) * stop.seconds)
 
 
 def _is_known(loss: LateLoss) -> bool:
