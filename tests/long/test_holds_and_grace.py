@@ -28,12 +28,18 @@ _TWO_THREADS = {"settings": {"num.stream.threads": 2}}
 
 @contextmanager
 def under_traffic(stack: Stack, grace_ms: int) -> Iterator[Stack]:
-    """Two instances with this grace, with traffic that is at most two seconds out of order."""
+    """Two instances that run and declare this grace, with traffic that is at most two seconds out of order."""
+    declaration = stack.lab.config / "applications" / "orders" / f"{TO_RELEASE}.yaml"
+    before = declaration.read_text(encoding="utf-8")
+    declaration.write_text(before.replace("grace_ms: 120000", f"grace_ms: {grace_ms}"), encoding="utf-8")
     afresh(stack, Deployed(release=TO_RELEASE, settings={"window.grace.ms": str(grace_ms)}))
-    with declared_as(stack, limits={**SHORT, "bake_s": 1}):
-        stack.start_traffic()
-        time.sleep(_WARM_S)
-        yield stack
+    try:
+        with declared_as(stack, limits={**SHORT, "bake_s": 1}):
+            stack.start_traffic()
+            time.sleep(_WARM_S)
+            yield stack
+    finally:
+        declaration.write_text(before, encoding="utf-8")
 
 
 def test_a_stop_within_half_of_the_grace_asks_nothing_and_loses_nothing(stack: Stack) -> None:
