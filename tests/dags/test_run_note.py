@@ -167,7 +167,8 @@ def test_without_the_connection_the_line_says_how_to_make_it(
     """And if no note is wanted, nothing is said."""
     assert not can_note(run)
     asks(run)
-    assert f"Airflow connection {CONNECTION}: not found; create it (type http; host, port, login" in caplog.text
+    assert f"Airflow connection {CONNECTION}: not found in the environment (AIRFLOW_CONN_…)" in caplog.text
+    assert "; create it (type http; host, port, login" in caplog.text
     (tmp_path / "notifications.yaml").write_text("note_connection: null\n", encoding="utf-8")
     caplog.clear()
     asks(run)
