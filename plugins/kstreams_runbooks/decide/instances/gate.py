@@ -8,6 +8,7 @@ process, its start and its membership.
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.instances.members import members_of, settings_text, strangers
+from kstreams_runbooks.decide.instances.mixed import mixed_topologies
 from kstreams_runbooks.decide.lag import standing_still, total_lag
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
@@ -42,6 +43,8 @@ def gate(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verd
     if not samples:
         return Verdict(Outcome.WAIT, ("no reading yet",))
     last = samples[-1]
+    if not expected.goes_back and (mixed := mixed_topologies(samples)):
+        return Verdict(Outcome.REFUSE, (mixed,))
     if fatal := tuple(_never(samples, expected)):
         return Verdict(Outcome.REFUSE, (*fatal, *_seen_as_well(samples, expected)))
     missing = tuple(_unread(last, expected))
