@@ -7,7 +7,7 @@ process, its start and its membership.
 
 from collections.abc import Iterator
 
-from kstreams_runbooks.decide.instances.members import members_of, settings_text, strangers
+from kstreams_runbooks.decide.instances.members import members_of, settings_text, strangers, unclaimed
 from kstreams_runbooks.decide.instances.mixed import mixed_topologies
 from kstreams_runbooks.decide.lag import standing_still, total_lag
 from kstreams_runbooks.model.readings.readings import (
@@ -200,6 +200,11 @@ def _group(now: ApplicationReading, instance: InstanceReading) -> Iterator[str]:
             yield f"group {now.group.group_id}: no member of {instance.instance} yet"
         for member in strangers(now):
             yield f"group {now.group.group_id}: member {member.client_id} on {member.host} is of no declared instance"
+        for member in unclaimed(now):
+            yield (
+                f"group {now.group.group_id}: whose member {member.client_id} on {member.host} is cannot be read: an "
+                "instance gives no answer"
+            )
 
 
 def _progress(earlier: list[ApplicationReading], now: ApplicationReading, expected: Expectation) -> Iterator[str]:

@@ -96,6 +96,15 @@ def _uncounted(why: str) -> Piece:
     return Piece(1, head=f"**{markdown(wrong)}:** ", text=reason, last=f"**{markdown(wrong)}**")
 
 
+def note_of_failure(task_id: str, why: str, again_in_s: float | None, at_ms: int, zone: str) -> tuple[Piece, ...]:
+    """Why a task failed, and when Airflow tries it again (None: it does not)."""
+    if again_in_s is None:
+        head = f"**STOPPED** at {markdown(task_id)} {when(at_ms, zone)}"
+    else:
+        head = f"**WAITS** at {markdown(task_id)} since {when(at_ms, zone)}, tries again in {again_in_s:g} s"
+    return (Piece(0, head=f"{head}: ", text=why, last=head),)
+
+
 def note_of_progress(task_id: str, at_ms: int, zone: str, approvals: Iterable[Approval]) -> tuple[Piece, ...]:
     """That a run goes on after a wait or an end, and who approved it."""
     return (

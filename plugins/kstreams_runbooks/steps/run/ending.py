@@ -12,9 +12,9 @@ from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryActi
 from kstreams_runbooks.decide.runbooks import longest_h
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.next_action import Ending, NextAction, next_action
-from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.errors import BadInput, Inconclusive, LoginRefused, RunbookError, Unreachable
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.steps.run.note import note_progress
+from kstreams_runbooks.steps.run.note import note_failed, note_never_began, note_progress
 from kstreams_runbooks.steps.run.run import Run, log, record_of
 from kstreams_runbooks.wording import outside, sentence
 
@@ -24,7 +24,7 @@ class StepFailed(SystemExit):
 
 
 class StepUnreachable(SystemExit):
-    """The same for a system that does not answer: worth a retry."""
+    """The same for a system that does not answer: worth a retry, which a refused login is not."""
 
 
 # A retry does not change a decision; a system that did not answer may be back.
@@ -51,11 +51,13 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
         action = _next_of_none(context, error)
         log.log(_level(error), "%s", _never_began(context["params"], error, action))
         if action is None:
+            note_never_began(context, error, None, again_in_s(context, error))
             raise ended_by(context, error) from None
         if context["ti"].task_id == _LAST:
             for line in action.lines:
                 log.log(_level(error), "%s", sentence(line))
         outcome = {"outcome": str(RunOutcome.NOTHING_CHANGED), "next": list(action.lines)}
+        note_never_began(context, error, action, again_in_s(context, error))
         raise ended_by(context, error, outcome) from None
     run.say(f"{run.task_id}: {what}")
     try:
@@ -65,6 +67,8 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
         yield run
     except RunbookError as error:
         log.log(_level(error), "%s", run.line(_kept(run, error)))
+        # The state of a task shows neither the cause nor that it is tried again: `conclude` may be minutes away.
+        note_failed(run, error, again_in_s(context, error))
         raise ended_by(context, error) from None
 
 
@@ -141,7 +145,22 @@ def leave(context: Mapping[str, Any], key: str, value: dict[str, Any]) -> None:
         log.warning("%s could not be stored in Airflow: %s", key, error)
 
 
+def _is_tried_again(error: RunbookError) -> bool:
+    """Whether a repetition of the task may help: a system may be back, a refused login and a wrong form stay."""
+    return isinstance(error, Unreachable) and not isinstance(error, LoginRefused)
+
+
+def again_in_s(context: Mapping[str, Any], error: RunbookError) -> float | None:
+    """Seconds until Airflow repeats the task after this error, None if it does not."""
+    ti, task = context["ti"], context.get("task")
+    tries, most = getattr(ti, "try_number", 1), getattr(ti, "max_tries", 0)
+    delay = getattr(task, "retry_delay", None)
+    if not _is_tried_again(error) or delay is None or tries > most:
+        return None
+    return float(delay.total_seconds())
+
+
 def ended_by(context: Mapping[str, Any], error: RunbookError, more: Mapping[str, Any] | None = None) -> SystemExit:
     """The exception that ends a task after one of our own errors; stores its sentence, and `more`, in Airflow first."""
     leave(context, ERROR, {"sentence": str(error), "exit_code": error.exit_code, **(more or {})})
-    return StepUnreachable(error.exit_code) if isinstance(error, Unreachable) else StepFailed(error.exit_code)
+    return StepUnreachable(error.exit_code) if _is_tried_again(error) else StepFailed(error.exit_code)

@@ -197,3 +197,31 @@ def test_an_outage_is_said_each_ten_seconds_too(shown: Any) -> None:
         "Airflow does not answer (waiting for it, 12 of 300 s)",
         "observe: running, 0 s",
     ]
+
+
+def test_why_a_task_waits_to_be_tried_again_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for each cause; the outcome of `conclude` is the end of the wait and no such line."""
+    states = [{"observe": "up_for_retry"}, {"observe": "up_for_retry"}, {"observe": "failed", "conclude": "failed"}]
+    left = {"sentence": "Kafka at b1:9092: no answer within 8 s", "exit_code": 4}
+
+    class Retrying(FakeAirflow):
+        def run(self, *_: str) -> dict[str, Any]:
+            """It goes on as long as there are states."""
+            return {"state": "running" if states else "failed"}
+
+        def tasks(self, *_: str) -> dict[str, dict[str, Any]]:
+            """The tasks of one look."""
+            return {name: {"state": state} for name, state in states.pop(0).items()}
+
+        def xcom(self, _dag: str, _run: str, _task: str, key: str) -> Any:
+            """Each failed task left why."""
+            return left if key == "error" else None
+
+    monkeypatch.setattr("kstreams_runbooks.terminal.airflow.wait.open_questions", lambda *_: ())
+    said: list[str] = []
+    api: Any = Retrying()
+    wait(api, "library_bump", "r", say=said.append, poll_s=0)
+    assert [line for line in said if left["sentence"] in line] == [
+        "observe: waits to be tried again: Kafka at b1:9092: no answer within 8 s",
+        "observe: failed: Kafka at b1:9092: no answer within 8 s",
+    ]
