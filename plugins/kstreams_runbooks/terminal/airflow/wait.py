@@ -53,8 +53,8 @@ def wait(
     """Return when the run has ended; `say` receives each question once, with its approvers and its link.
 
     One that is asked again because an answer did not count is another. `say` also receives why a task failed, or waits
-    to be tried again. The tasks at work are shown at once when they change, and each ten seconds. It waits for an Airflow
-    that does not answer: Unreachable after five minutes.
+    to be tried again. The tasks at work are shown when they change, and each ten seconds. It waits while Airflow does not
+    answer: Unreachable after five minutes.
     """
     began = heard = time.monotonic()
     asked: set[str] = set()
