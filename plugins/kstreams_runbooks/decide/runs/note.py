@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.decide.runs.approval import Asking, Label, may_answer_text, when
 from kstreams_runbooks.decide.runs.conclusion import Conclusion
-from kstreams_runbooks.decide.runs.next_action import INDENT, NextAction
+from kstreams_runbooks.decide.runs.go_on import INDENT
+from kstreams_runbooks.decide.runs.next_action import NextAction
 from kstreams_runbooks.model.runs.ledger import Approval
 from kstreams_runbooks.wording import LONGEST_COMMAND, code, markdown, outside, sentence
 

@@ -11,7 +11,8 @@ from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryActi
 
 from kstreams_runbooks.decide.runbooks import longest_h
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
-from kstreams_runbooks.decide.runs.next_action import Ending, NextAction, next_action
+from kstreams_runbooks.decide.runs.go_on import Ending
+from kstreams_runbooks.decide.runs.next_action import NextAction, next_action
 from kstreams_runbooks.errors import BadInput, Inconclusive, LoginRefused, RunbookError, Unreachable
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.steps.run.note import note_failed, note_never_began, note_progress
@@ -49,15 +50,14 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
         run = Run.begin(context)
     except RunbookError as error:
         action = _next_of_none(context, error)
+        note_never_began(context, error, action, again_in_s(context, error))
         log.log(_level(error), "%s", _never_began(context["params"], error, action))
         if action is None:
-            note_never_began(context, error, None, again_in_s(context, error))
             raise ended_by(context, error) from None
         if context["ti"].task_id == _LAST:
             for line in action.lines:
                 log.log(_level(error), "%s", sentence(line))
         outcome = {"outcome": str(RunOutcome.NOTHING_CHANGED), "next": list(action.lines)}
-        note_never_began(context, error, action, again_in_s(context, error))
         raise ended_by(context, error, outcome) from None
     run.say(f"{run.task_id}: {what}")
     try:
@@ -66,9 +66,10 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
         note_progress(run)
         yield run
     except RunbookError as error:
-        log.log(_level(error), "%s", run.line(_kept(run, error)))
+        last = _kept(run, error)
         # The state of a task shows neither the cause nor that it is tried again: `conclude` may be minutes away.
         note_failed(run, error, again_in_s(context, error))
+        log.log(_level(error), "%s", run.line(last))
         raise ended_by(context, error) from None
 
 

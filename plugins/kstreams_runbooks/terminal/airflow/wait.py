@@ -8,7 +8,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.runs.commands import clear_named
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
-from kstreams_runbooks.decide.runs.next_action import INDENT
+from kstreams_runbooks.decide.runs.go_on import INDENT
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.progress import Progress, at_work, paused_lines
@@ -53,8 +53,8 @@ def wait(
     """Return when the run has ended; `say` receives each question once, with its approvers and its link.
 
     One that is asked again because an answer did not count is another. `say` also receives why a task failed, or waits
-    to be tried again. The tasks at work are shown when they change, and each ten seconds. It waits while Airflow does not
-    answer: Unreachable after five minutes.
+    to be tried again. The tasks at work are shown when they change, and each ten seconds. Unreachable if Airflow gives
+    no answer for five minutes.
     """
     began = heard = time.monotonic()
     asked: set[str] = set()
@@ -128,7 +128,7 @@ def outcome_of(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
         require(Left, failed, api.url)
         # Without a next action `conclude` failed at a run that has begun, such as while the ledger was away.
         on = tuple(failed.get("next", ())) or (
-            "GO ON: repair what is named above, then let `conclude` report it:",
+            "GO ON: once the ledger answers, let `conclude` report it:",
             command,
         )
         return Ended(state, failed.get("outcome"), failed["sentence"], failed["exit_code"], next=on)

@@ -124,7 +124,7 @@ def test_a_step_that_finds_no_run_claims_only_what_it_knows(caplog: pytest.LogCa
 
 
 AGAIN = [
-    "GO ON: repair what is named above, then start a new run (this one cannot go on):",
+    "GO ON: correct what the sentence names, then start a new run (this one cannot go on):",
     "    kstreams-runbooks trigger library_bump --application orders --param target=4.3.1",
 ]
 
