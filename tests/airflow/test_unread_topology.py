@@ -7,8 +7,9 @@ import pytest
 import yaml
 from lab.afresh import afresh
 from lab.application import TO_RELEASE, WITH_REPARTITION, Deployed
+from lab.kafka import COUNTED, create_topics
 from lab.stack import Stack
-from world.endings import COMPLETED, DRY_RUN, INCONCLUSIVE, begun, begun_other, ended
+from world.endings import COMPLETED, DRY_RUN, INCONCLUSIVE, STOPPED, begun, begun_other, ended
 from world.given import declared_as
 from world.runs import approve, log_of, question
 
@@ -78,6 +79,24 @@ def test_an_approver_reads_what_a_person_accepts_and_an_undo_goes_back(unread: S
     back = begun_other(unread, "undo", run=trial.run_id)
     approve(unread, back.run_id, "approve_undo")
     ended(back, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
+
+
+def test_a_wrong_roll_ends_at_its_gate_and_leads_to_undo(unread: Stack) -> None:
+    """What a person accepted was another topology: no topic that is created helps, and the undo needs no registry."""
+    create_topics(unread.lab.bootstrap, (COUNTED,))
+    accepts: dict[str, Any] = {"release": WITH_REPARTITION, _FIELD: _REASON}
+    trial = begun_other(unread, "rolling_bounce", **accepts)
+    approve(unread, trial.run_id, "approve_plan")
+    document = ended(trial, state="failed", outcome=STOPPED, restarted=((1, "orders-1"),))
+    sentence = document["run"]["outcome_sentence"]
+    assert "instances run different topologies: " in sentence
+    assert "is read by orders-1 alone" in sentence
+    log = log_of(unread, trial.run_id, "conclude")
+    assert "GO ON: this run cannot go on, only back:" in log
+    assert f"kstreams-runbooks trigger undo {trial.run_id}" in log
+    back = begun_other(unread, "undo", run=trial.run_id)
+    approve(unread, back.run_id, "approve_undo")
+    ended(back, state="success", outcome=COMPLETED, restarted=((1, "orders-1"),))
 
 
 def test_a_bump_is_inconclusive_and_goes_on_with_the_reason(stack: Stack) -> None:

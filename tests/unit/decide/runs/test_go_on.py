@@ -13,14 +13,18 @@ import pytest
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.change.unchanged import with_unchanged
 from kstreams_runbooks.decide.change.without_topology import may_stay_unread
+from kstreams_runbooks.decide.fitting.topics import topics_fit
+from kstreams_runbooks.decide.instances.check import ready_for_change
+from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.plans.recreated import may_keep_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.same_topology import may_take_over
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.go_on import Ending, go_on
 from kstreams_runbooks.errors import BadInput, RunbookError
-from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.readings.recreated import RecreatedTopic
+from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.topology.declaration import Serde
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -274,3 +278,46 @@ def test_a_gate_with_two_topologies_leads_to_undo() -> None:
     assert go_on(stopped, changed=True).command == "kstreams-runbooks trigger undo r"
     flush = "kstreams-runbooks trigger control_topic_flush --application orders"
     assert go_on(replace(stopped, flush_back=flush), changed=True).command == flush
+
+
+def test_a_topic_that_is_created_lets_a_new_run_go_on() -> None:
+    """The sentence names what comes first; the command takes a new reading, of which the plan is not too old."""
+    wanted, lacking = (described(COUNTS, NEW, declaration()),), TopicsSeen({"orders": 4}, {}, {})
+    verdict = topics_fit(wanted, lacking, reading(), declared())
+    [command] = lines_of(record("library_bump", target=NEW), verdict)
+    assert command == Line("library_bump", {"target": NEW}, executes=False)
+    created = replace(lacking, partitions={**lacking.partitions, "counted": 4})
+    assert topics_fit(wanted, created, reading(), declared()).text != verdict.text
+
+
+def test_an_old_reading_is_taken_again() -> None:
+    """By clearing the task that takes it, and no new run."""
+    verdict = ready_for_change(reading(), declared(), 90_000, 30_000)
+    found = go_on(ending(record("library_bump", target=NEW), verdict.text, 1, "check"), changed=False)
+    assert found.command == "kstreams-runbooks clear r observe"
+    assert ready_for_change(reading(), declared(), 1_000, 30_000).outcome is Outcome.PROCEED
+
+
+def test_an_autorestart_that_is_off_lets_a_new_run_go_on() -> None:
+    """`this` is the run: its plan was refused."""
+
+    def judged(*, autorestart: bool) -> Verdict:
+        one = reading().instances[0]
+        assert isinstance(one.deployment, Deployment)
+        now = replace(one, deployment=replace(one.deployment, autorestart=autorestart))
+        return stays_down((now,), "orders", required=True)
+
+    [command] = lines_of(record("stop_and_restart"), judged(autorestart=True))
+    assert command == Line("stop_and_restart", {}, executes=False)
+    assert judged(autorestart=False).outcome is Outcome.PROCEED
+
+
+def test_an_undo_of_unknown_cards_goes_on_without_them() -> None:
+    """First as a dry run; the plan shows which cards stay."""
+    said = (
+        "run cutover/r: card 3 (change 3) is of kind schema_registered, which this release does not know; to take back "
+        "the others alone, trigger a new run with --param leave_unknown=true"
+    )
+    found = go_on(ending(record("undo", run="cutover/r"), said), changed=False)
+    fields = {"leave_unknown": "true", "run": "cutover/r"}
+    assert Line.of(found.command) == Line("undo", fields, executes=False)

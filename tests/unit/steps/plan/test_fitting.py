@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from kstreams_runbooks.decide.fitting.needed import NeededTopics
 from kstreams_runbooks.decide.fitting.uncommitted import SKIPPED_AT_FIRST
-from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused, Unreachable
+from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Taken
@@ -19,6 +19,7 @@ from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTo
 from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.steps.plan.fitting import require_topics, require_topics_still
+from kstreams_runbooks.steps.plan.releases import topology_of
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
 from world.samples import NEW, OLD, applied, declared, down, instance, reading
@@ -149,6 +150,35 @@ def test_an_undo_takes_the_description_that_its_run_kept(run: Run, cluster: Call
     with pytest.raises(Refused, match="topic counted does not exist"):
         require_topics(run, reading(instance("orders-1", release=NEW)), back, kept=kept)
     assert run.deployer.asked == 0  # type: ignore[attr-defined] # the fake above
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        # supervisord and docker; command and manual by their exit codes; no command; facts that cannot be used.
+        Refused("java: topology of 4.3.1 not printed (exit 1: no login to the registry)"),
+        Refused("orders: topology (deploy): it refused (exit 1, no jars)"),
+        BadInput("topology of 4.3.1 cannot be read: no topology command is declared"),
+        Inconclusive("java: topology of 4.3.1: its document of topology facts has no description"),
+    ],
+)
+def test_no_way_in_which_a_deployer_fails_lets_a_release_pass(
+    run: Run, cluster: Callable[[TopicsSeen], None], error: RunbookError
+) -> None:
+    """Each of them is inconclusive, with its own words, and so is plan_change."""
+    cluster(PRESENT)
+
+    class Failing(Describing):
+        def topology(self, target: Target) -> str:  # noqa: ARG002 - as for all
+            raise error
+
+    vars(run)["deployer"] = Failing("")
+    with pytest.raises(Inconclusive, match="whether the topology changes is not known") as unread:
+        require_topics(run, RUNS, run.plan().bounces, accepted="")
+    assert str(error) in str(unread.value)
+    shown = BadInput if isinstance(error, BadInput) else Inconclusive
+    with pytest.raises(shown):
+        topology_of(run, Target(NEW))
 
 
 def test_a_topology_command_that_does_not_end_is_tried_again(run: Run, cluster: Callable[[TopicsSeen], None]) -> None:
