@@ -113,9 +113,11 @@ REASONS: dict[str, tuple[str, ...]] = {
         "act/topic_checks.py::lacks",
     ),
     "a figure for the reader: it says that it is not known, and no decision depends on it": (
+        "decide/fitting/topics.py::_count_that_fits",
         "decide/instances/check.py::_idle",
         "decide/instances/gate.py::restore_troubles",
         "decide/plans/basis.py::with_restore",
+        "decide/plans/longest_stop.py::_sentence",
         "decide/reset/retire.py::_size",
         "deployers/docker/engine.py::Engine.last_lines",
         "model/readings/reset_outputs.py::OutputPartition.offsets",

@@ -5,7 +5,7 @@ who asks for other things. Each of them is tried in tests/unit/decide/runs/test_
 
 - `undo this run`: the run cannot go on.
 - `trigger a new run … with --param FIELD=VALUE`: the same run with that field, as a dry run.
-- `a reason in FIELD`: the same run, and once more with that field.
+- `a reason in FIELD`, `give FIELD a reason`: the same run, and once more with that field.
 - `use RUNBOOK in place of this`, `trigger RUNBOOK`: that runbook for the same release, as a dry run.
 - `trigger a new run`, `trigger this again`: the same run; a form that is wrong leaves the wrong field out.
 - `clear TASK`, `clear this step`: that task and what follows it. Without any of these: the task that failed.
@@ -25,7 +25,7 @@ from kstreams_runbooks.model.runs.ledger import Card, RunRecord
 INDENT = "    "
 # The field of the form that the new run needs, if the sentence has its value.
 _FIELD = re.compile(r"trigger a new run (?:of [a-z_ ]+ )?with --param ([a-z_]+)=([\w,]+)")
-_REASON = re.compile(r"\ba reason in ([a-z_]+)\b")
+_REASON = re.compile(r"\b(?:a reason in ([a-z_]+)|give ([a-z]+_[a-z_]+) a reason)\b")
 _DAGS = "|".join(row.name for row in RUNBOOKS if row.is_dag and row.name != UNDO)
 _PROCEDURES = "|".join(row.name for row in RUNBOOKS if not row.is_dag)
 _ASKED = re.compile(
@@ -114,7 +114,7 @@ def _new_run(ending: Ending, asked: re.Match[str] | None, *, wrong_form: bool) -
     first = "correct what the sentence names, then " if wrong_form else "after that, " if _is_after(ending) else ""
     found = _one(f"{first}{_NEW_RUN}", trigger_command(record, execute=not record.dry_run))
     if reason := _REASON.search(ending.failure):
-        command = trigger_command(with_field(record, reason[1], "REASON"), execute=False)
+        command = trigger_command(with_field(record, reason[1] or reason[2], "REASON"), execute=False)
         why = "or accept it, with your reason in place of REASON, first as a dry run:"
         return replace(found, lines=(*found.lines, why, INDENT + command))
     return found

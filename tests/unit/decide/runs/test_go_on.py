@@ -172,6 +172,14 @@ def test_a_lost_changelog_goes_on_with_a_reason() -> None:
     assert may_keep_state(clears, lost, declared(), "rebuilt anyway").outcome is Outcome.PROCEED
 
 
+def test_a_loss_of_late_records_goes_on_with_a_reason() -> None:
+    """The sentence asks for it in other words."""
+    said = "store counts drops records that come late; make the stop shorter, or give accept_late_loss a reason"
+    found = go_on(ending(record("stop_and_restart", settings={"a": "1"}), said), changed=False)
+    assert Line.of(found.lines[-1].strip()).fields == {"accept_late_loss": "REASON", "settings": '{"a": "1"}'}
+    assert Line.of(found.command).fields == {"settings": '{"a": "1"}'}
+
+
 def planned(params: dict[str, Any]) -> None:
     """A restart from a form."""
     settings = params.get("settings") or {}
