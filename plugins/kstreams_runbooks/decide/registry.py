@@ -5,6 +5,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
+from kstreams_runbooks.decide.change.without_topology import may_stay_unread
 from kstreams_runbooks.decide.drain.certificate import certified, drained
 from kstreams_runbooks.decide.drain.emptying import may_be_emptied
 from kstreams_runbooks.decide.drain.flushed import flushed, swap_holds
@@ -54,6 +55,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         ready_for_change,
         described_change,
         may_be_rolled,
+        may_stay_unread,
         topics_fit,
         uncommitted_records,
         keys_are_with_their_state,

@@ -60,6 +60,7 @@ def new_deployment() -> dict[str, Param]:
             "unsets one. Only settings that the fleet entry declares as settable.",
         ),
         **named_unchanged(),
+        **without_topology(),
         **recreated_state(),
         **late_loss(),
     }
@@ -74,6 +75,20 @@ def recreated_state() -> dict[str, Param]:
             title="Acknowledge recreated",
             description="Only if a changelog was recreated and this run loses the state of its store: why that is "
             "acceptable. The approval shows it. Without it such a run is refused.",
+        )
+    }
+
+
+def without_topology() -> dict[str, Param]:
+    """The field of the reason to go on although a topology was not compared."""
+    return {
+        "without_topology": Param(
+            None,
+            type=["null", "string"],
+            title="Without topology",
+            description="Only if the topology of a release cannot be read or compared: the reason to roll it without "
+            "that look. If the topology changes, state and records may be lost. An approver has to accept it, also if "
+            "approvals are automatic. Without a reason such a run is inconclusive.",
         )
     }
 

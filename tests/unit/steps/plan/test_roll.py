@@ -26,7 +26,7 @@ def planned(run: Run, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> Callable[.
     def made(*, before: bool, after: bool, at_once: bool = False) -> Plan:
         sides = ((_version(OLD, timestamped=before),), _version(NEW, timestamped=after))
         monkeypatch.setattr(planning, "before_a_roll", lambda *_: sides)
-        monkeypatch.setattr(planning, "require_topics", lambda *_: ())
+        monkeypatch.setattr(planning, "require_topics", lambda *_, **__: ())
         monkeypatch.setattr(planning, "bytes_of_topics", lambda *_: 0)
         can = SimpleNamespace(abilities=SimpleNamespace(clear_directories=True, topology_settings=False))
         vars(run).update(declared=declared(), deployer=can)
