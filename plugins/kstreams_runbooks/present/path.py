@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from itertools import count
 
 from kstreams_runbooks.model.releases.path import PathBounce, PathFinding, PathQuestion, UpgradePath
+from kstreams_runbooks.model.verdicts import SEVERITIES
 
 _WIDTH = 110
-_SEVERITIES = ("danger", "warning", "info")
 
 
 def as_text(
@@ -33,7 +33,7 @@ def _lines(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...],
         yield from _wrapped(
             f"{present} is taken as the present one, and no path changes it; to change it, ask `plan`", "", width
         )
-    for severity in _SEVERITIES:
+    for severity in SEVERITIES:
         found = tuple(finding for finding in path.findings if finding.severity == severity)
         if found:
             yield ""

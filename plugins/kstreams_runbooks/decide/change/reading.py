@@ -1,7 +1,7 @@
 """Reads a change: its effects on an application, their consequences, and the runbooks to run."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.change.answer import ChangePlan, change_plan
 from kstreams_runbooks.decide.change.buffers import NewLimits, new_limits
@@ -11,7 +11,7 @@ from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import library_findings
 from kstreams_runbooks.decide.change.rules import Fired, fired, found
 from kstreams_runbooks.decide.change.settings import settings_of_release
-from kstreams_runbooks.decide.change.unchanged import enough, unchanged_findings
+from kstreams_runbooks.decide.change.unchanged import Asserted, asserted, enough, unchanged_findings
 from kstreams_runbooks.decide.change.unread import with_reasons
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
@@ -22,9 +22,8 @@ from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Subject, Undecided
 from kstreams_runbooks.model.topology.declaration import Unchanged
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.verdicts import SEVERITIES, Outcome
 
-_SEVERITIES = ("danger", "warning", "info")
 _Findings = tuple[ChangeFinding, ...]
 
 
@@ -32,7 +31,8 @@ _Findings = tuple[ChangeFinding, ...]
 class ChangeReading:
     """Findings, worst first; undeclared facts; the plan; and the effect on names on cluster and disks.
 
-    `enough` are fields that decide an inconclusive plan if the new version declares them `unchanged`.
+    `enough` are fields that decide an inconclusive plan if the new version declares them `unchanged`. `asserted` is
+    what these and those that it declares state about each operator.
     `not_compared` lists facts that neither side gives. `mixed_up`: the two have nothing in common, and are not of one
     application. `cures` are changes of the program that make the plan milder. `limits` are new ones of suppress
     buffers.
@@ -48,6 +48,7 @@ class ChangeReading:
     cures: tuple[Cure, ...] = ()
     limits: tuple[NewLimits, ...] = ()
     enough: tuple[Unchanged, ...] = ()
+    asserted: tuple[Asserted, ...] = ()
 
     @property
     def uncovered(self) -> tuple[ChangeFinding, ...]:
@@ -101,9 +102,12 @@ def read_change(
             "application); look whether two applications were mixed up"
         )
         plan = ChangePlan(Outcome.REFUSE, (reason,), ())
-    findings = sorted(all_fired.findings, key=lambda one: (one.covered_by is not None, _SEVERITIES.index(one.severity)))
+    findings = sorted(all_fired.findings, key=lambda one: (one.covered_by is not None, SEVERITIES.index(one.severity)))
     prediction = predicted(compared)
     asks = change_plan(Fired(all_fired.findings, ()))
+    deciding = enough(all_fired, after, lambda named: fired_with(Compared(before, named)), plan.verdict)
+    named = after.declared.unchanged
+    open_ = fired_with(Compared(before, _without_unchanged(after))) if named else all_fired
     return ChangeReading(
         tuple(findings),
         all_fired.undecided,
@@ -116,8 +120,14 @@ def read_change(
         if compared.nothing_in_common
         else cures(compared, asks.runbooks if asks.verdict is Outcome.PROCEED else None, found_only),
         () if compared.nothing_in_common else new_limits(compared),
-        enough(all_fired, after, lambda named: fired_with(Compared(before, named)), plan.verdict),
+        deciding,
+        asserted(open_.undecided, after, named.union(deciding)),
     )
+
+
+def _without_unchanged(side: Side) -> Side:
+    """The side without a word of a person about the version before."""
+    return replace(side, declared=replace(side.declared, unchanged=frozenset(), named=None))
 
 
 def _not_compared(compared: Compared) -> Iterator[str]:

@@ -3,8 +3,9 @@
 They count like the line `unchanged` of the new version's declaration, and the plan shows who named them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from kstreams_runbooks.decide.change.answer import change_plan, open_questions
@@ -12,9 +13,9 @@ from kstreams_runbooks.decide.change.contradicted import CONTRADICTED
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.topology.change import ChangeFinding, Subject, SubjectKind
+from kstreams_runbooks.model.topology.change import ChangeFinding, Subject, SubjectKind, Undecided, Undeclared
 from kstreams_runbooks.model.topology.declaration import Declaration, NamedUnchanged, Unchanged
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.verdicts import SEVERITIES, Outcome
 from kstreams_runbooks.wording import outside
 
 NAMED = "named-unchanged"
@@ -26,6 +27,43 @@ _SECTIONS: dict[SubjectKind, str] = {
     "sink": "topics",
 }
 _SOURCE = "docs/declaration.md"
+_OPERATOR = re.compile(r"operator (\S+) ")
+
+
+@dataclass(frozen=True, slots=True)
+class Asserted:
+    """What naming fields as unchanged states about one operator, such as `key of store counts`, and its cost.
+
+    `costs` of an error are the meanings for the data, the worst first.
+    """
+
+    operator: str
+    what: tuple[str, ...]
+    costs: tuple[str, ...]
+
+
+def asserted(undecided: Iterable[Undecided], side: Side, fields: Collection[Unchanged]) -> tuple[Asserted, ...]:
+    """Each operator whose code a person has to compare before naming these fields, in the order of the questions."""
+    what: dict[str, dict[str, None]] = {}
+    costs: dict[str, dict[str, None]] = {}
+    for one in sorted(undecided, key=lambda one: SEVERITIES.index(one.severity)):
+        for missing in one.asked:
+            if missing.field in fields:
+                operator = _operator_of(missing, side)
+                what.setdefault(operator, {})[f"{missing.field} of {missing.where.replace('s.', ' ', 1)}"] = None
+                costs.setdefault(operator, {}).update({one.data: None} if one.data else {})
+    return tuple(Asserted(operator, tuple(what[operator]), tuple(costs[operator])) for operator in what)
+
+
+def _operator_of(missing: Undeclared, side: Side) -> str:
+    """The operator whose code was not read; else those that keep the store, or read and write the topic."""
+    if found := _OPERATOR.search(missing.reason):
+        return found[1].rstrip(",;")
+    section, _, name = missing.where.partition(".")
+    keepers = [one.name for one in side.keepers.get(name, ())] if section == "stores" else []
+    readers = [one.name for one in side.readers.get(name, ())] if section == "topics" else []
+    ends = [*keepers, *readers, *(side.sinks.get(name, ()) if section == "topics" else ())]
+    return ", ".join(ends) or name
 
 
 def unchanged_fields(given: object, where: str) -> tuple[Unchanged, ...]:

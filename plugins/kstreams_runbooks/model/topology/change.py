@@ -155,8 +155,8 @@ class ChangeFinding:
 class Undecided:
     """A rule that may fire on an object, and the fields to declare for a decision.
 
-    `severity`, `runbooks` and `refuse` are the rule's; `candidates` are possible counterparts of the object, if two or
-    more are equally alike.
+    `severity`, `runbooks`, `refuse` and `data` are the rule's; `candidates` are possible counterparts of the
+    object, if two or more are equally alike.
     """
 
     id: str
@@ -166,6 +166,7 @@ class Undecided:
     runbooks: tuple[ChangeRunbook, ...]
     candidates: str = ""
     refuse: bool = False
+    data: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
         "runbooks": list(reading.plan.runbooks),
         "not_compared": list(reading.not_compared),
         "unchanged_is_enough": list(reading.enough),
+        "asserted": [asdict(one) for one in reading.asserted],
         "cures": [asdict(one) for one in reading.cures],
         "alternatives": [asdict(one) for one in reading.plan.alternatives],
         "findings": [_finding(one) for one in reading.findings],
