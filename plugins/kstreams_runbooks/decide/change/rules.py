@@ -100,6 +100,7 @@ def _finding(rule: ChangeRule, subject: Subject, words: Mapping[str, str]) -> Ch
         rule.runbooks,
         refuse=rule.refuse,
         data=rule.data,
+        first=rule.first,
     )
 
 

@@ -105,7 +105,7 @@ class Serde:
 
     @property
     def is_lambda(self) -> bool:
-        """Whether its code is a lambda, whose name says nothing of the format."""
+        """Whether its code is a lambda, whose name shows nothing of the format."""
         return self.is_class and self.name.endswith(LAMBDA)
 
 

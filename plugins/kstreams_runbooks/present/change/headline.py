@@ -11,7 +11,7 @@ _RULES = 3
 
 def headline(plan: Mapping[str, Any]) -> str:
     """The answer in one sentence; SAFE only if a rolling bounce is enough and every finding is an info."""
-    runbooks = ", then ".join(plan["runbooks"])
+    runbooks = ", then ".join((*plan["first"], *plan["runbooks"]))
     if plan["verdict"] == "inconclusive":
         return f"NOT KNOWN: {asked_in_short(plan)}"
     if plan["verdict"] != "proceed":

@@ -11,6 +11,8 @@ from kstreams_runbooks.present.change.gaps import gap_lines, left_open
 from kstreams_runbooks.wording import sentence
 
 RUN_IT, DECLARE_IT = "run it", "how to go on"
+# What a runbook that comes first proves.
+_FIRST = {"certify_drain": "pause what writes to the topics that go, and prove that everything in them is read"}
 ASSERTED = "what `unchanged` states about the code of each operator"
 _STARTS_OVER = {"reset_and_cleanup", "blue_green_cutover"}
 _PLURAL = {"topic": "topics", "directory": "directories", "group": "groups"}
@@ -72,6 +74,7 @@ def _order(plan: Mapping[str, Any]) -> Iterator[str]:
         steps = [*steps[:-1], f"{steps[-1]}: bring the change of the topology and keep the present library", bump]
     elif len(steps) > 1:
         steps = [*(f"{one}, without the steps that start the new version" for one in steps[:-1]), steps[-1]]
+    steps = [*(f"{one}: {_FIRST[one]}" for one in plan["first"]), *steps]
     if len(steps) > 1:
         yield from map(sentence, steps)
 
@@ -121,6 +124,9 @@ def _changes(plan: Mapping[str, Any]) -> Iterator[str]:
 
 def _commands(plan: Mapping[str, Any]) -> Iterator[str]:
     """The commands that start the runbooks; `commands` of a plan with its application and release."""
+    for name in plan["first"]:
+        words = (*start_command(name, plan.get("application", "NAME"), ""), "--param", "inputs_paused=REASON")
+        yield " ".join(words)
     if "commands" in plan:
         yield from plan["commands"]
         return
