@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from kstreams_runbooks.model.releases.path import PathBounce, PathFinding, PathQuestion, UpgradePath
-from kstreams_runbooks.model.verdicts import SEVERITIES
+from kstreams_runbooks.model.verdicts import SEVERITIES, Outcome
 
 _WIDTH = 110
 
@@ -22,7 +22,8 @@ def as_text(
 
 
 def _lines(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...], width: int) -> Iterator[str]:
-    yield from _wrapped(f"{path.verdict.upper()}  {path.reason}", "", width)
+    answer = "LIBRARY BUMP:" if path.verdict is Outcome.PROCEED else f"{path.verdict.upper()} "
+    yield from _wrapped(f"{answer} {path.reason}", "", width)
     yield from _steps(question, path, settings, width)
     if assumed := tuple(_assumed(question)):
         yield ""

@@ -8,15 +8,17 @@ from kstreams_runbooks.decide.change.buffers import NewLimits, new_limits
 from kstreams_runbooks.decide.change.contradicted import contradicted
 from kstreams_runbooks.decide.change.cures import Cure, Runbooks, cures
 from kstreams_runbooks.decide.change.effects import Effect, effects
-from kstreams_runbooks.decide.change.library import library_findings
+from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED, PATHS, library_findings, opens_nothing
 from kstreams_runbooks.decide.change.rules import Fired, fired, found
 from kstreams_runbooks.decide.change.settings import settings_of_release
 from kstreams_runbooks.decide.change.unchanged import Asserted, asserted, enough, unchanged_findings
 from kstreams_runbooks.decide.change.unread import with_reasons
+from kstreams_runbooks.decide.change.way_back import NOTHING_IN_THE_WAY, WayBack, swapped, way_back
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.comparison.subjects import subjects
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
@@ -32,7 +34,8 @@ class ChangeReading:
     """Findings, worst first; undeclared facts; the plan; and the effect on names on cluster and disks.
 
     `enough` are fields that decide an inconclusive plan if the new version declares them `unchanged`. `asserted` is
-    what these and those that it declares state about each operator.
+    what these and those that it declares state about each operator. `back` is what keeps the old version from starting
+    in place of the new one.
     `not_compared` lists facts that neither side gives. `mixed_up`: the two have nothing in common, and are not of one
     application. `cures` are changes of the program that make the plan milder. `limits` are new ones of suppress
     buffers.
@@ -49,6 +52,7 @@ class ChangeReading:
     limits: tuple[NewLimits, ...] = ()
     enough: tuple[Unchanged, ...] = ()
     asserted: tuple[Asserted, ...] = ()
+    back: WayBack = NOTHING_IN_THE_WAY
 
     @property
     def uncovered(self) -> tuple[ChangeFinding, ...]:
@@ -58,7 +62,8 @@ class ChangeReading:
     @property
     def rolls(self) -> bool:
         """Whether a rolling bounce is enough, with no decision needed first."""
-        return self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.uncovered)
+        safe = self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.uncovered)
+        return safe and not self.back.loses
 
 
 def read_change(
@@ -107,13 +112,14 @@ def read_change(
     asks = change_plan(Fired(all_fired.findings, ()))
     deciding = enough(all_fired, after, lambda named: fired_with(Compared(before, named)), plan.verdict)
     named = after.declared.unchanged
+    back = _back(swapped(compared), rules, versions, broker, catalogue)
     open_ = fired_with(Compared(before, _without_unchanged(after))) if named else all_fired
     return ChangeReading(
         tuple(findings),
         all_fired.undecided,
         plan,
         prediction,
-        effects(plan.runbooks, compared, prediction),
+        effects(plan.runbooks, compared, prediction, cleared=opens_nothing(compared, versions)),
         tuple(_not_compared(compared)),
         compared.nothing_in_common,
         ()
@@ -122,7 +128,24 @@ def read_change(
         () if compared.nothing_in_common else new_limits(compared),
         deciding,
         asserted(open_.undecided, after, named.union(deciding)),
+        way_back(compared, all_fired, back, plan.runbooks),
     )
+
+
+def _back(
+    compared: Compared,
+    rules: tuple[ChangeRule, ...],
+    versions: UpgradePathRules,
+    broker: Release | None,
+    catalogue: SettingCatalogue,
+) -> Fired:
+    """What fires in the other direction. A release that does not have the new settings refuses it."""
+    try:
+        of_library = library_findings(compared, versions, broker).findings
+    except BadInput as error:
+        name = str(compared.after.declared.library)
+        of_library = (ChangeFinding(LIBRARY_CHANGED, "danger", name, str(error), PATHS, (), refuse=True),)
+    return Fired((*found(subjects(compared, catalogue), rules), *of_library), ())
 
 
 def _without_unchanged(side: Side) -> Side:

@@ -32,6 +32,7 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
         "reasons": list(reading.plan.reasons),
         "runbooks": list(reading.plan.runbooks),
         "first": _first(reading),
+        "way_back": {**asdict(reading.back), "sentences": list(reading.back.sentences)},
         "not_compared": list(reading.not_compared),
         "unchanged_is_enough": list(reading.enough),
         "asserted": [asdict(one) for one in reading.asserted],

@@ -112,12 +112,13 @@ def declare_commands(given: Mapping[str, Any], plan: Mapping[str, Any]) -> Itera
         yield "otherwise:"
     known: list[str] = []
     again: list[str] = []
+    shared = _file(given, "from") == _file(given, "to")
     for option in ("from", "to"):
         declared = given.get(f"{option}_declaration")
         known += [f"--{option}-declaration", str(declared)] if declared else []
     for side, option in (("old", "from"), ("new", "to")):
         declared = given.get(f"{option}_declaration")
-        target = str(declared or _declaration_of(_file(given, option)))
+        target = str(declared or _declaration_of(_file(given, option), side if shared else ""))
         if side in sides:
             command = pasted(("kstreams-runbooks", "declare", *topologies, *known, "--side", side))
             yield from (f"add the lines that this prints to {target}:", command) if declared else ()
@@ -145,10 +146,14 @@ def _file(given: Mapping[str, Any], option: str) -> str:
     return path if path != "-" else {"from": "before.txt", "to": "after.txt"}[option]
 
 
-def _declaration_of(topology: str) -> PurePath:
-    """A name for the declaration next to a description, or next to facts, which are YAML as well."""
+def _declaration_of(topology: str, side: str) -> PurePath:
+    """A name for the declaration next to a description, or next to facts, which are YAML as well.
+
+    With the name of the side if both have one description.
+    """
     path = PurePath(topology)
-    return path.with_suffix(".declaration.yaml" if path.suffix in {".yaml", ".yml"} else ".yaml")
+    suffix = ".declaration.yaml" if path.suffix in {".yaml", ".yml"} else ".yaml"
+    return path.with_suffix(f".{side}{suffix}" if side else suffix)
 
 
 def _listed(fields: Iterable[str]) -> str:

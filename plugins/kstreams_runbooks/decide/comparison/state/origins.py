@@ -49,7 +49,7 @@ def made_of_others(compared: Compared) -> frozenset[str]:
 def writers_lost(compared: Compared) -> dict[str, tuple[str, str]]:
     """Stores that lose an operator which may fill them, in words: what is lost, and what is left, which may only look.
 
-    An operator of a known kind that fills the store is enough. The loss of one that only looks things up does not count.
+    An operator of a known kind that fills the store is enough. One that only looks things up does not count.
     """
     now_called = dict(compared.operators.pairs)
     found: dict[str, tuple[str, str]] = {}
