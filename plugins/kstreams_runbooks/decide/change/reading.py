@@ -11,7 +11,7 @@ from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED, PATHS, library_findings, opens_nothing
 from kstreams_runbooks.decide.change.rules import Fired, fired, found
 from kstreams_runbooks.decide.change.settings import settings_of_release
-from kstreams_runbooks.decide.change.unchanged import Asserted, asserted, enough, unchanged_findings
+from kstreams_runbooks.decide.change.unchanged import Asserted, asserted, enough, same_is_enough, unchanged_findings
 from kstreams_runbooks.decide.change.unread import with_reasons
 from kstreams_runbooks.decide.change.way_back import NOTHING_IN_THE_WAY, WayBack, swapped, way_back
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
@@ -22,7 +22,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
-from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Subject, Undecided
+from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, ChangeRunbook, Subject, Undecided
 from kstreams_runbooks.model.topology.declaration import Unchanged
 from kstreams_runbooks.model.verdicts import SEVERITIES, Outcome
 
@@ -34,7 +34,8 @@ class ChangeReading:
     """Findings, worst first; undeclared facts; the plan; and the effect on names on cluster and disks.
 
     `enough` are fields that decide an inconclusive plan if the new version declares them `unchanged`. `asserted` is
-    what these and those that it declares state about each operator. `back` is what keeps the old version from starting
+    what these and those that it declares state about each operator. `same_enough`: it is decided if both are one build.
+    `at_least` are the runbooks of what is certain. `back` is what keeps the old version from starting
     in place of the new one.
     `not_compared` lists facts that neither side gives. `mixed_up`: the two have nothing in common, and are not of one
     application. `cures` are changes of the program that make the plan milder. `limits` are new ones of suppress
@@ -52,6 +53,8 @@ class ChangeReading:
     limits: tuple[NewLimits, ...] = ()
     enough: tuple[Unchanged, ...] = ()
     asserted: tuple[Asserted, ...] = ()
+    same_enough: bool = False
+    at_least: tuple[ChangeRunbook, ...] = ()
     back: WayBack = NOTHING_IN_THE_WAY
 
     @property
@@ -128,6 +131,8 @@ def read_change(
         () if compared.nothing_in_common else new_limits(compared),
         deciding,
         asserted(open_.undecided, after, named.union(deciding)),
+        same_is_enough(before, after, lambda same: fired_with(Compared(before, same)), plan.verdict),
+        asks.runbooks,
         way_back(compared, all_fired, back, plan.runbooks),
     )
 

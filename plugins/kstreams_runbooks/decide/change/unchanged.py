@@ -27,6 +27,7 @@ _SECTIONS: dict[SubjectKind, str] = {
     "sink": "topics",
 }
 _SOURCE = "docs/declaration.md"
+_OPTIMIZATION, _BOTH = "topology.optimization", 2
 _OPERATOR = re.compile(r"operator (\S+) ")
 
 
@@ -86,12 +87,40 @@ def with_unchanged(declared: Declaration, fields: tuple[Unchanged, ...], by: str
     return replace(declared, unchanged=declared.unchanged | set(fields), named=NamedUnchanged(fields, by))
 
 
+def with_same_program(declared: Declaration, by: str) -> Declaration:
+    """The declaration of a new version that is the build of the one before; `by` is how that is known."""
+    return replace(declared, same_program=by)
+
+
+def check_same_program(before: Side, after: Side) -> None:
+    """BadInput if the descriptions prove that the new version is another program than it is declared to be."""
+    optimized = {(side.declared.config or {}).get(_OPTIMIZATION) for side in (before, after)}
+    if after.declared.same_program and before.topology != after.topology and len(optimized) < _BOTH:
+        raise BadInput(
+            f"{after.declared.same_program}: the two descriptions differ, and {_OPTIMIZATION} does not (expected: one "
+            "program); plan without it"
+        )
+
+
+def same_is_enough(before: Side, after: Side, fired_with: Callable[[Side], Fired], verdict: Outcome) -> bool:
+    """Whether an inconclusive plan of two equal descriptions with other settings is decided if both are one build."""
+    configs = before.declared.config, after.declared.config
+    settings_only = before.topology == after.topology and None not in configs and configs[0] != configs[1]
+    if verdict is not Outcome.INCONCLUSIVE or not settings_only or after.declared.same_program:
+        return False
+    same = replace(after, declared=with_same_program(after.declared, "one build"))
+    return change_plan(fired_with(same)).verdict is not Outcome.INCONCLUSIVE
+
+
 def unchanged_findings(after: Side, found: Iterable[Subject]) -> Iterator[ChangeFinding]:
     """What was named for this comparison and by whom, and each place where a field of `unchanged` differs."""
     declared = after.declared
     if declared.named is not None:
         fields, by = ", ".join(declared.named.fields), declared.named.by
         yield ChangeFinding(NAMED, "info", "unchanged", f"declared {by}: {fields} unchanged", _SOURCE, ())
+    if declared.same_program:
+        message = f"declared {declared.same_program}: both versions are one program; what only code decides is the same"
+        yield ChangeFinding(NAMED, "info", "program", message, _SOURCE, ())
     places = dict.fromkeys((f"{_SECTIONS[one.kind]}.{one.name}", field) for one, field in _differing(declared, found))
     for where, field in places:
         message = f"{where}: unchanged names {field}, which differs between the versions; the plan uses the difference"

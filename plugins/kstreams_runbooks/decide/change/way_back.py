@@ -14,6 +14,7 @@ from kstreams_runbooks.decide.comparison.directories import directories_to_delet
 from kstreams_runbooks.decide.comparison.prediction import changelog_topics
 from kstreams_runbooks.decide.comparison.setting_facts import by_new_name
 from kstreams_runbooks.decide.comparison.state.makers import new_column_family
+from kstreams_runbooks.decide.releases.answers import CLEAR_STATE, DRAIN
 from kstreams_runbooks.model.local_state import shown
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRunbook
 from kstreams_runbooks.model.verdicts import Outcome
@@ -104,7 +105,9 @@ def _doors(compared: Compared, back: Fired) -> Iterator[str]:
     values = ["classic" if one is None or not one.value else one.value.lower() for one in (old, new)]
     if None not in (before.config, after.config) and values[0] != values[1]:
         yield f"the group has group.protocol {values[1]}, which changes back only while it is empty"
-    yield from (one.message for one in back.findings if one.id == LIBRARY_CHANGED and one.severity != "info")
+    for one in back.findings:
+        if one.id == LIBRARY_CHANGED and (one.refuse or any(duty in one.message for duty in (DRAIN, CLEAR_STATE))):
+            yield one.message
 
 
 def _changelogs_left(compared: Compared) -> Iterator[tuple[str, str, str]]:

@@ -9,6 +9,8 @@ from kstreams_runbooks.model.releases.rules import Guarantee, GuaranteeRule, Pro
 from kstreams_runbooks.model.verdicts import Outcome
 
 NO_RULE = "no published rule covers this pair; choose another target"
+# What a summary names of a downgrade that an older release does not survive in place.
+DRAIN, CLEAR_STATE = "drain", "clear state"
 _ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth"}
 NOTHING_PUBLISHED = "Kafka Streams Upgrade Guide and API Changes: it has nothing on this"
 
@@ -50,9 +52,9 @@ def summary(path: UpgradePath) -> str:
             which = f"{_ORDINALS.get(number, f'bounce {number}')} " if rolled > 1 else ""
             parts.append(f"{which}{' and '.join(sets)}")
     duties = {duty for one in bounces for duty in one.before}
-    parts += ["drain"] if "drain" in duties else []
+    parts += [DRAIN] if "drain" in duties else []
     parts += ["all instances down at once"] if rolled < len(bounces) else []
-    parts += ["clear state"] if "clear_state" in duties else []
+    parts += [CLEAR_STATE] if "clear_state" in duties else []
     return ", ".join(parts)
 
 

@@ -265,7 +265,8 @@ class Declaration:
 
     `config` are its settings (None: not given), `library` its Kafka Streams release, `auto_create_topics` the broker's
     auto.create.topics.enable. `unchanged` are fields that no store changes from the version before to this one.
-    `named` are those of them that no file declares, with who named them.
+    `named` are those of them that no file declares, with who named them. `same_program` is how it is known that this
+    version is the build of the version before, empty if it is not.
     `instances` is their number in the fleet entry (None: not read from one). `not_read` has the reason for each field
     that the reader of the program could not read; `contradictions` are declared fields that it read as other values,
     which replace them.
@@ -284,6 +285,7 @@ class Declaration:
     not_read: Mapping[str, str] = field(default_factory=dict, compare=False)
     contradictions: tuple[Contradiction, ...] = field(default=(), compare=False)
     named: NamedUnchanged | None = field(default=None, compare=False)
+    same_program: str = field(default="", compare=False)
 
     def keeps_headers(self, store: DeclaredStore) -> bool | None:
         """Whether a store keeps headers: by the store, else by the setting for stores of the DSL; None if unknown."""

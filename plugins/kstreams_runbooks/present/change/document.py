@@ -35,6 +35,8 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
         "way_back": {**asdict(reading.back), "sentences": list(reading.back.sentences)},
         "not_compared": list(reading.not_compared),
         "unchanged_is_enough": list(reading.enough),
+        "same_program_is_enough": reading.same_enough,
+        "at_least": list(reading.at_least),
         "asserted": [asdict(one) for one in reading.asserted],
         "cures": [asdict(one) for one in reading.cures],
         "alternatives": [asdict(one) for one in reading.plan.alternatives],

@@ -106,9 +106,14 @@ def declare_commands(given: Mapping[str, Any], plan: Mapping[str, Any]) -> Itera
     """The commands for the files that were given: a skeleton for each side that lacks a fact, and the plan again."""
     sides = {side for gap in gaps(one for one in plan["undecided"] if one["matters"]) for side in gap.sides.split(", ")}
     topologies = ("--from-topology", _file(given, "from"), "--to-topology", _file(given, "to"))
-    if enough := plan.get("unchanged_is_enough"):
+    if plan.get("same_program_is_enough"):
+        yield "if both versions are one build, such as one image, plan again:"
+        yield pasted(("kstreams-runbooks", "plan", *topologies, *_options(given), "--same-program"))
+    enough = plan.get("unchanged_is_enough")
+    if enough:
         yield "if the code of these did not change, plan again:"
         yield pasted(("kstreams-runbooks", "plan", *topologies, *_options(given), "--unchanged", ",".join(enough)))
+    if enough or plan.get("same_program_is_enough"):
         yield "otherwise:"
     known: list[str] = []
     again: list[str] = []

@@ -14,7 +14,11 @@ def headline(plan: Mapping[str, Any]) -> str:
     """The answer in one sentence; SAFE only if a rolling bounce is enough and every finding is an info."""
     runbooks = ", then ".join((*plan["first"], *plan["runbooks"]))
     if plan["verdict"] == "inconclusive":
-        return f"NOT KNOWN: {asked_in_short(plan)}"
+        asked = asked_in_short(plan)
+        if plan["at_least"] == ["rolling_bounce"] and not _worst(plan):
+            return f"NOT KNOWN: {asked}"
+        certain = ", then ".join(plan["at_least"])
+        return f"NOT KNOWN: at least {certain}{_worst(plan)}; not known: {asked}"
     if plan["verdict"] != "proceed":
         return f"CANNOT: no runbook makes this safe{_worst(plan)}"
     back = plan["way_back"]
