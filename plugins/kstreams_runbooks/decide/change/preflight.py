@@ -1,5 +1,6 @@
 """Whether the changes of a release may be rolled: findings of a change, before a runbook plans on them."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from kstreams_runbooks.decide.change.answer import change_plan
@@ -19,13 +20,14 @@ from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule
 from kstreams_runbooks.model.topology.declaration import Described
-from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Severity, Verdict
 from kstreams_runbooks.wording import first_of
 
 _ROLLED = {"rolling_bounce", "library_bump"}
 _DROPPED = {"repartition-removed", "repartition-renamed", "generated-name-shifted"}
 # Findings on which no runbook depends, and that an approver reads.
 _SHOWN = {CONTRADICTED, NAMED}
+_WAY_BACK = "the change in the other direction, by the rules of docs/change_rules.md"
 _DECLARATION = "docs/change_rules.md"
 # A sentence in a log and in a run's outcome; the evidence has the rest.
 _MOST = 3
@@ -82,7 +84,7 @@ def _compared(
     before, after = old.described, new.described
     change = parsed_change(_alone(old), _alone(new), known, judging)
     shown = [one for one in change.uncovered if one.severity != "info" or one.id in _SHOWN]
-    findings = tuple(_finding(one, unread=at_once and unread) for one in shown)
+    findings = (*(_finding(one, unread=at_once and unread) for one in shown), *_way_back(change, known))
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
     demanding = [one for one in change.uncovered if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
@@ -167,3 +169,10 @@ def _finding(one: ChangeFinding, *, unread: bool = False) -> Finding:
         first = "have the inputs paused and read to their end before you approve; verify counts what was left"
         return Finding(one.id, one.severity, one.object, f"{one.message}; {first}", one.source)
     return Finding(one.id, one.severity, one.object, one.message, one.source)
+
+
+def _way_back(change: ChangeReading, known: Known) -> Iterator[Finding]:
+    """What an approver has to know of the way back."""
+    if change.back.sentences:
+        severity: Severity = "warning" if change.back.loses else "info"
+        yield Finding("way-back", severity, known.application.name, "; ".join(change.back.sentences), _WAY_BACK)
