@@ -6,7 +6,7 @@ What is not known is named, field by field. Nothing has a value in place of a fa
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
+from kstreams_runbooks.decide.comparison.setting_facts import REUSE, optimized
 from kstreams_runbooks.decide.fitting.counts import External
 from kstreams_runbooks.decide.internal_topics.numbers import numbers
 from kstreams_runbooks.decide.internal_topics.settings import (
