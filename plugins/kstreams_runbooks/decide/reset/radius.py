@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Side
-from kstreams_runbooks.decide.fitting.needed import changelogs
+from kstreams_runbooks.decide.comparison.content import own_changelogs
 from kstreams_runbooks.decide.fleet_graph import downstream, readers_of, writers_of
 from kstreams_runbooks.decide.reset.late import late_stores
 from kstreams_runbooks.decide.reset.offsets import may_move
@@ -38,6 +38,8 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
 _COMPACT = "compact"
+# Fates that an acceptance of the loss covers.
+_GIVEN_UP: frozenset[Fate] = frozenset({"lost", "unknown"})
 # If several releases may have run, the worst fate of a store counts.
 _WORST: tuple[Fate, ...] = ("lost", "doubled", "unknown", "partly", "gone", "rebuilt", "restored", "kept")
 
@@ -169,7 +171,7 @@ def all_gone(starts: Iterable[int | Missing]) -> int | Missing:
 
 def made_topics(side: Side, application_id: str) -> frozenset[str]:
     """Full names of the internal topics that a version may make: repartition topics, and changelogs of its stores."""
-    names = internal_topics(side.topology) | changelogs(side.topology)
+    names = internal_topics(side.topology) | own_changelogs(side)
     return frozenset(f"{application_id}-{name}" for name in names)
 
 
@@ -274,7 +276,8 @@ def _unknown(radius: BlastRadius) -> Iterator[str]:
                 f"{one.moved.missing}"
             )
     for store in radius.stores:
-        if store.fate == "unknown":
+        # Without its content a store may begin, but not with a record counted twice.
+        if store.fate == "unknown" and not (store.accepted and radius.mode == "state"):
             yield f"store {store.store}: {store.why}"
     for keys in radius.missing_keys:
         if isinstance(keys.count, Missing):
@@ -288,8 +291,8 @@ def _summary(radius: BlastRadius) -> Iterator[str]:
     yield f"mode {radius.mode}: {deleted:,} internal {topics}, {moved:,} partitions get another offset"
     if partly := [one.store for one in radius.stores if one.fate == "partly"]:
         yield f"not rebuilt in full: {first_of(partly)}"
-    if lost := [one.store for one in radius.stores if one.fate == "lost"]:
-        yield f"lost, as declared acceptable: {first_of(lost)}"
+    if lost := [one.store for one in radius.stores if one.fate in _GIVEN_UP and one.accepted]:
+        yield f"lost, or perhaps lost, and accepted: {first_of(lost)}"
     groups = [one.entry or one.group_id for one in radius.readers]
     names = dict.fromkeys((*(one.entry for one in radius.downstream), *groups))
     if names and radius.mode in {"reset", "offsets"}:
