@@ -58,7 +58,7 @@ class ResetQuestion:
     """What a person asks: the mode, the targets as given by topic, and outputs whose records would be deleted.
 
     `brings` are the versions that start afterwards: their inputs have targets too. `directories` are the only task
-    directories that go, none for all.
+    directories that go, none for all. `lost` are stores that may begin empty.
     """
 
     mode: ResetMode
@@ -66,6 +66,7 @@ class ResetQuestion:
     emptied: tuple[str, ...] = ()
     brings: tuple[Side, ...] = ()
     directories: Directories = ()
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,7 @@ def read_reset(application: str, question: ResetQuestion, say: Callable[[str], N
         tuple(_missing_keys(config, entry, question.mode, read, rows)),
         question.emptied,
         question.directories,
+        question.lost,
     )
     radius, last = blast_radius(asked, read.sides, read.facts, graph), tuple(one.topology for one in read.sides)
     return ReadReset(radius, read.targets, read.outputs, read.read, last)

@@ -35,8 +35,8 @@ def _pairs(before: ParsedDescription, after: ParsedDescription, application_id: 
             )
         if not (changelog := held[store].changelog):
             raise Inconclusive(
-                f"store {store}: a repartition topic filled it, and no changelog has its keys (expected: one to compare "
-                "with): which keys would be elsewhere is not known; use blue_green_cutover"
+                f"store {store}: a repartition topic filled it, and no changelog has its keys (expected: one to "
+                "compare with): which keys would be elsewhere is not known; use blue_green_cutover"
             )
         yield from (KeyPair(topic, f"{application_id}-{changelog}") for topic in sorted(now - was - internal))
 

@@ -13,6 +13,7 @@ from kstreams_runbooks.decide.change.unchanged import NAMED, again_with
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
+from kstreams_runbooks.model.local_state import LOSE_STATE
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
@@ -22,6 +23,7 @@ from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
+ONLY_COPY = "only-copy-left"
 _ROLLED = {"rolling_bounce", "library_bump"}
 _DROPPED = {"repartition-removed", "repartition-renamed", "generated-name-shifted"}
 # Findings on which no runbook depends, and that an approver reads.
@@ -86,6 +88,8 @@ def _compared(
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
     demanding = [one for one in change.uncovered if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
     if at_once:
+        if lost := [one for one in change.uncovered if one.id == ONLY_COPY]:
+            return Verdict(Outcome.REFUSE, (_loses(lost),), findings)
         return Verdict(Outcome.PROCEED, (), (*findings, *_not_declared(change, known)))
     if demanding:
         return Verdict(Outcome.REFUSE, (_refusal(before, after, change, demanding),), findings)
@@ -139,6 +143,15 @@ def _refusal(before: Described, after: Described, change: ChangeReading, demandi
     if "stop_and_restart" in runbooks and before.library != after.library:
         answer += f"it takes no other library, so bring this change on {before.library} first; "
     return f"{_named(after)} changes more than a roll may: {shown}; {answer}plan_change shows all of it"
+
+
+def _loses(lost: list[ChangeFinding]) -> str:
+    """Stores that begin empty, whichever way the release is brought."""
+    stores = ",".join(one.object for one in lost)
+    return (
+        f"{first_of([one.message for one in lost], _MOST, '; ')}; to accept that, trigger this again with "
+        f"--param {LOSE_STATE}={stores}"
+    )
 
 
 def _open(before: Described, after: Described, change: ChangeReading) -> str:

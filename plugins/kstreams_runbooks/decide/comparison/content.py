@@ -9,7 +9,7 @@ Topology#addReadOnlyStateStore; TopologyConfig and InternalTopologyBuilder#conne
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, fillers
@@ -39,6 +39,10 @@ class Content:
     def changelog(self) -> str:
         """The changelog of its own that it has, or has unless it is declared otherwise; empty without one."""
         return self.topic if self.place in {"changelog", "unknown"} else ""
+
+    def at(self, application_id: str) -> "Content":
+        """The same on a cluster: the changelog by its full name."""
+        return replace(self, topic=f"{application_id}-{self.topic}") if self.changelog else self
 
     @property
     def restores(self) -> bool | None:

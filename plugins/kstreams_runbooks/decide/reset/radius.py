@@ -1,7 +1,7 @@
 """The blast radius of a reset: topics that go, records read again, state not rebuilt, and who sees results again."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.comparison.content import own_changelogs
@@ -49,7 +49,7 @@ class Asked:
     """What a reset is asked to do: the application, the mode, its outputs, and the offsets that it would set.
 
     `emptied` are outputs whose records would be deleted. `directories` are the only task directories that go in mode
-    `state`, none for all of them.
+    `state`, none for all of them. `lost` are stores that a person lets begin empty.
     """
 
     declared: DeclaredApplication
@@ -60,6 +60,7 @@ class Asked:
     missing_keys: tuple[MissingKeys, ...] = ()
     emptied: tuple[str, ...] = ()
     directories: Directories = ()
+    lost: tuple[str, ...] = ()
 
 
 def blast_radius(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph: FleetGraph) -> BlastRadius:
@@ -80,7 +81,7 @@ def blast_radius(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph
     inputs = frozenset(one.topic for one in facts.inputs)
     there = OnCluster(application_id, names, inputs, {one.topic: one for one in _restoring(facts)})
     stores = _worst(
-        left_alone(store, side, asked.directories)
+        _accepted(left_alone(store, side, asked.directories), asked.lost)
         for side in sides
         for store in store_fates(side, asked.mode, moves, there)
     )
@@ -108,6 +109,10 @@ def blast_radius(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph
         problems=facts.problems,
         late=late_stores(sides, asked.offsets, asked.counts, facts),
     )
+
+
+def _accepted(store: StoreFate, lost: tuple[str, ...]) -> StoreFate:
+    return replace(store, accepted=True) if store.store in lost else store
 
 
 def may_reset(radius: BlastRadius) -> Verdict:
@@ -263,7 +268,8 @@ def _refused(radius: BlastRadius) -> Iterator[str]:
             yield f"store {store.store}: {store.why} with kept state (limit 0); use mode reset, or another target"
         if store.fate == "lost" and not store.accepted:
             yield (
-                f"store {store.store}: {store.why}: mode state destroys it; use mode reset, or declare loss_acceptable"
+                f"store {store.store}: {store.why}: mode state destroys it; use mode reset, or accept it with "
+                f"lose_state={store.store} or loss_acceptable"
             )
 
 

@@ -112,9 +112,8 @@ class OnCluster:
 
     def restoring(self, content: Content) -> tuple[Content, str]:
         """The content of a store, and the topic here that restores it by its full name; empty without one."""
-        topic = f"{self.application_id}-{content.changelog}" if content.changelog else content.topic
-        content = replace(content, topic=topic)
-        return content, topic if topic in self.changelogs or content.place == "input" else ""
+        content = content.at(self.application_id)
+        return content, content.topic if content.topic in self.changelogs or content.place == "input" else ""
 
 
 def store_fates(side: Side, mode: ResetMode, moves: Moves, there: OnCluster) -> tuple[StoreFate, ...]:

@@ -13,8 +13,8 @@ PACKAGE = Path(kstreams_runbooks.__file__).parent
 ALLOWED = {
     "decide/topology/names.py": "it is the rule of the library",
     "decide/comparison/content.py": "it decides which stores have a changelog of that name",
-    "decide/topology/partitions.py": "names that a text may have, for counts, rights and leftovers; no sentence about a "
-    "restore follows from them",
+    "decide/topology/partitions.py": "names that a text may have, for counts, rights and leftovers; no sentence about "
+    "a restore follows from them",
     "decide/change/cures.py": "it renames declared topics with their stores",
 }
 
