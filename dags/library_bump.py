@@ -53,8 +53,8 @@ from kstreams_runbooks.steps.plan.looking import check, observe, prove_every_mem
 from kstreams_runbooks.steps.plan.plan import library_bump, planned
 from kstreams_runbooks.steps.run.fields import (
     late_loss,
+    lost_state,
     named_unchanged,
-    recreated_state,
     target_release,
     without_topology,
 )
@@ -64,7 +64,7 @@ _FORM = {
     "target": target_release(),
     **named_unchanged(),
     **without_topology(),
-    **recreated_state(),
+    **lost_state(),
     **late_loss(),
 }
 

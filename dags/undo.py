@@ -29,7 +29,7 @@ from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.instances.undo import plan_undo, read_cards, undo
 from kstreams_runbooks.steps.run.fields import (
-    recreated_state,
+    lost_state,
     run_to_undo,
     undone_flush,
     undone_local_state,
@@ -44,7 +44,7 @@ _FORM = {
     **undone_flush(),
     **unknown_cards(),
     **without_topology(),
-    **recreated_state(),
+    **lost_state(),
 }
 
 with runbook("undo", doc=__doc__, params=_FORM, tags=("undo",)):

@@ -28,6 +28,7 @@ from kstreams_runbooks.decide.plans.expected_gaps import with_expected_gaps
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
 from kstreams_runbooks.decide.plans.longest_stop import may_stop
+from kstreams_runbooks.decide.plans.only_copy import may_lose_state
 from kstreams_runbooks.decide.plans.recreated import may_keep_state
 from kstreams_runbooks.decide.plans.reset import reset_plan
 from kstreams_runbooks.decide.plans.restart import restart_plan
@@ -79,6 +80,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         undo_plan,
         may_write,
         may_keep_state,
+        may_lose_state,
         may_clean,
         may_retire,
         retire_plan,

@@ -75,7 +75,8 @@ def parsed_change(before: ParsedDescription, after: ParsedDescription, known: Kn
     broker = Release.parse(known.broker) if known.broker else None
     change = read_change(old, new, judging.rules, judging.versions, broker, judging.catalogue)
     named = _with_ids(old, new, known)
-    prediction = predicted(named)
+    # Settings that are not given are not those that a name needs.
+    prediction = replace(predicted(named), emptied=change.prediction.emptied)
     cleared = opens_nothing(named, judging.versions)
     found = effects(change.plan.runbooks, named, prediction, cleared=cleared)
     return replace(change, prediction=prediction, effects=found)

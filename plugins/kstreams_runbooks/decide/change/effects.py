@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared
+from kstreams_runbooks.decide.comparison.content import contents
 from kstreams_runbooks.decide.comparison.directories import directories_to_delete
 from kstreams_runbooks.decide.comparison.prediction import Prediction
-from kstreams_runbooks.decide.topology.names import changelog_of, is_changelog
+from kstreams_runbooks.decide.topology.names import is_changelog
 from kstreams_runbooks.model.local_state import shown
 from kstreams_runbooks.model.topology.change import ChangeRunbook
 
@@ -92,7 +93,8 @@ def _grown(compared: Compared, prediction: Prediction) -> set[str]:
 
 
 def _changelogs(compared: Compared, orphaned: set[str]) -> set[str]:
-    renamed = tuple(changelog_of(old) for old, _ in compared.stores.renamed)
+    held = contents(compared.before)
+    renamed = tuple(held[old].changelog for old, _ in compared.stores.renamed if held[old].changelog)
     return {name for name in orphaned if name.endswith(renamed)}
 
 

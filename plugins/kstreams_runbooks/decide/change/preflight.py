@@ -14,6 +14,7 @@ from kstreams_runbooks.decide.change.without_topology import may_stay_unread, un
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
+from kstreams_runbooks.model.local_state import LOSE_STATE
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
@@ -23,6 +24,7 @@ from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Severity, Verdict
 from kstreams_runbooks.wording import first_of
 
+ONLY_COPY = "only-copy-left"
 _ROLLED = {"rolling_bounce", "library_bump"}
 _DROPPED = {"repartition-removed", "repartition-renamed", "generated-name-shifted"}
 # Findings on which no runbook depends, and that an approver reads.
@@ -88,6 +90,8 @@ def _compared(
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
     demanding = [one for one in change.uncovered if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
+    if at_once and (lost := [one for one in change.uncovered if one.id == ONLY_COPY]):
+        return Verdict(Outcome.REFUSE, (_loses(lost),), findings)
     if demanding and not at_once:
         return Verdict(Outcome.REFUSE, (_refusal(before, after, change, demanding),), findings)
     if change.plan.verdict is Outcome.INCONCLUSIVE:
@@ -143,6 +147,15 @@ def _refusal(before: Described, after: Described, change: ChangeReading, demandi
     if "stop_and_restart" in runbooks and before.library != after.library:
         answer += f"it takes no other library, so bring this change on {before.library} first; "
     return f"{_named(after)} changes more than a roll may: {shown}; {answer}plan_change shows all of it"
+
+
+def _loses(lost: list[ChangeFinding]) -> str:
+    """Stores that begin empty, whichever way the release is brought."""
+    stores = ",".join(one.object for one in lost)
+    return (
+        f"{first_of([one.message for one in lost], _MOST, '; ')}; to accept that, trigger this again with "
+        f"--param {LOSE_STATE}={stores}"
+    )
 
 
 def _open(before: Described, after: Described, change: ChangeReading, *, at_once: bool) -> str:

@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
+from kstreams_runbooks.decide.comparison.content import contents
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
 from kstreams_runbooks.decide.comparison.global_stores import left_behind
 from kstreams_runbooks.decide.comparison.operators import partitioners
-from kstreams_runbooks.decide.comparison.setting_facts import timed_by
-from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
+from kstreams_runbooks.decide.comparison.setting_facts import REUSE, optimized, timed_by
 from kstreams_runbooks.decide.comparison.state.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import topic_words
@@ -45,6 +45,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
     timed, untimed = timed_by(compared.after)
     patterns = _patterns(compared.before), _patterns(compared.after)
     tasks = compared.before.read(is_global=False), compared.after.read(is_global=False)
+    restoring = {one.topic for one in contents(compared.before).values() if one.place == "input"}
     for is_global in (False, True):
         old, new = (side.read(is_global=is_global) for side in (compared.before, compared.after))
         for topic in sorted(old | new):
@@ -73,7 +74,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "global_left_behind": is_global and topic in left,
                 "stateful": topic in stateful,
                 "loss_acceptable": topic not in needed,
-                "is_changelog": _is_changelog(compared.before, topic) if topic not in new else False,
+                "is_changelog": _is_changelog(compared.before, topic, restoring) if topic not in new else False,
                 "uneven": uneven,
                 "merged_unevenly": merged.get(topic, _ALONE)[0],
                 "is_pattern": topic in patterns[0] | patterns[1],
@@ -198,12 +199,13 @@ def _without_extractor(compared: Compared, old: str, new: str) -> str:
     return ", ".join(unread)
 
 
-def _is_changelog(side: Side, topic: str) -> bool | None:
-    """Whether a topic is the changelog of the table that reads it: only if the library was configured to reuse it."""
-    reused = REUSE in optimized(side.declared.config or {})
-    if side.declared.config is not None and not reused:
-        return False
+def _is_changelog(side: Side, topic: str, restoring: Collection[str]) -> bool | None:
+    """Whether a topic is the changelog of a store that reads it; `restoring` are those that are known to be one."""
+    if topic in restoring or side.declared.was_read:
+        return topic in restoring
     tables = source_tables(side).get(topic, False)
+    if side.declared.config is not None and REUSE not in optimized(side.declared.config):
+        return False
     return None if side.declared.config is None and tables is not False else tables
 
 

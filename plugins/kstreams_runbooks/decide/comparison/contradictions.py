@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from kstreams_runbooks.decide.comparison.compared import Side, target_of, topics_of
-from kstreams_runbooks.decide.comparison.settings import MERGE, REUSE, SELF_JOIN
+from kstreams_runbooks.decide.comparison.setting_facts import MERGE, REUSE, SELF_JOIN
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression, stem
 from kstreams_runbooks.decide.topology.upstream import kinds_before, store_before
 from kstreams_runbooks.errors import BadInput
@@ -57,6 +57,7 @@ def _problems(topology: Topology, declared: Declaration) -> Iterator[str]:
             )
     for name, store in declared.stores.items():
         yield from _store_problems(name, store)
+        yield from _changelog_problems(topology, name, store)
     for name in sorted(declared.suppressions):
         yield from _suppression_problems(topology, declared, nodes[name])
     for name, topic in declared.topics.items():
@@ -112,6 +113,25 @@ def _store_problems(name: str, store: DeclaredStore) -> Iterator[str]:
         if own.startswith(begins) and store.kind is not None and store.kind not in kinds:
             wanted = " or ".join(sorted(kinds)) or "a suppression, declared under suppressions"
             yield f"stores.{name}.kind: {store.kind}, but by its generated name the store is {wanted}; correct it"
+
+
+def _changelog_problems(topology: Topology, name: str, store: DeclaredStore) -> Iterator[str]:
+    """A store has one place for its content, and a topic restores it only if its own subtopology reads the topic."""
+    if store.changelog is None:
+        return
+    if store.logging is False:
+        yield (
+            f"stores.{name}: logging is false, and topic {store.changelog} is its changelog (expected: one of them); "
+            "correct it"
+        )
+    sub = topology.subtopology_of(name)
+    sources = () if sub is None else sub.sources
+    if not any(source.pattern or store.changelog in source.topics for source in sources):
+        read = ", ".join(sorted(topic for source in sources for topic in source.topics)) or "no topic"
+        yield (
+            f"stores.{name}.changelog: {store.changelog}, and no source in front of the store reads it (its "
+            f"subtopology reads {read}); correct the name"
+        )
 
 
 def _what(section: str) -> str:

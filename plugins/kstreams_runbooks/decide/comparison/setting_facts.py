@@ -11,7 +11,25 @@ from kstreams_runbooks.model.releases.release import within
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore
 
+REUSE, MERGE, SELF_JOIN = "reuse.ktable.source.topics", "merge.repartition.topics", "single.store.self.join"
 CACHE, GUARANTEE, COMMIT = "statestore.cache.max.bytes", "processing.guarantee", "commit.interval.ms"
+# Defaults of settings. Source: StreamsConfig (Apache Kafka 4.3); state.dir is java.io.tmpdir.
+DEFAULTS = {
+    "processing.guarantee": "at_least_once",
+    "group.protocol": "classic",
+    "topology.optimization": "none",
+    "state.dir": "/tmp/kafka-streams",  # noqa: S108 - what the library takes
+    "default.dsl.store": "rocksDB",
+    "default.timestamp.extractor": "org.apache.kafka.streams.processor.FailOnInvalidTimestamp",
+    "deserialization.exception.handler": "org.apache.kafka.streams.errors.LogAndFailExceptionHandler",
+    "dsl.store.suppliers.class": "org.apache.kafka.streams.state.BuiltInDslStoreSuppliers$RocksDBDslStoreSuppliers",
+    "ensure.explicit.internal.resource.naming": "false",
+    "max.task.idle.ms": "0",
+    "num.standby.replicas": "0",
+    "processing.exception.handler": "org.apache.kafka.streams.errors.LogAndFailProcessingExceptionHandler",
+    "production.exception.handler": "org.apache.kafka.streams.errors.DefaultProductionExceptionHandler",
+    CACHE: "10485760",
+}
 # Settings with a newer name, which wins if both are set. Source: StreamsConfig (Apache Kafka 4.3); KIP-770, KIP-1056.
 NEW_NAMES = {
     "cache.max.bytes.buffering": CACHE,
@@ -21,6 +39,8 @@ NEW_NAMES = {
     "timestamp.extractor": "default.timestamp.extractor",
     "value.serde": "default.value.serde",
 }
+# The type of the stores for which the program chooses none.
+STORE_TYPES = ("default.dsl.store", "dsl.store.suppliers.class")
 _FAMILIES = {
     "default_serde": (
         "default.key.serde",
@@ -38,7 +58,7 @@ _FAMILIES = {
         "processing.exception.handler",
         "production.exception.handler",
     ),
-    "store_type": ("default.dsl.store", "dsl.store.suppliers.class"),
+    "store_type": STORE_TYPES,
 }
 _FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names}
 _STORE_TYPE = "default.dsl.store"
@@ -85,6 +105,14 @@ def common_facts(compared: Compared) -> tuple[dict[str, Fact], _Asked]:
         ),
     }
     return facts, {"timed": asked}
+
+
+def optimized(config: Mapping[str, str]) -> set[str]:
+    """Optimizations that `topology.optimization` switches on: names, all of them for `all`, none by default."""
+    value = config.get("topology.optimization", "none")
+    if value == "all":
+        return {REUSE, MERGE, SELF_JOIN}
+    return {name.strip() for name in value.split(",")} - {"none"}
 
 
 def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[str, Fact], _Asked]:

@@ -77,13 +77,14 @@ class Undeclared:
     """One undeclared fact: a field of `where` (such as stores.orders), on the `sides` that lack it.
 
     Without a field `where` describes the action in words. `reason` is why the reader of the program did not read it,
-    empty without a reader.
+    empty without a reader. `value`: its value decides; `unchanged` does not answer it.
     """
 
     where: str
     field: str = ""
     sides: str = ""
     reason: str = dataclass_field(default="", compare=False)
+    value: bool = False
 
     def __str__(self) -> str:
         """`stores.orders.key (old, new)`."""

@@ -48,6 +48,7 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
             "kept": [_topic(one, figures) for one in prediction.kept],
         },
         "restores": [{**asdict(one), "bytes": figures.bytes_on_disk.get(one.changelog)} for one in prediction.restores],
+        "emptied": [{"store": one.store, "why": one.why} for one in prediction.emptied if not one.asks],
         "stale_task_directories": list(prediction.stale_directories),
         "changes": [asdict(one) for one in reading.effects],
         "costs": {
@@ -107,6 +108,7 @@ def _undecided(one: Undecided, *, matters: bool) -> dict[str, Any]:
                 "field": missing.field,
                 "sides": missing.sides,
                 "reason": missing.reason or None,
+                "value": missing.value,
             }
             for missing in one.asked
         ],

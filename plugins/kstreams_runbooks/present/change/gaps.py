@@ -16,12 +16,16 @@ _NAMES, _FIELDS = 10, 3
 
 
 class Lacking(NamedTuple):
-    """Fields that the same `sides` lack of these objects; `what` is the section of a declaration, or words."""
+    """Fields that the same `sides` lack of these objects; `what` is the section of a declaration, or words.
+
+    `value`: to know that they are unchanged is not enough.
+    """
 
     what: str
     fields: tuple[str, ...]
     sides: str
     names: tuple[str, ...]
+    value: bool = False
 
     @property
     def is_declarable(self) -> bool:
@@ -41,29 +45,30 @@ class Lacking(NamedTuple):
 
 def gaps(undecided: Iterable[Mapping[str, Any]]) -> list[Lacking]:
     """The undeclared facts by kind: objects that lack the same fields on the same sides are one gap."""
-    places: dict[tuple[str, str, bool], list[str]] = {}
+    places: dict[tuple[str, str, bool, bool], list[str]] = {}
     every = [missing for one in undecided for missing in one["missing"]]
     lacking: dict[str, set[str]] = {}
     for missing in every:
         lacking.setdefault(missing["where"], set()).add(missing["field"])
     for missing in every:
-        shared = can_be_unchanged(missing["where"], missing["field"], lacking[missing["where"]])
-        fields = places.setdefault((missing["where"], missing["sides"], shared), [])
+        value = missing.get("value", False)
+        shared = not value and can_be_unchanged(missing["where"], missing["field"], lacking[missing["where"]])
+        fields = places.setdefault((missing["where"], missing["sides"], shared, value), [])
         if missing["field"] and missing["field"] not in fields:
             fields.append(missing["field"])
-    alike: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
-    for (where, sides, _), fields in places.items():
+    alike: dict[tuple[str, tuple[str, ...], str, bool], list[str]] = {}
+    for (where, sides, _, value), fields in places.items():
         section, _, name = where.partition(".")
         known = section in _SECTIONS and bool(name) and ", or " not in name
-        names = alike.setdefault((section if known else where, tuple(fields), sides), [])
+        names = alike.setdefault((section if known else where, tuple(fields), sides, value), [])
         names += [name] if known else []
-    return [Lacking(what, fields, sides, tuple(names)) for (what, fields, sides), names in alike.items()]
+    return [Lacking(what, fields, sides, tuple(names), value) for (what, fields, sides, value), names in alike.items()]
 
 
 def gap_lines(plan: Mapping[str, Any]) -> Iterator[str]:
     """One line for each gap on which the plan depends; what `unchanged` can declare is one line for all."""
     found = gaps(one for one in plan["undecided"] if one["matters"])
-    shared = [gap for gap in found if gap.names and gap.fields and set(gap.fields) <= set(UNCHANGED)]
+    shared = [gap for gap in found if gap.names and gap.fields and not gap.value and set(gap.fields) <= set(UNCHANGED)]
     yield from (str(gap) for gap in found if gap not in shared)
     if shared:
         fields = [one for one in UNCHANGED if any(one in gap.fields for gap in shared)]

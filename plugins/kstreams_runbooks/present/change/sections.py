@@ -94,7 +94,10 @@ def _happens(plan: Mapping[str, Any]) -> Iterator[str]:
         yield f"{_count(len(kept), 'internal topic')} {'stays as it is' if len(kept) == 1 else 'stay as they are'}"
     for store in plan["restores"]:
         size = "" if store["bytes"] is None else f", {store['bytes']:,} bytes"
-        yield f"store {store['store']} restores in full from {store['changelog']}: {store['why']}{size}"
+        logged = "" if store["certain"] else " if its logging, which is not declared, is on"
+        yield f"store {store['store']} restores in full from {store['changelog']}{logged}: {store['why']}{size}"
+    for store in plan["emptied"]:
+        yield f"store {store['store']} begins empty, because only local disks have its content: {store['why']}"
     for directory in shown(plan["stale_task_directories"]):
         yield f"task directories {directory} are no longer used"
 

@@ -36,6 +36,7 @@ from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good, sto
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, look, rehearsed, watch
+from kstreams_runbooks.steps.plan.only_copy import with_losses
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import check_deployer, require_fresh, store, with_undescribed
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
@@ -91,6 +92,7 @@ def plan_undo() -> Any:
             leave_unknown=bool(run.record.params.get("leave_unknown")),
             without_flush=bool(run.record.params.get("without_flush")),
         )
+        made = with_losses(run, made, reading, "read_cards")
         findings = (*require_state_kept(run, made), *may_begin(run, made, reading))
         for part in made.parts:
             findings += _may_go_back(run.on(part.application), made.of_application(part.application))

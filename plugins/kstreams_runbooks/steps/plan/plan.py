@@ -39,6 +39,7 @@ from kstreams_runbooks.steps.plan.cards import bytes_of_topics
 from kstreams_runbooks.steps.plan.expected_gaps import with_gaps
 from kstreams_runbooks.steps.plan.fitting import accepted_unread, require_topics
 from kstreams_runbooks.steps.plan.late_losses import with_late_losses
+from kstreams_runbooks.steps.plan.only_copy import with_losses
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -67,8 +68,8 @@ def planned(make: PlanMaker) -> Any:
             return
         reading = run.observed()
         made = make(run, reading, judged(run, reading))
-        kept = require_state_kept(run, made)
-        store(run, replace(made, findings=(*made.findings, *kept, *may_begin(run, made, reading))))
+        made = with_losses(run, replace(made, findings=(*made.findings, *require_state_kept(run, made))), reading)
+        store(run, replace(made, findings=(*made.findings, *may_begin(run, made, reading))))
 
     return plan()
 

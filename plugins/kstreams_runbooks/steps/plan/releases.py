@@ -13,6 +13,7 @@ from kstreams_runbooks.decide.instances.running_facts import differences, of_a_r
 from kstreams_runbooks.decide.plans.basis import require_declared
 from kstreams_runbooks.decide.releases.settings import rows_about
 from kstreams_runbooks.decide.topology.code_facts import is_facts
+from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.documents.text import Absent, read_text
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.fleet import release_declaration
@@ -22,9 +23,9 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Missin
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.target import RunbookSettings, Target
-from kstreams_runbooks.model.topology.declaration import Contradiction, Declaration, Described
+from kstreams_runbooks.model.topology.declaration import Contradiction, Declaration, DeclaredStore, Described
 from kstreams_runbooks.rules import release_settings
-from kstreams_runbooks.steps.run.form import given_unchanged
+from kstreams_runbooks.steps.run.form import given_lost, given_unchanged
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.wording import first_of
 
@@ -104,10 +105,21 @@ def _with_read(run: Run, described: Described, read: Declaration | None) -> Desc
     """A release with its library, and with what was read of its program over what its file declares."""
     library, declared = _known_of(run, described.release)
     if read is None:
-        return replace(described, library=library, declared=declared)
+        return _with_lost(run, replace(described, library=library, declared=declared))
     known = declared or Declaration(library=Release.parse(library) if library else None)
     both = with_declared(read, known)
-    return replace(described, library=str(both.library or ""), declared=both, read=True, file=declared)
+    return _with_lost(run, replace(described, library=str(both.library or ""), declared=both, read=True, file=declared))
+
+
+def _with_lost(run: Run, described: Described) -> Described:
+    """The version with what the form names as `lose_state`: those of its stores may begin empty."""
+    if not (named := given_lost(run.record.params)):
+        return described
+    declared, own = described.declaration, parsed(described).topology.stores
+    stores = {
+        name: replace(declared.stores.get(name, DeclaredStore()), loss_acceptable=True) for name in own & set(named)
+    }
+    return replace(described, declared=replace(declared, stores={**declared.stores, **stores}))
 
 
 def _printed_targets(run: Run, found: RunningRelease) -> tuple[Target, ...]:

@@ -61,21 +61,28 @@ def new_deployment() -> dict[str, Param]:
         ),
         **named_unchanged(),
         **without_topology(),
-        **recreated_state(),
+        **lost_state(),
         **late_loss(),
     }
 
 
-def recreated_state() -> dict[str, Param]:
-    """The field of the reason to go on although the state of a recreated changelog is lost."""
+def lost_state() -> dict[str, Param]:
+    """Fields that let a run go on although state is lost: of stores by their names, or of a recreated changelog."""
     return {
+        "lose_state": Param(
+            None,
+            type=["null", "array", "string"],
+            title="State that may be lost",
+            description="Only if a run is refused because a store exists on local disks alone: exactly the stores that "
+            "may begin empty, by name. The approval, the undo cards and the outcome show them.",
+        ),
         "acknowledge_recreated": Param(
             None,
             type=["null", "string"],
             title="Acknowledge recreated",
             description="Only if a changelog was recreated and this run loses the state of its store: why that is "
             "acceptable. The approval shows it. Without it such a run is refused.",
-        )
+        ),
     }
 
 

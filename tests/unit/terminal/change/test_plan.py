@@ -163,10 +163,10 @@ def test_markdown_is_for_a_review() -> None:
 def test_settings_and_releases_are_part_of_a_version(tmp_path: Path) -> None:
     """A properties file and a release beside the declaration; what contradicts it is bad input."""
     settings = tmp_path / "new.properties"
-    settings.write_text("application.id=app\nstate.dir=/srv/state\n", encoding="utf-8")
+    settings.write_text("application.id=app\nrocksdb.config.setter=app.Rocks\n", encoding="utf-8")
     found = document(plan(SAFE, "--to-config", settings, "--from-version", "3.9.1", "--to-version", "4.3.1"))
     ids = {one["id"] for one in found["findings"]}
-    assert {"state-dir-changed", "library-changed"} <= ids
+    assert {"rocksdb-settings-changed", "library-changed"} <= ids
     assert found["runbooks"] == ["library_bump"]
     settings.write_text("application.id=other\n", encoding="utf-8")
     wrong = plan(SAFE, "--to-config", settings)

@@ -11,6 +11,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
 from kstreams_runbooks.decide.comparison.operators import partitioners
+from kstreams_runbooks.decide.comparison.state.copies import Copies
 from kstreams_runbooks.decide.comparison.state.crossing import (
     crossed_sides,
     in_exchanged_places,
@@ -48,7 +49,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     buffers = {f"{name}-store" for side in (old, new) for name in side.suppressions}
     # A suppression that gets its first name takes its buffer along, whether or not it is declared.
     named = {f"{name}-store" for name in candidates(compared.after)}
-    crossed, shifts = _crossed(compared), _Shifts(compared)
+    crossed, shifts, copies = _crossed(compared), _Shifts(compared), Copies(compared)
     fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
     fed_by_other |= made_of_others(compared)
     writers, behind = writers_lost(compared), tables_behind(compared)
@@ -59,7 +60,8 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts, asked = store_facts(store.name, was, now, new.unchanged - ({"key"} if new_key else set()))
         hidden, undeclared = hidden_facts(compared, store.name, store.said["before"], was, now)
         made, unread = maker_facts(compared, store.said["before"], store.name, was, now)
-        facts, asked = {**facts, **hidden, **made}, {**asked, **undeclared, **unread}
+        kept, open_ = copies.facts(store.said["before"], store.name, stays=store.facts["stays"] is True)
+        facts, asked = {**facts, **hidden, **made, **kept}, {**asked, **undeclared, **unread, **open_}
         if store.name in compared.after.subscription_stores:
             # The library makes these formats from those of the joined tables, which are compared.
             facts |= {fact: facts[fact] or False for fact in ("key_serde_changed", "value_serde_changed")}
@@ -71,7 +73,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
         )
         if not store.facts["stays"] or is_buffer:
             # Added and removed stores have no counterpart; a suppress buffer is declared as a suppression.
-            facts = dict.fromkeys(facts, False)
+            facts = {**dict.fromkeys(facts, False), "copies": facts["copies"]}
         if is_buffer:
             # The fate of the buffer is that of the suppression, except for a number that shifts.
             facts |= {"removed": False} if store.facts["shifted"] else {"removed": False, "renamed": False}
@@ -97,11 +99,11 @@ def stores(compared: Compared) -> Iterator[Subject]:
             "left": left,
             "read_before": behind.get(store.name, ""),
         }
-        more_said = partial(_more_said, compared, shifts, store)
+        more_said = partial(_more_said, compared, shifts, copies, store)
         yield Subject(store.kind, store.name, {**store.facts, **facts}, said, {**asked, **store.asked}, more_said)
 
 
-def _more_said(compared: Compared, shifts: "_Shifts", store: Subject) -> dict[str, str]:
+def _more_said(compared: Compared, shifts: "_Shifts", copies: Copies, store: Subject) -> dict[str, str]:
     """The words for what is declared of a store, and for the operators in front of it."""
     before = store.said["before"]
     was = compared.before.declared.stores.get(before)
@@ -110,6 +112,7 @@ def _more_said(compared: Compared, shifts: "_Shifts", store: Subject) -> dict[st
         **hidden_words(compared, store.name, before, was, now),
         **store_words(was, now),
         **maker_words(was, now),
+        **copies.words(before, store.name),
         "until": until(was, now),
         "shifted_by": shifts.before(store),
     }
