@@ -1,7 +1,7 @@
 """Reads a change: its effects on an application, their consequences, and the runbooks to run."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.change.answer import ChangePlan, change_plan
 from kstreams_runbooks.decide.change.buffers import NewLimits, new_limits
@@ -17,6 +17,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.comparison.subjects import subjects
+from kstreams_runbooks.decide.releases.guard import LEFT_IN, MISREAD
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
@@ -79,6 +80,8 @@ def read_change(
 
     def with_others(by_rows: _Findings, other: Compared, parts: tuple[Subject, ...]) -> _Findings:
         of_declarations = (*contradicted(other), *unchanged_findings(other.after, parts))
+        if any(one.id == MISREAD for one in of_settings.findings):
+            by_rows = tuple(replace(one, covered_by=MISREAD) if one.id == LEFT_IN else one for one in by_rows)
         return (*by_rows, *of_library.findings, *of_settings.findings, *of_declarations)
 
     def fired_with(other: Compared) -> Fired:

@@ -39,6 +39,7 @@ from kstreams_runbooks.steps.plan.expected_gaps import with_gaps
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
+from kstreams_runbooks.steps.plan.startable import require_startable
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.step import step
 
@@ -65,7 +66,7 @@ def planned(make: PlanMaker) -> Any:
             return
         reading = run.observed()
         made = make(run, reading, judged(run, reading))
-        kept = require_state_kept(run, made)
+        kept = (*require_startable(run, made, reading), *require_state_kept(run, made))
         store(run, replace(made, findings=(*made.findings, *kept, *may_begin(run, made, reading))))
 
     return plan()

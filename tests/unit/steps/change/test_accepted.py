@@ -34,6 +34,7 @@ def change(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr(module, "check_deployer", lambda *_: None)
     monkeypatch.setattr(module, "stopped_for_good", lambda *_, **__: ())
     monkeypatch.setattr(accepted, "stopped_for_good", lambda *_, **__: ())
+    monkeypatch.setattr(accepted, "require_startable", lambda *_: ())
     monkeypatch.setattr(recreated, "read_recreated", lambda *_: RecreatedSeen((), {}))
     monkeypatch.setattr(Run, "kafka", {})
     return run
@@ -81,7 +82,12 @@ def test_what_its_plan_would_demand_is_demanded(change: Run, monkeypatch: pytest
         raise Refused("not that")
 
     restarts = ("stop_and_restart", "control_topic_flush", "reset_and_cleanup")
-    expected = {"require_state_kept": restarts[:2], "may_begin": restarts, "stopped_for_good": restarts[1:]}
+    expected = {
+        "require_startable": restarts,
+        "require_state_kept": restarts[:2],
+        "may_begin": restarts,
+        "stopped_for_good": restarts[1:],
+    }
     for name, names in {**expected, "refuse_held": restarts}.items():
         with monkeypatch.context() as patched:
             patched.setattr(accepted, name, refuses)
