@@ -8,6 +8,7 @@ from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.setting_facts import GUARANTEE
 from kstreams_runbooks.decide.releases.guard import MISREAD, UPGRADE_FROM, judged_value
+from kstreams_runbooks.decide.releases.membership import static_streams_members
 from kstreams_runbooks.decide.releases.path import upgrade_path
 from kstreams_runbooks.decide.releases.rules import broker_rows
 from kstreams_runbooks.decide.releases.settings import setting_findings, thrown_by_assignor
@@ -43,12 +44,20 @@ def settings_of_release(
     if before.library != after.library and (before.config or {}).get(GUARANTEE) == (after.config or {}).get(GUARANTEE):
         # The upgrade path switches a guarantee that stays as it is, before the release comes or with it.
         found = [one for one in found if one.name != GUARANTEE]
+    if after.config is not None and after.library is not None:
+        found += static_streams_members(after.config, after.library, broker, has_stores=_has_stores(compared))
     findings = [_finding(one) for one in found]
     if known and after.library is not None:
         findings += _misread(compared, rules, broker)
         if before.library == after.library and (after.config or {}).get(_PROTOCOL, "").lower() == "streams":
             findings += _without_broker(after.library, broker, rules)
     return Fired(tuple(findings), ())
+
+
+def _has_stores(compared: Compared) -> bool:
+    """Whether the new side may have a store on disk: each may be, unless it is declared to be in memory."""
+    stores = compared.after.declared.stores
+    return any(stores[name].on_disk if name in stores else True for name in compared.after.topology.stores)
 
 
 def _misread(compared: Compared, rules: UpgradePathRules, broker: Release | None) -> Iterator[ChangeFinding]:

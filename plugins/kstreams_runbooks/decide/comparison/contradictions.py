@@ -57,6 +57,7 @@ def _problems(topology: Topology, declared: Declaration) -> Iterator[str]:
             )
     for name, store in declared.stores.items():
         yield from _store_problems(name, store)
+        yield from _changelog_problems(topology, name, store)
     for name in sorted(declared.suppressions):
         yield from _suppression_problems(topology, declared, nodes[name])
     for name, topic in declared.topics.items():
@@ -112,6 +113,24 @@ def _store_problems(name: str, store: DeclaredStore) -> Iterator[str]:
         if own.startswith(begins) and store.kind is not None and store.kind not in kinds:
             wanted = " or ".join(sorted(kinds)) or "a suppression, declared under suppressions"
             yield f"stores.{name}.kind: {store.kind}, but by its generated name the store is {wanted}; correct it"
+
+
+def _changelog_problems(topology: Topology, name: str, store: DeclaredStore) -> Iterator[str]:
+    """A changelog that is another topic is one that the program reads, and only a logged store has one."""
+    sources = [node for _, node in topology.nodes() if isinstance(node, Source)]
+    read = {topic for source in sources for topic in topics_of(source)}
+    if store.changelog is None:
+        return
+    if store.logging is False:
+        yield (
+            f"stores.{name}: logging is false, and its changelog is {store.changelog} (expected: none); print the "
+            "facts again"
+        )
+    elif store.changelog not in read and not any(source.pattern for source in sources):
+        yield (
+            f"stores.{name}.changelog: no source reads {store.changelog} (they read "
+            f"{', '.join(sorted(read)) or 'none'}); print the facts again"
+        )
 
 
 def _what(section: str) -> str:

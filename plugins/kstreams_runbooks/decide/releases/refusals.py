@@ -17,7 +17,7 @@ from kstreams_runbooks.model.releases.settings import (
     SettingRefusal,
 )
 
-# The names that a part reads, the first that is set wins. The main consumer stands for the consumers: its group is the
+# The names that a part reads, the first that is set wins. The main consumer counts for the consumers: its group is the
 # application's. Source: StreamsConfig, get*Configs (Apache Kafka 2.4 to 4.3).
 _NAMES: Mapping[SettingPart, tuple[str, ...]] = {
     "streams": ("",),

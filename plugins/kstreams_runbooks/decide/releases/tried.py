@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.releases.guard import LEFT_IN, UPGRADE_FROM
+from kstreams_runbooks.decide.releases.membership import static_streams_members
 from kstreams_runbooks.decide.releases.refusals import refused_together
 from kstreams_runbooks.decide.releases.settings import setting_findings, thrown_by_assignor
 from kstreams_runbooks.model.releases.release import Release
@@ -22,7 +23,7 @@ _MOST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class PlannedStart:
     """A start of the plan: a release with the settings of the runbook, and what is known of the program's own.
 
     `config` are all settings of the start as far as they are known; `whole` whether they are all of them. `refused` is
@@ -52,24 +53,39 @@ def refused_by_library(declared: Declaration, others: Iterable[SettingFinding] =
 
 
 def takes_settings(
-    application: str, starts: tuple[Start, ...], rules: UpgradePathRules, catalogue: SettingCatalogue
+    application: str,
+    starts: tuple[PlannedStart, ...],
+    rules: UpgradePathRules,
+    catalogue: SettingCatalogue,
+    broker: str = "",
 ) -> Verdict:
     """Whether the library of each start takes its settings, before an instance is stopped for it.
 
-    Refused by what the library itself refused, and by the rows of its release for the settings that are known. What was
-    not tried is a finding for the approver: a start alone would show it.
+    Refused by what the library itself refused, and by the rows of its release for the settings that are known.
+    Inconclusive if a row depends on the default of a setting that the program may set. Anything else that was not tried
+    is a finding for the approver: a start alone would show it. `broker` is the lowest release among the brokers, empty
+    if it is not known.
     """
     findings: list[Finding] = []
     for start in starts:
-        refused = tuple(_refusals(start, rules, catalogue))
+        members = tuple(_members(start, broker))
+        refused = (*_refusals(start, rules, catalogue), *(one for one in members if one.refuse))
         if refused:
             reason = f"release {start.release} cannot start: {first_of([one.message for one in refused], _MOST, '; ')}"
             return Verdict(Outcome.REFUSE, (reason,), tuple(_finding(application, one) for one in refused))
-        findings += [one for one in _open(application, start) if one not in findings]
+        if unknown := tuple(_possible(start, catalogue)):
+            reason = (
+                f"whether release {start.release} can start is not known, because not all of its settings are: "
+                f"{first_of([one.message for one in unknown], _MOST, '; ')}; declare its `config`, or print its facts "
+                "(docs/facts.md)"
+            )
+            return Verdict(Outcome.INCONCLUSIVE, (reason,), tuple(findings))
+        shown = (*(_finding(application, one) for one in members), *_open(application, start))
+        findings += [one for one in shown if one not in findings]
     return Verdict(Outcome.PROCEED, ("no library refuses the settings that are known",), tuple(findings))
 
 
-def _refusals(start: Start, rules: UpgradePathRules, catalogue: SettingCatalogue) -> Iterator[SettingFinding]:
+def _refusals(start: PlannedStart, rules: UpgradePathRules, catalogue: SettingCatalogue) -> Iterator[SettingFinding]:
     found: list[SettingFinding] = []
     config = dict(start.config)
     if Release.known(start.library) and (library := Release.parse(start.library)) in rules.releases:
@@ -89,7 +105,19 @@ def _refusals(start: Start, rules: UpgradePathRules, catalogue: SettingCatalogue
     yield from found
 
 
-def _open(application: str, start: Start) -> Iterator[Finding]:
+def _possible(start: PlannedStart, catalogue: SettingCatalogue) -> Iterator[SettingFinding]:
+    """Refusals that depend on defaults of settings which the program may set; none if all settings are known."""
+    if not start.whole and Release.known(start.library):
+        yield from refused_together(dict(start.config), Release.parse(start.library), catalogue)
+
+
+def _members(start: PlannedStart, broker: str) -> Iterator[SettingFinding]:
+    if Release.known(start.library):
+        lowest = Release.parse(broker) if broker else None
+        yield from static_streams_members(dict(start.config), Release.parse(start.library), lowest)
+
+
+def _open(application: str, start: PlannedStart) -> Iterator[Finding]:
     if start.untried:
         message = (
             f"whether the library of {start.release} takes all settings was not tried: {start.untried}; the settings "

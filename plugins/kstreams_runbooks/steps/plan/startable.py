@@ -5,10 +5,10 @@ from functools import partial
 
 from kstreams_runbooks.decide.instances.running_facts import of_a_release
 from kstreams_runbooks.decide.releases.settings import rows_about
-from kstreams_runbooks.decide.releases.tried import REFUSED, Start, takes_settings
+from kstreams_runbooks.decide.releases.tried import REFUSED, PlannedStart, takes_settings
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.fleet import release_declaration
-from kstreams_runbooks.model.readings.readings import ApplicationReading
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.target import Target
@@ -18,6 +18,7 @@ from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.rules import release_settings, upgrade_path_rules
 from kstreams_runbooks.steps.run.run import Run
 
+_MEMBER = "group.instance.id"
 _GUARANTEE = "processing.guarantee"
 
 
@@ -44,12 +45,19 @@ def require_startable(run: Run, made: Plan, reading: ApplicationReading) -> tupl
             starts=starts,
             rules=upgrade_path_rules(),
             catalogue=rows_about(names, [], None, release_settings()),
+            broker=_lowest(now),
         )
         for finding in verdict.findings:
             run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
         run.demand(verdict)
         findings += verdict.findings
     return findings
+
+
+def _lowest(reading: ApplicationReading) -> str:
+    """The lowest release among the brokers, empty if it is not known."""
+    broker = reading.broker
+    return "" if isinstance(broker, Missing) or isinstance(broker.version, Missing) else broker.version
 
 
 def _is_new(plan: Plan, bounce: Bounce) -> bool:
@@ -61,7 +69,7 @@ def _is_new(plan: Plan, bounce: Bounce) -> bool:
     )
 
 
-def _starts(side: Run, plan: Plan, bounces: list[Bounce], reading: ApplicationReading) -> Iterator[Start]:
+def _starts(side: Run, plan: Plan, bounces: list[Bounce], reading: ApplicationReading) -> Iterator[PlannedStart]:
     for bounce in bounces:
         target = Target.of(bounce.release, {**dict(bounce.settings), **dict(bounce.once)})
         library = side.declared.library(target.release) if target.release in side.declared.releases else bounce.version
@@ -80,9 +88,12 @@ def _start(
     reading: ApplicationReading,
     printed: Declaration | None,
     untried: str,
-) -> Start:
+) -> PlannedStart:
     own, whole = _own_settings(side, plan, target, library, reading, printed)
     given = dict(target.settings)
+    if side.declared.static_membership and not any(name.endswith(_MEMBER) for name in own):
+        # Each instance sets its own, which no release has in common.
+        own[_MEMBER] = "set-by-each-instance"
     refused = None if printed is None else printed.refused
     if not untried and refused is None:
         untried = "its topology command prints no refusals of the library (docs/facts.md)"
@@ -90,7 +101,7 @@ def _start(
         refused = tuple(one for one in refused if not given.keys() & set(one.settings))
         untried = "its topology command takes no settings of a runbook (docs/deployers.md)"
     not_read = {} if printed is None else printed.not_read
-    return Start(
+    return PlannedStart(
         target.release,
         library,
         tuple(sorted({**own, **given}.items())),
