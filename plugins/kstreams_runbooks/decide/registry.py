@@ -26,6 +26,7 @@ from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.expected_gaps import with_expected_gaps
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
+from kstreams_runbooks.decide.plans.longest_stop import may_stop
 from kstreams_runbooks.decide.plans.recreated import may_keep_state
 from kstreams_runbooks.decide.plans.reset import reset_plan
 from kstreams_runbooks.decide.plans.restart import restart_plan
@@ -84,6 +85,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         stayed_gone,
         retirement_verified,
         may_hold,
+        may_stop,
         inputs_stand_still,
         still_held,
         may_approve,

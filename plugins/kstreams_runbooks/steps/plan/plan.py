@@ -37,6 +37,7 @@ from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good
 from kstreams_runbooks.steps.plan.cards import bytes_of_topics
 from kstreams_runbooks.steps.plan.expected_gaps import with_gaps
 from kstreams_runbooks.steps.plan.fitting import require_topics
+from kstreams_runbooks.steps.plan.late_losses import with_late_losses
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
 from kstreams_runbooks.steps.plan.startable import require_startable
@@ -85,7 +86,7 @@ def store(run: Run, made: Plan, taken_by: str = "observe") -> None:
     `taken_by` is the step whose reading it was made from.
     """
     refuse_drift(run, made.digest)
-    made = with_gaps(run, made, taken_by)
+    made = with_late_losses(run, with_gaps(run, made, taken_by), taken_by)
     run.ledger.store_plan(run.key, made.digest, encode(made))
     for stage in made.stages:
         run.say(made.sentence_of(stage))

@@ -61,6 +61,7 @@ def new_deployment() -> dict[str, Param]:
         ),
         **named_unchanged(),
         **recreated_state(),
+        **late_loss(),
     }
 
 
@@ -73,6 +74,20 @@ def recreated_state() -> dict[str, Param]:
             title="Acknowledge recreated",
             description="Only if a changelog was recreated and this run loses the state of its store: why that is "
             "acceptable. The approval shows it. Without it such a run is refused.",
+        )
+    }
+
+
+def late_loss() -> dict[str, Param]:
+    """The field of the reason to go on although records may come too late for their windows."""
+    return {
+        "accept_late_loss": Param(
+            None,
+            type=["null", "string"],
+            title="Accept late loss",
+            description="Only if processing stops for so long that windows may drop records afterwards: why that is "
+            "acceptable. The approval shows it, with the most that each store may drop. Without it such a run is "
+            "refused (docs/holding_inputs.md).",
         )
     }
 
@@ -252,6 +267,7 @@ def paused_inputs() -> dict[str, Param]:
             title="Dry run",
             description="One reading instead of a certificate. This runbook never changes anything.",
         ),
+        **late_loss(),
     }
 
 

@@ -26,7 +26,7 @@ _LIMITS = {
 # Fields that only a plan or a refusal asks for: folded away behind those of every run, or Dry run and the button that
 # triggers the run are below the fold.
 _RARE = (
-    *("unchanged", "acknowledge_recreated", "without_key_check", "most_lost"),
+    *("unchanged", "acknowledge_recreated", "accept_late_loss", "without_key_check", "most_lost"),
     *("leave_unknown", "without_flush"),
 )
 RARE = "Only if a plan or a refusal asks for it"

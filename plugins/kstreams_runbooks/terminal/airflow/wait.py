@@ -111,6 +111,13 @@ def outcome_of(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
             command,
         )
         return Ended(state, failed.get("outcome"), failed["sentence"], failed["exit_code"], next=on)
+    if "conclude" not in api.tasks(dag_id, run_id):
+        # A monitor has no outcome: its tasks fail if it could not check everything.
+        well = state == "success"
+        sentence = (
+            f"{dag_id} has ended" if well else f"{dag_id} failed: it could not check everything; look at its tasks"
+        )
+        return Ended(state, None, sentence, 0 if well else Inconclusive.exit_code)
     sentence = f"Airflow shows {state}, but `conclude` left no outcome (marked manually, or killed); look at the run"
     return Ended(state, None, sentence, Inconclusive.exit_code, next=report)
 

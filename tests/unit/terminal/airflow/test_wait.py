@@ -44,6 +44,10 @@ class FakeAirflow:
         """The run."""
         return {"state": self.state}
 
+    def tasks(self, dag: str, _: str) -> dict[str, Any]:
+        """Every runbook ends with `conclude`; a monitor has none."""
+        return {"judge": {}} if dag == "fleet_check" else {"conclude": {}}
+
     def xcom(self, _dag: str, _run: str, task: str, key: str) -> Any:
         """What `conclude` left under a key."""
         return self.left.get(key) if task == "conclude" else None
@@ -84,6 +88,14 @@ def test_whether_a_run_changed_anything_is_what_it_left(outcome: str, left: dict
 def ended(state: str, **left: Any) -> Ended:
     api: Any = FakeAirflow(state, **left)
     return outcome_of(api, "library_bump", "r", state)
+
+
+@pytest.mark.parametrize(("state", "code"), [("success", 0), ("failed", 3)])
+def test_a_monitor_ends_with_its_state(state: str, code: int) -> None:
+    """It has no outcome: its tasks fail if something could not be checked."""
+    api: Any = FakeAirflow(state)
+    end = outcome_of(api, "fleet_check", "r", state)
+    assert (end.exit_code, end.sentence.startswith("fleet_check ")) == (code, True)
 
 
 REPORT = ("GO ON: let `conclude` report it:", "    kstreams-runbooks clear library_bump/r conclude")
