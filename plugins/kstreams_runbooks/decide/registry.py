@@ -37,6 +37,7 @@ from kstreams_runbooks.decide.plans.same_topology import may_take_over
 from kstreams_runbooks.decide.plans.swap import may_swap
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
+from kstreams_runbooks.decide.releases.tried import takes_settings
 from kstreams_runbooks.decide.reset.cleaned_up import may_clean_up, state_is_new
 from kstreams_runbooks.decide.reset.cleared import state_is_gone
 from kstreams_runbooks.decide.reset.offsets import may_set
@@ -57,6 +58,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         described_change,
         may_be_rolled,
         may_stay_unread,
+        takes_settings,
         topics_fit,
         uncommitted_records,
         keys_are_with_their_state,

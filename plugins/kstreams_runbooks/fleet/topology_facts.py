@@ -14,14 +14,17 @@ from kstreams_runbooks.fleet.problems import explained, shown
 from kstreams_runbooks.fleet.values import FleetModel
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology import declaration as model
+from kstreams_runbooks.wording import outside
 
 FORMAT: Final = 1
 # A release of Kafka Streams, or the version of a distribution of it, such as 7.6.0-ccs.
 _VERSION: Final = re.compile(r"\d+\.\d")
 # Parts of the document without facts of the program: the description has lines of its own.
-_OTHER_PARTS = ("facts", "topology", "not_read")
+_OTHER_PARTS = ("facts", "topology", "refused", "not_read")
 # From this release on a store of the DSL is made of the program's serdes; before it, of the serializer in them.
 _KEEPS_SERDES = Release("3.9")
+# The longest of the library's own has about 400 characters.
+_LONGEST_SENTENCE: Final = 600
 _POLICY: Final = "cleanup.policy"
 _DELETE: Final = "delete"
 _OF_LIBRARY: Final = "kafka.streams."
@@ -157,8 +160,20 @@ class _NotRead(_Part):
     reason: str
 
 
+class _Refused(_Part):
+    by: str
+    settings: tuple[str, ...]
+    exception: str
+    sentence: str
+
+    def read(self) -> model.LibraryRefusal:
+        """As decisions see it; the sentence is a stranger's text."""
+        sentence = outside(self.sentence, _LONGEST_SENTENCE)
+        return model.LibraryRefusal(self.by, self.settings, self.exception.rpartition(".")[2], sentence)
+
+
 class _Document(_Part):
-    """The whole; sections are absent if the topology was not read."""
+    """The whole; sections are absent if the topology was not read, `refused` if the settings were not tried."""
 
     facts: int
     library: str | None = None
@@ -168,6 +183,7 @@ class _Document(_Part):
     suppressions: dict[str, _Suppression] = Field(default_factory=dict)
     topics: dict[str, _Topic] = Field(default_factory=dict)
     operators: dict[str, _Operator] = Field(default_factory=dict)
+    refused: tuple[_Refused, ...] | None = None
     not_read: tuple[_NotRead, ...]
 
 
@@ -231,6 +247,7 @@ def _read(document: _Document) -> model.TopologyFacts:
             config=document.config,
             library=None if library is None else Release.parse(library),
             not_read=not_read,
+            refused=None if document.refused is None else tuple(one.read() for one in document.refused),
         ),
     )
 

@@ -6,7 +6,14 @@ from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.topology_facts import read_facts
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredOperator, Serde, TopologyFacts, Window
+from kstreams_runbooks.model.topology.declaration import (
+    DEFAULT,
+    DeclaredOperator,
+    LibraryRefusal,
+    Serde,
+    TopologyFacts,
+    Window,
+)
 from world.facts import COUNTED
 
 
@@ -261,3 +268,20 @@ operators:
     assert topics["reading-counts"].timestamp_extractor == "default"
     unread = read_facts(text.replace(", timestamp_extractor: null", ""), "facts.yaml").read.topics
     assert unread["reading-counts"].timestamp_extractor is None
+
+
+def test_what_the_library_refused_is_read() -> None:
+    """An absent list was not tried, an empty one was taken."""
+    assert _facts().read.refused is None
+    assert _facts(("not_read:", "refused: []\nnot_read:")).read.refused == ()
+    entry = '{by: "producer", settings: ["acks"], exception: "org.acme.ConfigException", sentence: "Must set\\u2026"}'
+    read = _facts(("not_read:", f"refused:\n  - {entry}\nnot_read:"))
+    assert read.read.refused == (LibraryRefusal("producer", ("acks",), "ConfigException", "Must set…"),)
+    assert not any("refused" in line for line in read.lines)
+
+
+@pytest.mark.parametrize("entry", ["x", '{by: "producer"}', '{by: "a", settings: "b", exception: "c", sentence: "d"}'])
+def test_a_broken_refusal_is_bad_input(entry: str) -> None:
+    """It is never left out."""
+    with pytest.raises(BadInput, match="refused"):
+        _facts(("not_read:", f"refused:\n  - {entry}\nnot_read:"))

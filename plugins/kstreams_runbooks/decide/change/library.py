@@ -40,7 +40,7 @@ def library_findings(compared: Compared, rules: UpgradePathRules, broker: Releas
     if old is None or new is None:
         missing = Undeclared("library", "", sides(old, new))
         return Fired((), (Undecided(LIBRARY_CHANGED, "warning", "library", (missing,), _BUMP),))
-    question = replace(_question(compared.before, old, new), broker=broker)
+    question = replace(question_of(compared.before, old, new), broker=broker)
     path = upgrade_path(question, rules)
     if path.verdict is Outcome.INCONCLUSIVE and {one.id for one in path.findings if one.id in _MISSING} == {_BROKER}:
         # The release of the brokers is known to a cluster: assumed here to be the newest, and reported.
@@ -74,7 +74,8 @@ def opens_nothing(compared: Compared, rules: UpgradePathRules) -> bool:
     return old is not None and new is not None and clears_state(str(new), str(old), rules)
 
 
-def _question(side: Side, running: Release, target: Release) -> PathQuestion:
+def question_of(side: Side, running: Release, target: Release) -> PathQuestion:
+    """The question for the path from the release of a side to another, as far as the side answers it."""
     # Its values were checked when the side was read (contradictions.py).
     config = side.declared.config
     return PathQuestion(

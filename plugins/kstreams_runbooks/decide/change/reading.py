@@ -18,6 +18,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.comparison.subjects import subjects
+from kstreams_runbooks.decide.releases.guard import LEFT_IN, MISREAD
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
@@ -88,6 +89,8 @@ def read_change(
 
     def with_others(by_rows: _Findings, other: Compared, parts: tuple[Subject, ...]) -> _Findings:
         of_declarations = (*contradicted(other), *unchanged_findings(other.after, parts))
+        if any(one.id == MISREAD for one in of_settings.findings):
+            by_rows = tuple(replace(one, covered_by=MISREAD) if one.id == LEFT_IN else one for one in by_rows)
         return (*by_rows, *of_library.findings, *of_settings.findings, *of_declarations)
 
     def fired_with(other: Compared) -> Fired:

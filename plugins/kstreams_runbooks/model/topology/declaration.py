@@ -252,6 +252,20 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryRefusal:
+    """What the library refuses before it connects: `by` is the part of a start, such as producer.
+
+    `settings` are those of which each one alone, left out, ends the refusal. `sentence` is the library's, without
+    values.
+    """
+
+    by: str
+    settings: tuple[str, ...]
+    exception: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class NamedUnchanged:
     """Fields that a person named as unchanged for one comparison; `by` is how: `in the form by ada`."""
 
@@ -269,7 +283,8 @@ class Declaration:
     version is the build of the version before, empty if it is not.
     `instances` is their number in the fleet entry (None: not read from one). `not_read` has the reason for each field
     that the reader of the program could not read; `contradictions` are declared fields that it read as other values,
-    which replace them.
+    which replace them. `refused` is what the library refuses of the settings (None: it was not tried; empty: it takes
+    them).
     """
 
     stores: Mapping[str, DeclaredStore] = field(default_factory=dict)
@@ -286,6 +301,7 @@ class Declaration:
     contradictions: tuple[Contradiction, ...] = field(default=(), compare=False)
     named: NamedUnchanged | None = field(default=None, compare=False)
     same_program: str = field(default="", compare=False)
+    refused: tuple[LibraryRefusal, ...] | None = field(default=None, compare=False)
 
     def keeps_headers(self, store: DeclaredStore) -> bool | None:
         """Whether a store keeps headers: by the store, else by the setting for stores of the DSL; None if unknown."""

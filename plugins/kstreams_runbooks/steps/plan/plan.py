@@ -42,6 +42,7 @@ from kstreams_runbooks.steps.plan.late_losses import with_late_losses
 from kstreams_runbooks.steps.plan.only_copy import with_losses
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
+from kstreams_runbooks.steps.plan.startable import require_startable
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.step import step
 
@@ -68,7 +69,8 @@ def planned(make: PlanMaker) -> Any:
             return
         reading = run.observed()
         made = make(run, reading, judged(run, reading))
-        made = with_losses(run, replace(made, findings=(*made.findings, *require_state_kept(run, made))), reading)
+        kept = (*require_startable(run, made, reading), *require_state_kept(run, made))
+        made = with_losses(run, replace(made, findings=(*made.findings, *kept)), reading)
         store(run, replace(made, findings=(*made.findings, *may_begin(run, made, reading))))
 
     return plan()

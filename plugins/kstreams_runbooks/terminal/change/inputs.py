@@ -122,7 +122,9 @@ def side_of(described: GivenTopology, given: SideFiles) -> Side:
         declared = merged(described.facts.read, None if given.declaration is None else declared)
     known = "the declaration" if described.facts is None else described.source
     if given.config is not None:
-        declared = replace(declared, config=_merged(declared.config or {}, given.config, known))
+        read, config = declared.config or {}, _merged(declared.config or {}, given.config, known)
+        # What the library refused was tried with the settings that were printed.
+        declared = replace(declared, config=config, refused=declared.refused if config == read else None)
     if given.library is not None:
         declared = replace(declared, library=_library(declared.library, given.library, known))
     side = Side(described.topology, declared)

@@ -57,7 +57,7 @@ def asked(tmp_path: Path, config: Path) -> Callable[..., Run]:
 class Describing:
     """A deployer that knows one description."""
 
-    def facts(self, target: Target) -> None:
+    def facts(self, target: Target, *, started: bool = False) -> None:
         """It prints descriptions."""
 
     def topology_target(self, target: Target) -> Target:

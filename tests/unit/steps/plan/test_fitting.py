@@ -37,7 +37,7 @@ class Describing:
     def __init__(self, text: str) -> None:
         self.text, self.asked = text, 0
 
-    def facts(self, target: Target) -> None:
+    def facts(self, target: Target, *, started: bool = False) -> None:
         """It prints descriptions."""
 
     def topology_target(self, target: Target) -> Target:

@@ -37,7 +37,7 @@ class Describing:
         self.printed.append(self.topology_target(target))
         return AUDITED if dict(self.printed[-1].settings).get("audit") == "true" else COUNTS
 
-    def facts(self, target: Target) -> None:
+    def facts(self, target: Target, *, started: bool = False) -> None:
         """It prints descriptions."""
 
 
