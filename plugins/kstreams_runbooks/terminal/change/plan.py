@@ -83,8 +83,8 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
 @click.option(
     "--same-program",
     is_flag=True,
-    help="Both versions are one build, such as one image: what only code decides is the same. A person's word, which "
-    "the plan shows.",
+    help="Both versions are one build, such as one image: what only code decides is the same. The plan shows it as the "
+    "word of a person.",
 )
 @click.option(
     "--application",
