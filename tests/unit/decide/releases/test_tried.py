@@ -110,6 +110,7 @@ def test_rows_of_a_known_release_are_enough_if_all_settings_are_known() -> None:
     """A library that was asked for some of them alone is named all the same."""
     declared = replace(WHOLE, refused=None, untried="its topology command prints no refusals of the library")
     assert judged(declared).findings == ()
+    assert [one.id for one in judged(replace(declared, library="9.9.9")).findings] == ["settings-not-tried"]
     [found] = judged(replace(WHOLE, untried="its topology command takes no settings of a runbook")).findings
     assert found.id == "settings-not-tried"
 
