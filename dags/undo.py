@@ -29,15 +29,23 @@ from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.instances.undo import plan_undo, read_cards, undo
 from kstreams_runbooks.steps.run.fields import (
-    recreated_state,
+    lost_state,
     run_to_undo,
     undone_flush,
     undone_local_state,
     unknown_cards,
+    without_topology,
 )
 from kstreams_runbooks.steps.run.form import runbook
 
-_FORM = {**run_to_undo(), **undone_local_state(), **undone_flush(), **unknown_cards(), **recreated_state()}
+_FORM = {
+    **run_to_undo(),
+    **undone_local_state(),
+    **undone_flush(),
+    **unknown_cards(),
+    **without_topology(),
+    **lost_state(),
+}
 
 with runbook("undo", doc=__doc__, params=_FORM, tags=("undo",)):
     read_cards() >> plan_undo() >> approve("approve_undo") >> undo() >> conclude()

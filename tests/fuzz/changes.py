@@ -18,6 +18,7 @@ from kstreams_runbooks.model.topology.declaration import (
 )
 from lab.settings import CHECKOUT
 
+from fuzz.copies import with_copies
 from fuzz.grading import Truth
 
 PROGRAM = CHECKOUT / "tests" / "apps" / "changes"
@@ -25,6 +26,8 @@ _CLASSES = PROGRAM / "target" / "classes" / "changes" / "Changes.class"
 _JAVA = ("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 _BUILD_S = 300
 _DRAW_S = 600
+# How the kinds of the edits of a way back begin.
+BACK = "back from: "
 # What every program of tests/apps/changes gives its windows.
 _GRACE_MS = 5 * 60_000
 
@@ -87,7 +90,10 @@ def build() -> None:
 
 
 def drawn(seed: int, first: int, count: int) -> Iterator[Change]:
-    """`count` changes of a seed from number `first`; a number is the same change whichever others are drawn."""
+    """`count` changes of a seed from number `first`, each with its way back if what it leads to starts.
+
+    A number is the same change whichever others are drawn.
+    """
     classes = f"{PROGRAM}/target/classes:{PROGRAM}/target/libraries/*"
     done = subprocess.run(
         [*_JAVA, "-cp", classes, "changes.Changes", str(seed), str(first), str(count)],
@@ -105,15 +111,12 @@ def drawn(seed: int, first: int, count: int) -> Iterator[Change]:
 
 def change(document: Mapping[str, Any]) -> Change:
     """A change from a line of the Java program."""
-    truth = document["truth"]
-    return Change(
+    truth, back = document["truth"], document.get("back", False)
+    declared, drawn_truth = with_copies(
         document["number"],
-        tuple(document["kinds"]),
-        tuple(document["edits"]),
-        document["before"],
-        document["after"],
+        (document["before"], document["after"]),
         (declaration(document["declared_before"]), declaration(document["declared_after"])),
-        document["cluster"],
+        (_tables(document["declared_before"]), _tables(document["declared_after"])),
         Truth(
             truth["answer"],
             frozenset(truth["needs"]),
@@ -121,7 +124,23 @@ def change(document: Mapping[str, Any]) -> Change:
             truth["facts"],
             frozenset(truth["kept"]),
         ),
+        back=back,
     )
+    return Change(
+        document["number"],
+        tuple(f"{BACK}{kind}" if back else kind for kind in document["kinds"]),
+        tuple(document["edits"]),
+        document["before"],
+        document["after"],
+        declared,
+        document["cluster"],
+        drawn_truth,
+    )
+
+
+def _tables(document: Mapping[str, Any]) -> dict[str, str]:
+    """The topic that each table reads, by its store."""
+    return {name: one["read_from"] for name, one in document["stores"].items() if one.get("read_from")}
 
 
 def declaration(document: Mapping[str, Any]) -> Declaration:

@@ -5,6 +5,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
+from kstreams_runbooks.decide.change.without_topology import may_stay_unread
 from kstreams_runbooks.decide.drain.certificate import certified, drained
 from kstreams_runbooks.decide.drain.emptying import may_be_emptied
 from kstreams_runbooks.decide.drain.flushed import flushed, swap_holds
@@ -27,6 +28,7 @@ from kstreams_runbooks.decide.plans.expected_gaps import with_expected_gaps
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
 from kstreams_runbooks.decide.plans.longest_stop import may_stop
+from kstreams_runbooks.decide.plans.only_copy import may_lose_state
 from kstreams_runbooks.decide.plans.recreated import may_keep_state
 from kstreams_runbooks.decide.plans.reset import reset_plan
 from kstreams_runbooks.decide.plans.restart import restart_plan
@@ -55,6 +57,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         ready_for_change,
         described_change,
         may_be_rolled,
+        may_stay_unread,
         takes_settings,
         topics_fit,
         uncommitted_records,
@@ -79,6 +82,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         undo_plan,
         may_write,
         may_keep_state,
+        may_lose_state,
         may_clean,
         may_retire,
         retire_plan,

@@ -114,6 +114,9 @@ class StoreEntry(FleetModel):
         default=None, description="whether a window store keeps each record of a key and a time"
     )
     logging_config: dict[Words, SettingText] | None = Field(default=None, description="settings of its changelog")
+    changelog: Words | None = Field(
+        default=None, description="topic that restores it, if the application reads that topic (read-only store)"
+    )
 
     @field_validator("window")
     @classmethod

@@ -30,6 +30,8 @@ _DELETE: Final = "delete"
 _OF_LIBRARY: Final = "kafka.streams."
 # The class of Stores.inMemoryKeyValueStore until 2.8, which has no name of its own.
 _IN_MEMORY: Final = f"{_OF_LIBRARY}state.Stores$1"
+# Why the jar did not read a format: its class is known all the same (SerdeReader#format).
+_LAMBDA: Final = re.compile(r"the format is a lambda of (\S+ \(lambda\)), ")
 # The library's own partitioner of the answers of a foreign-key join: a program cannot choose it.
 _INTERNAL: Final = f"{_OF_LIBRARY}kstream.internals."
 
@@ -213,6 +215,7 @@ def _written(text: str) -> dict[str, Any]:
 
 
 def _read(document: _Document) -> model.TopologyFacts:
+    document = _with_lambdas(document)
     two_sided = {name for name, one in document.stores.items() if one.window and one.window.size_ms is None}
     # The document has it as not read: no single number is its size.
     sizes = {("stores", name, "window", "size_ms") for name in two_sided}
@@ -247,6 +250,19 @@ def _read(document: _Document) -> model.TopologyFacts:
             refused=None if document.refused is None else tuple(one.read() for one in document.refused),
         ),
     )
+
+
+def _with_lambdas(document: _Document) -> _Document:
+    """The document with each format that is a lambda by the class that has it, which another format lacks."""
+    sections: dict[str, dict[str, Any]] = {"stores": {}, "suppressions": {}, "topics": {}}
+    for entry in document.not_read:
+        found = _LAMBDA.match(entry.reason)
+        section, name, field = entry.fact if len(entry.fact) == len(("section", "name", "field")) else ("", "", "")
+        subject = getattr(document, section).get(name) if section in sections else None
+        if found and subject is not None and field in {"key_serde", "value_serde"}:
+            subject = sections[section].get(name, subject)
+            sections[section][name] = subject.model_copy(update={field: _Serde(name=found[1])})
+    return document.model_copy(update={one: {**getattr(document, one), **new} for one, new in sections.items()})
 
 
 def _unread_extractors(document: _Document, not_read: Mapping[str, str]) -> dict[str, str]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 # Names of task directories as `TaskDirectories` has them; empty for all local state.
 Directories = tuple[str, ...]
+# The field of a form with the stores that may begin empty.
+LOSE_STATE = "lose_state"
 # The directory of all global stores of an instance.
 GLOBAL = "global"
 

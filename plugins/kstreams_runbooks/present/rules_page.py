@@ -90,6 +90,8 @@ def _row(rule: ChangeRule) -> Iterator[str]:
         yield "- runbook: none, refused"
     else:
         yield f"- runbook: {', else '.join(rule.runbooks) or 'none needed'}"
+    if rule.first:
+        yield f"- first: {rule.first}"
     if rule.covers:
         yield f"- covers: {', '.join(rule.covers)}"
 

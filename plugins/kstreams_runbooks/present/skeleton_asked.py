@@ -38,8 +38,7 @@ def _lines(missing: list[Undeclared], compared: Compared, side: str) -> Iterator
     asked, others = _by_section(missing, own, names)
     yield _HEAD.format(side=side)
     yield from others
-    every = [found for objects in asked.values() for found in objects.values()]
-    fields = [field for field in UNCHANGED if any(field in found for found in every)]
+    fields = [field for field in UNCHANGED if any(one.field == field and not one.value for one in missing)]
     if fields and side == "new":
         yield f"# If the change touches none of these{sides_of_join(fields)},"
         yield "# this line declares them for every store and topic:"

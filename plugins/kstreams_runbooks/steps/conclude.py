@@ -147,7 +147,14 @@ def facts_of(run: Run) -> RunFacts:
         reached=begun.task_id if begun else "",
         touched=tuple(dict.fromkeys(card.object for card in cards if card.kind == INSTANCE)),
         saw=run.ledger.piece(run.key, saw[-1].seq).payload["sentence"] if saw else "",
+        emptied=_emptied(run),
     )
+
+
+def _emptied(run: Run) -> tuple[str, ...]:
+    """The stores that the plan of a run lets begin empty; none without a plan of this release."""
+    plan = plan_of(run.ledger, run.record)
+    return () if plan is None else plan.emptied
 
 
 def _proof(run: Run, closing: Sequence[Entry]) -> Verdict | None:

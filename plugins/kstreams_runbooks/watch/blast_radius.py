@@ -10,7 +10,7 @@ from kstreams_runbooks.decide.fleet_graph import fleet_graph, require_own_output
 from kstreams_runbooks.decide.internal_topics.derived import prefix_of
 from kstreams_runbooks.decide.reset.offsets import moved_offsets
 from kstreams_runbooks.decide.reset.pace import read_pace
-from kstreams_runbooks.decide.reset.radius import Asked, all_gone, blast_radius
+from kstreams_runbooks.decide.reset.radius import Asked, blast_radius
 from kstreams_runbooks.decide.reset.stores import restored_topics, table_inputs
 from kstreams_runbooks.decide.reset.targets import parse_targets, with_defaults
 from kstreams_runbooks.decide.topology.names import internal_by_id, is_changelog
@@ -29,13 +29,11 @@ from kstreams_runbooks.model.readings.reset import (
     ReadPace,
     ResetFacts,
     ResetMode,
-    RestoringLog,
     TopicUser,
 )
 from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.application import reading_instances, topics_of
-from kstreams_runbooks.observe.kafka.ends import ends_of
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames, not_visible
 from kstreams_runbooks.observe.kafka.topic_users import read_topic_users
@@ -44,6 +42,7 @@ from kstreams_runbooks.observe.lag.last_offsets import read_missing_keys
 from kstreams_runbooks.watch.drain.unread import isolation_of
 from kstreams_runbooks.watch.reset_counts import counted_moves, oldest_left
 from kstreams_runbooks.watch.reset_neighbours import read_running_uses
+from kstreams_runbooks.watch.restoring_logs import read_restoring_logs
 from kstreams_runbooks.watch.saved_targets import saved_by_topic
 from kstreams_runbooks.watch.versions import versions_last_run
 
@@ -59,7 +58,7 @@ class ResetQuestion:
     """What a person asks: the mode, the targets as given by topic, and outputs whose records would be deleted.
 
     `brings` are the versions that start afterwards: their inputs have targets too. `directories` are the only task
-    directories that go, none for all.
+    directories that go, none for all. `lost` are stores that may begin empty.
     """
 
     mode: ResetMode
@@ -67,6 +66,7 @@ class ResetQuestion:
     emptied: tuple[str, ...] = ()
     brings: tuple[Side, ...] = ()
     directories: Directories = ()
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,7 @@ def read_reset(application: str, question: ResetQuestion, say: Callable[[str], N
         tuple(_missing_keys(config, entry, question.mode, read, rows)),
         question.emptied,
         question.directories,
+        question.lost,
     )
     radius, last = blast_radius(asked, read.sides, read.facts, graph), tuple(one.topology for one in read.sides)
     return ReadReset(radius, read.targets, read.outputs, read.read, last)
@@ -211,7 +212,7 @@ def _read(
         pace=_pace(entry),
         oldest_ms=oldest_left(config, partitions, isolation_of(entry)),
         problems=tuple(dict.fromkeys(filter(None, (*problems, *unlisted, *unseen)))),
-        restoring=_restoring(reader, [*filter(is_changelog, own), *(restored & names.visible)]),
+        restoring=read_restoring_logs(reader, [*filter(is_changelog, own), *(restored & names.visible)]),
     )
     return _Read(facts, sides, outputs, targets, tables, inputs | restored)
 
@@ -228,18 +229,6 @@ def _users(reader: ClusterReader, topics: Collection[str], own: str) -> tuple[tu
         return read_topic_users(reader, topics, own)
     except Inconclusive as error:
         return (), (f"which groups use its topics is not known: {error}",)
-
-
-def _restoring(reader: ClusterReader, topics: Collection[str]) -> tuple[RestoringLog, ...]:
-    """The logs that restore stores: what they lost, and whether brokers delete from them."""
-    there = reader.topics(topics)
-    settings = reader.settings([one.name for one in there], (_POLICY,))
-    starts: dict[str, list[int | Missing]] = {}
-    for (topic, _), each in ends_of(reader, there).items():
-        starts.setdefault(topic, []).append(each.start)
-    return tuple(
-        RestoringLog(topic, settings.get(topic, {}).get(_POLICY, ""), all_gone(its)) for topic, its in starts.items()
-    )
 
 
 def _local(deployer: Deployer, instance: str) -> LocalSize:

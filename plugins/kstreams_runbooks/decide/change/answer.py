@@ -130,7 +130,7 @@ def _missing(undecided: Iterable[Undecided]) -> Iterator[str]:
         lacking.setdefault(missing.where, set()).add(missing.field)
     for one in undecided:
         for missing in one.asked:
-            if can_be_unchanged(missing.where, missing.field, lacking[missing.where]):
+            if not missing.value and can_be_unchanged(missing.where, missing.field, lacking[missing.where]):
                 shared.setdefault(missing.field, []).append((missing, one))
             else:
                 places.setdefault((missing.where, missing.sides), []).append((missing, one))

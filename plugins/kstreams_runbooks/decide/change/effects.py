@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared
+from kstreams_runbooks.decide.comparison.content import contents
 from kstreams_runbooks.decide.comparison.directories import directories_to_delete
 from kstreams_runbooks.decide.comparison.prediction import Prediction
-from kstreams_runbooks.decide.topology.names import changelog_of, is_changelog
+from kstreams_runbooks.decide.topology.names import is_changelog
 from kstreams_runbooks.model.local_state import shown
 from kstreams_runbooks.model.topology.change import ChangeRunbook
 
@@ -21,17 +22,24 @@ class Effect:
     names: tuple[str, ...]
 
 
-def effects(runbooks: tuple[ChangeRunbook, ...], compared: Compared, prediction: Prediction) -> tuple[Effect, ...]:
-    """All effects of the runbooks, in their order; without application.id if it is not declared."""
+def effects(
+    runbooks: tuple[ChangeRunbook, ...], compared: Compared, prediction: Prediction, *, cleared: bool = False
+) -> tuple[Effect, ...]:
+    """All effects of the runbooks, in their order; without application.id if it is not declared.
+
+    `cleared`: the change of the library deletes all local state.
+    """
     return tuple(
         Effect(runbook, action, kind, tuple(sorted(names)))
         for runbook in runbooks
-        for action, kind, names in _of(runbook, compared, prediction)
+        for action, kind, names in _of(runbook, compared, prediction, cleared=cleared)
         if names
     )
 
 
-def _of(runbook: ChangeRunbook, compared: Compared, prediction: Prediction) -> Iterator[tuple[str, str, set[str]]]:
+def _of(
+    runbook: ChangeRunbook, compared: Compared, prediction: Prediction, *, cleared: bool
+) -> Iterator[tuple[str, str, set[str]]]:
     created = {one.name for one in prediction.created}
     orphaned = {one.name for one in prediction.orphaned}
     kept = {one.name for one in prediction.kept}
@@ -51,6 +59,8 @@ def _of(runbook: ChangeRunbook, compared: Compared, prediction: Prediction) -> I
         yield "create again, empty", "topic", created | kept
         yield "delete on every instance", "directory", directories
         return
+    elif runbook == "library_bump" and cleared:
+        yield "delete on every instance, to restore from the changelogs", "directory", directories
     elif runbook == "store_migration":
         yield "copy to the changelog of the new name", "topic", _changelogs(compared, orphaned)
         yield "delete on every instance, to restore from the copy", "directory", _directories(compared)
@@ -83,7 +93,8 @@ def _grown(compared: Compared, prediction: Prediction) -> set[str]:
 
 
 def _changelogs(compared: Compared, orphaned: set[str]) -> set[str]:
-    renamed = tuple(changelog_of(old) for old, _ in compared.stores.renamed)
+    held = contents(compared.before)
+    renamed = tuple(held[old].changelog for old, _ in compared.stores.renamed if held[old].changelog)
     return {name for name in orphaned if name.endswith(renamed)}
 
 

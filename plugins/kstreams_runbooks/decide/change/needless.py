@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.comparison.content import contents
 from kstreams_runbooks.decide.topology.described import ParsedDescription
 from kstreams_runbooks.decide.topology.graph import internal_topics
-from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.decide.topology.upstream import topics_before
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.partitioning import KeyPair
@@ -22,6 +23,7 @@ def key_pairs(before: ParsedDescription, after: ParsedDescription, application_i
 
 def _pairs(before: ParsedDescription, after: ParsedDescription, application_id: str) -> Iterator[KeyPair]:
     internal = internal_topics(before.topology) | internal_topics(after.topology)
+    held = contents(Side(before.topology, before.described.declaration))
     for store in sorted(before.topology.stores & after.topology.stores):
         was, now = topics_before(before.topology, store), topics_before(after.topology, store)
         if was is None or not was & internal:
@@ -31,7 +33,12 @@ def _pairs(before: ParsedDescription, after: ParsedDescription, application_id: 
                 f"store {store}: a repartition topic filled it, and a source pattern does now (expected topics): which "
                 "keys to compare is not known; use blue_green_cutover"
             )
-        yield from (KeyPair(topic, f"{application_id}-{changelog_of(store)}") for topic in sorted(now - was - internal))
+        if not (changelog := held[store].changelog):
+            raise Inconclusive(
+                f"store {store}: a repartition topic filled it, and no changelog has its keys (expected: one to "
+                "compare with): which keys would be elsewhere is not known; use blue_green_cutover"
+            )
+        yield from (KeyPair(topic, f"{application_id}-{changelog}") for topic in sorted(now - was - internal))
 
 
 def not_compared(pair: KeyPair) -> Finding:

@@ -264,6 +264,11 @@ class Compared:
         return bool(self.before.topology.stores | self.after.topology.stores)
 
     @property
+    def same_program(self) -> bool:
+        """Whether both are known to be one build: only settings, releases and the cluster can differ."""
+        return bool(self.after.declared.same_program)
+
+    @property
     def nothing_in_common(self) -> bool:
         """Whether the two share neither an external topic nor a name of anything persistent: two applications."""
         shared = (self.before.read() & self.after.read()) | (self.before.written() & self.after.written())
@@ -284,22 +289,39 @@ def topics_of(source: Source) -> tuple[str, ...]:
     return tuple(sorted(source.topics)) if source.pattern is None else (source.pattern,)
 
 
-_GENERATED = "KTABLE-SOURCE-"
+# A table without a chosen name, and the end of the source of one with a name: `x` is behind `x-source`.
+_GENERATED, _ITS_SOURCE = "KTABLE-SOURCE-", "-source"
+# Kinds of store that no table has.
+_NO_TABLE = {"window", "session", "join"}
+
+
+def fillers(side: Side) -> dict[str, dict[str, bool | None]]:
+    """What fills each store straight from a source: external topics, each with whether a table reads it.
+
+    None if names hide it. An operator that only looks into a store, such as a join right behind its source, fills
+    nothing: the processor of the table does. Global tables are not among them.
+    """
+    found: dict[str, dict[str, bool | None]] = {}
+    for store, keepers in side.keepers.items():
+        behind = {keeper.name: _sources_of(side, keeper) for keeper in keepers}
+        tables = {name: _is_table(side, store, name, sources, behind) for name, sources in behind.items() if sources}
+        of: dict[str, bool | None] = {}
+        for name, is_table in tables.items():
+            for topic in {topic for source in behind[name] for topic in source.topics} - side.internal:
+                of[topic] = either(of.get(topic, False), is_table)
+        found[store] = of
+    return found
 
 
 def source_tables(side: Side) -> dict[str, bool | None]:
-    """Topics that a processor with one store reads first, and whether it is a table: a name hides it (None).
+    """Topics that operators with a store read first, and whether a table is among them: a name hides it (None).
 
     A store declares with `source_table` what a name hides. Global tables never have a changelog.
     """
     found: dict[str, bool | None] = {}
-    for sub in side.topology.subtopologies:
-        for source in (node for node in sub.nodes if isinstance(node, Source) and not sub.is_global):
-            for name in source.successors:
-                node = side.nodes[name]
-                if isinstance(node, Processor) and node.stores:
-                    for topic in source.topics - side.internal:
-                        found[topic] = either(found.get(topic, False), _is_table(side, node))
+    for topics in fillers(side).values():
+        for topic, is_table in topics.items():
+            found[topic] = either(found.get(topic, False), is_table)
     return found
 
 
@@ -315,17 +337,48 @@ def filled_by_tables(side: Side) -> dict[str, frozenset[str]]:
     return found
 
 
-def _is_table(side: Side, node: Processor) -> bool | None:
-    if node.name.startswith(_GENERATED):
-        return True
-    told = [side.declared.stores[store].source_table for store in node.stores if store in side.declared.stores]
-    if True in told:
+def _sources_of(side: Side, keeper: Processor) -> list[Source]:
+    nodes = (side.nodes[name] for name in side.predecessors.get(keeper.name, ()))
+    return [node for node in nodes if isinstance(node, Source)]
+
+
+def _is_table(
+    side: Side, store: str, name: str, sources: list[Source], behind: Mapping[str, list[Source]]
+) -> bool | None:
+    """Whether an operator right behind `sources` is the table of a store; `behind` has all operators of the store.
+
+    Kafka Streams names a table and its source alike (KIP-307). Two operators behind sources of their own cannot both
+    be the table: the one whose name shows it fills the store, and the other looks into it.
+    """
+    declared = side.declared.stores.get(store)
+    if declared is not None and declared.changelog is not None:
+        # The topic that restores a store fills it; the name of the operator shows nothing then.
+        return any(declared.changelog in source.topics for source in sources)
+    if name.startswith(_GENERATED):
         return True
     # An aggregation, a join or a processor of one's own has a kind of store that no table has.
-    kinds = [side.declared.stores[store].kind for store in node.stores if store in side.declared.stores]
-    if is_generated(node.name) or len(node.stores) != 1 or False in told or {"window", "session", "join"} & set(kinds):
+    told = None if declared is None else declared.source_table
+    kind = None if declared is None else declared.kind
+    operator, node = side.declared.operators.get(name), side.nodes[name]
+    joins = operator is not None and operator.join is not None
+    several = isinstance(node, Processor) and len(node.stores) != 1
+    others = [one for one, its in behind.items() if its and one != name]
+    generated = is_generated(name) and not (told and not others)
+    if generated or joins or told is False or kind in _NO_TABLE or (several and not told):
         return False
-    return None
+    if any(one.startswith(_GENERATED) for one in others):
+        return False
+    alike = {one for one, its in behind.items() if any(source.name == f"{one}{_ITS_SOURCE}" for source in its)}
+    if others and name not in alike and alike:
+        return False
+    open_ = [one for one in others if one not in alike and not _joins(side, one)] if name not in alike else []
+    return True if told and not open_ else None
+
+
+def _joins(side: Side, name: str) -> bool:
+    """Whether an operator is known not to be a table: a generated name, or a join that keeps no result."""
+    operator = side.declared.operators.get(name)
+    return is_generated(name) or (operator is not None and operator.join is not None)
 
 
 def mergeable(side: Side, *, through: bool) -> bool:

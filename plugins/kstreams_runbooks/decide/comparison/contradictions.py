@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from kstreams_runbooks.decide.comparison.compared import Side, target_of, topics_of
-from kstreams_runbooks.decide.comparison.settings import MERGE, REUSE, SELF_JOIN
+from kstreams_runbooks.decide.comparison.setting_facts import MERGE, REUSE, SELF_JOIN
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression, stem
 from kstreams_runbooks.decide.topology.upstream import kinds_before, store_before
 from kstreams_runbooks.errors import BadInput
@@ -116,20 +116,22 @@ def _store_problems(name: str, store: DeclaredStore) -> Iterator[str]:
 
 
 def _changelog_problems(topology: Topology, name: str, store: DeclaredStore) -> Iterator[str]:
-    """A changelog that is another topic is one that the program reads, and only a logged store has one."""
-    sources = [node for _, node in topology.nodes() if isinstance(node, Source)]
-    read = {topic for source in sources for topic in topics_of(source)}
+    """A store has one place for its content, and a topic restores it only if its own subtopology reads the topic."""
     if store.changelog is None:
         return
     if store.logging is False:
         yield (
-            f"stores.{name}: logging is false, and its changelog is {store.changelog} (expected: none); print the "
-            "facts again"
+            f"stores.{name}: logging is false, and topic {store.changelog} is its changelog (expected: one of them); "
+            "correct it"
         )
-    elif store.changelog not in read and not any(source.pattern for source in sources):
+        return
+    sub = topology.subtopology_of(name)
+    sources = () if sub is None else sub.sources
+    if not any(source.pattern or store.changelog in source.topics for source in sources):
+        read = ", ".join(sorted(topic for source in sources for topic in source.topics)) or "no topic"
         yield (
-            f"stores.{name}.changelog: no source reads {store.changelog} (they read "
-            f"{', '.join(sorted(read)) or 'none'}); print the facts again"
+            f"stores.{name}.changelog: {store.changelog}, and no source in front of the store reads it (its "
+            f"subtopology reads {read}); correct the name"
         )
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.global_stores import left_behind
-from kstreams_runbooks.decide.comparison.prediction import changelog_topics, places_in_another_format, predicted
+from kstreams_runbooks.decide.comparison.left_files import places_in_another_format
+from kstreams_runbooks.decide.comparison.prediction import changelog_topics, predicted
 from kstreams_runbooks.model.local_state import GLOBAL, TaskDirectories
 
 
@@ -32,7 +33,7 @@ def directories_to_undo(compared: Compared, deleted: set[str]) -> TaskDirectorie
     back = directories_to_delete(Compared(compared.after, before))
     moved = {store: place for store, place in before.store_places.items() if places.get(store) != place}
     topics = changelog_topics(before)
-    gone = (topics[store] for store, place in moved.items() if f"{place}_" in deleted)
+    gone = (topics[store] for store, place in moved.items() if f"{place}_" in deleted and store in topics)
     return back.joined(TaskDirectories(changelogs=tuple(gone)))
 
 
@@ -40,4 +41,4 @@ def changelogs_in(side: Side, names: set[str]) -> Iterator[str]:
     """Topics of the stores that a version keeps in task directories; one partition of a store is enough."""
     subtopologies = {name.rpartition("_")[0] for name in names}
     topics = changelog_topics(side)
-    return (topics[store] for store, place in side.store_places.items() if place in subtopologies)
+    return (topics[store] for store, place in side.store_places.items() if place in subtopologies and store in topics)

@@ -3,19 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, topics_of
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
+from kstreams_runbooks.decide.comparison.content import Content, contents, own_changelogs, prefix
 from kstreams_runbooks.decide.comparison.facts import changed
 from kstreams_runbooks.decide.comparison.global_stores import left_behind
-from kstreams_runbooks.decide.comparison.segments import segments_changed
-from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
-from kstreams_runbooks.decide.comparison.state.makers import loses_files
-from kstreams_runbooks.decide.topology.names import changelog_of
+from kstreams_runbooks.decide.comparison.left_files import Emptied, emptied, left_files
 from kstreams_runbooks.decide.topology.partitions import repartition_topics, task_counts
 from kstreams_runbooks.model.local_state import GLOBAL
-from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
-
-# Neither of the two kinds reads the files of the other.
-_FORMATS = {"key_value", "versioned"}
+from kstreams_runbooks.model.topology.topology import Sink
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +25,8 @@ class InternalTopic:
 class Restore:
     """A store that is rebuilt from `changelog`, with the subtopologies it leaves (None: new) and enters.
 
-    The changelog of a global store is the topic that it reads.
+    `changelog` is the topic that it reads if that is its changelog, and of a global store. It is not `certain` if the
+    store has a changelog only unless its logging, which is not declared, is off.
     """
 
     store: str
@@ -38,6 +34,7 @@ class Restore:
     before: str | None
     after: str
     why: str
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +45,10 @@ class Prediction:
     version does not start. A stale directory is `2_` for all of a subtopology (`2_0`, `2_1` …), or `1_3` for one more
     than it has tasks now. Names are without application.id if that is not declared.
 
-    Facts in neither text nor declaration are unknown here: a store without logging has no changelog, an in-memory one
-    has no directory and is rebuilt at each start. Instances are assumed to have stopped cleanly and to find their disks
-    again. Global stores are among the restores if their directory is deleted; the directories of another application.id
-    or state.dir are not among the stale.
+    `emptied` are stores that begin without what they hold. A store whose logging is unknown has a changelog here, as
+    the library makes one by default. Instances are assumed to have stopped cleanly and to find their disks again.
+    Global stores are among the restores if their directory is deleted; the directories of another application.id or
+    state.dir are not among the stale.
     """
 
     created: tuple[InternalTopic, ...]
@@ -60,6 +57,7 @@ class Prediction:
     restores: tuple[Restore, ...]
     stale_directories: tuple[str, ...]
     refused: tuple[InternalTopic, ...] = ()
+    emptied: tuple[Emptied, ...] = ()
 
 
 def predicted(compared: Compared) -> Prediction:
@@ -80,6 +78,7 @@ def predicted(compared: Compared) -> Prediction:
         restores=_restores(compared),
         stale_directories=tuple(_stale(before, after)),
         refused=_named(new, {name for name, (was, now) in kept_counts(compared).items() if changed(was, now)}),
+        emptied=tuple(emptied(compared)),
     )
 
 
@@ -91,13 +90,13 @@ def kept_counts(compared: Compared) -> dict[str, tuple[int | None, int | None]]:
 
 def counted_from(side: Side, name: str) -> frozenset[str]:
     """The topics that an internal topic, by its full name, gets its partitions from: those of its store or sink."""
-    topic = name.removeprefix(_prefix(side))
+    topic, held = name.removeprefix(prefix(side)), contents(side)
     return frozenset(
         read
         for sub in side.topology.subtopologies
         if not sub.is_global
         and (
-            topic in {changelog_of(store) for store in sub.stores}
+            topic in {held[store].changelog for store in sub.stores if store in held}
             or any(isinstance(node, Sink) and node.topic == topic for node in sub.nodes)
         )
         for source in sub.sources
@@ -106,25 +105,8 @@ def counted_from(side: Side, name: str) -> frozenset[str]:
 
 
 def changelog_topics(side: Side) -> dict[str, str]:
-    """The topic that restores each store, by its full name; one without logging has none, which may be unknown here."""
-    return {
-        store: f"{_prefix(side)}{topic}" if topic == changelog_of(store) else topic
-        for store, topic in _changelogs(side).items()
-    }
-
-
-def places_in_another_format(compared: Compared) -> frozenset[str]:
-    """Subtopologies of a store that stays where it is, and has other files: versions, timestamps, headers, segments."""
-    before, after = compared.before, compared.after
-    found = []
-    for store in before.declared.stores.keys() & after.declared.stores.keys():
-        place = after.store_places.get(store)
-        old, new = before.declared.stores[store], after.declared.stores[store]
-        kinds = {old.kind, new.kind}
-        differs = kinds == _FORMATS or segments_changed(old, new) or loses_files(compared, old, new)
-        if differs and place is not None and place == before.store_places.get(store):
-            found.append(place)
-    return frozenset(found)
+    """The topic that restores each store, by its full name; a store that none restores is not among them."""
+    return {one.store: _full(side, one) for one in contents(side).values() if one.topic}
 
 
 def _stale(before: Side, after: Side) -> Iterator[str]:
@@ -145,57 +127,32 @@ def _named(topics: dict[str, int | None], names: set[str]) -> tuple[InternalTopi
 def _topics(side: Side) -> dict[str, int | None]:
     """Repartition topics and changelogs with their partitions; a global store has none, it reads its topic."""
     counts = side.counts
-    names = {changelog_of(store) for store in _logged(side)}
-    names |= repartition_topics(side.topology)
-    return {f"{_prefix(side)}{name}": counts.get(name) for name in names}
+    names = own_changelogs(side) | repartition_topics(side.topology)
+    return {f"{prefix(side)}{name}": counts.get(name) for name in names}
 
 
-def _logged(side: Side) -> set[str]:
-    """Stores with a changelog of their own: not global ones, nor tables that read their topic back."""
-    return {store for store, topic in _changelogs(side).items() if topic == changelog_of(store)}
-
-
-def _changelogs(side: Side) -> dict[str, str]:
-    """The topic that restores each store, as it would be printed: a changelog of its own, or the topic of a table."""
-    found = {store: changelog_of(store) for store in side.store_places}
-    if REUSE not in optimized(side.declared.config or {}):
-        return found
-    tables = {topic for topic, is_table in source_tables(side).items() if is_table}
-    for node in side.nodes.values():
-        if isinstance(node, Source) and len(node.topics) == 1 and node.topics <= tables:
-            for reader in (side.nodes[name] for name in node.successors):
-                if isinstance(reader, Processor) and len(reader.stores) == 1:
-                    found |= dict.fromkeys(reader.stores, *node.topics)
-    return found
+def _full(side: Side, content: Content) -> str:
+    """The topic that restores a store, by its full name."""
+    return f"{prefix(side)}{content.changelog}" if content.changelog else content.topic
 
 
 def _restores(compared: Compared) -> tuple[Restore, ...]:
     """A store whose directory does not go with it or is deleted, or that another, already existing topic restores."""
     before, after = compared.before, compared.after
-    if _prefix(before) != _prefix(after):
-        # Another group: it has neither directories nor changelogs, and has read nothing.
+    if prefix(before) != prefix(after):
         return ()
-    old, new = _changelogs(before), _changelogs(after)
-    there = {*old.values(), *before.read(is_global=False)}
-    reformatted = places_in_another_format(compared)
-    inputs = after.read(is_global=False)
+    old, new, left = contents(before), contents(after), left_files(compared)
+    there = {*(one.topic for one in old.values()), *before.read(is_global=False)}
     found = []
-    for store, changelog in sorted(new.items()):
-        was, now = before.store_places.get(store), after.store_places[store]
-        if changelog not in there:
-            continue
-        if was is not None and was != now:
-            why = f"moves from subtopology {was} to {now}"
-        elif old.get(store) != changelog:
+    for store, content in sorted(new.items()):
+        was = old.get(store)
+        why = left.get(store, "")
+        if not why and (was is None or was.topic != content.topic):
             why = "is read back from another topic than before"
-        elif _state_dir(before) != _state_dir(after):
-            why = "state.dir is another one"
-        elif now in reformatted:
-            why = "its task directories are deleted"
-        else:
-            continue
-        own = changelog not in inputs
-        found.append(Restore(store, f"{_prefix(after)}{changelog}" if own else changelog, was, now, why))
+        if why and content.topic in there and content.topic:
+            place = before.store_places.get(store)
+            certain = content.restores is True
+            found.append(Restore(store, _full(after, content), place, after.store_places[store], why, certain))
     return (*found, *(global_restores(compared) if left_behind(compared) else ()))
 
 
@@ -211,12 +168,3 @@ def global_restores(compared: Compared) -> Iterator[Restore]:
 
 def _global_places(side: Side) -> dict[str, str]:
     return {store: sub.id for sub in side.topology.subtopologies if sub.is_global for store in sub.stores}
-
-
-def _state_dir(side: Side) -> str | None:
-    return (side.declared.config or {}).get("state.dir")
-
-
-def _prefix(side: Side) -> str:
-    application_id = (side.declared.config or {}).get("application.id")
-    return f"{application_id}-" if application_id else ""

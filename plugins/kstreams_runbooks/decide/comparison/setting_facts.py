@@ -11,7 +11,25 @@ from kstreams_runbooks.model.releases.release import within
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore
 
+REUSE, MERGE, SELF_JOIN = "reuse.ktable.source.topics", "merge.repartition.topics", "single.store.self.join"
 CACHE, GUARANTEE, COMMIT = "statestore.cache.max.bytes", "processing.guarantee", "commit.interval.ms"
+# Defaults of settings. Source: StreamsConfig (Apache Kafka 4.3); state.dir is java.io.tmpdir.
+DEFAULTS = {
+    "processing.guarantee": "at_least_once",
+    "group.protocol": "classic",
+    "topology.optimization": "none",
+    "state.dir": "/tmp/kafka-streams",  # noqa: S108 - what the library takes
+    "default.dsl.store": "rocksDB",
+    "default.timestamp.extractor": "org.apache.kafka.streams.processor.FailOnInvalidTimestamp",
+    "deserialization.exception.handler": "org.apache.kafka.streams.errors.LogAndFailExceptionHandler",
+    "dsl.store.suppliers.class": "org.apache.kafka.streams.state.BuiltInDslStoreSuppliers$RocksDBDslStoreSuppliers",
+    "ensure.explicit.internal.resource.naming": "false",
+    "max.task.idle.ms": "0",
+    "num.standby.replicas": "0",
+    "processing.exception.handler": "org.apache.kafka.streams.errors.LogAndFailProcessingExceptionHandler",
+    "production.exception.handler": "org.apache.kafka.streams.errors.DefaultProductionExceptionHandler",
+    CACHE: "10485760",
+}
 # Settings with a newer name, which wins if both are set. Source: StreamsConfig (Apache Kafka 4.3); KIP-770, KIP-1056.
 NEW_NAMES = {
     "cache.max.bytes.buffering": CACHE,
@@ -21,6 +39,8 @@ NEW_NAMES = {
     "timestamp.extractor": "default.timestamp.extractor",
     "value.serde": "default.value.serde",
 }
+# The type of the stores for which the program chooses none.
+STORE_TYPES = ("default.dsl.store", "dsl.store.suppliers.class")
 _FAMILIES = {
     "default_serde": (
         "default.key.serde",
@@ -38,9 +58,10 @@ _FAMILIES = {
         "processing.exception.handler",
         "production.exception.handler",
     ),
-    "store_type": ("default.dsl.store", "dsl.store.suppliers.class"),
+    "store_type": STORE_TYPES,
 }
 _FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names}
+_STORE_TYPE = "default.dsl.store"
 _EXPLICIT, _CLUSTER = "ensure.explicit.internal.resource.naming", "bootstrap.servers"
 # Releases that check names at start (KIP-1111), and the generated names that they do not check.
 _CHECKS_NAMES, _NOT_CHECKED = ("4.1..",), "FK-JOIN-SUBSCRIPTION-"
@@ -86,6 +107,14 @@ def common_facts(compared: Compared) -> tuple[dict[str, Fact], _Asked]:
     return facts, {"timed": asked}
 
 
+def optimized(config: Mapping[str, str]) -> set[str]:
+    """Optimizations that `topology.optimization` switches on: names, all of them for `all`, none by default."""
+    value = config.get("topology.optimization", "none")
+    if value == "all":
+        return {REUSE, MERGE, SELF_JOIN}
+    return {name.strip() for name in value.split(",")} - {"none"}
+
+
 def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[str, Fact], _Asked]:
     """Facts of one setting, by its newest name; `old` and `new` are its values, empty if it is not set."""
     before, after = compared.before.declared.config, compared.after.declared.config
@@ -96,6 +125,7 @@ def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[st
         "same_cluster": name == _CLUSTER and bool(_addresses(old) & _addresses(new)),
         "cache_switched": name == CACHE and (old == "0") != (new == "0"),
         "refuses_names": name == _EXPLICIT and _refuses_names(old, new, compared),
+        "no_effect": name == _STORE_TYPE and _makers_stay(compared),
     }
     return facts, {"present": asked, "refuses_names": asked}
 
@@ -120,6 +150,19 @@ def _bytes_declared(side: Side) -> bool:
     stores = [side.declared.stores.get(name) for name in side.topology.stores if not is_suppression(name)]
     topics = [side.declared.topics.get(name) for name in side.internal]
     return all(one is not None and one.key_serde and one.value_serde for one in (*stores, *topics))
+
+
+def _makers_stay(compared: Compared) -> bool:
+    """Whether the code of both sides shows that each store is made as before, also those of another default.
+
+    A program that gives its settings to StreamsBuilder has the class that they choose in each store of the DSL.
+    Source: KIP-591; Apache Kafka, MaterializedInternal and TopologyConfig; tests/facts/test_pairs.py.
+    """
+    old, new = compared.before.declared, compared.after.declared
+    suppliers = [(old.stores[one].supplier, new.stores[one].supplier) for one in old.stores.keys() & new.stores.keys()]
+    stores = compared.before.topology.stores | compared.after.topology.stores
+    known = old.was_read and new.was_read and stores <= old.stores.keys() & new.stores.keys()
+    return known and all(was is not None and was == now for was, now in suppliers)
 
 
 def _refuses_names(old: str, new: str, compared: Compared) -> bool | None:

@@ -3,42 +3,30 @@
 from collections.abc import Iterator, Mapping
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, mergeable, source_tables
+from kstreams_runbooks.decide.comparison.content import reused_topics
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.comparison.setting_facts import (
-    CACHE,
     COMMIT,
+    DEFAULTS,
     GUARANTEE,
+    MERGE,
     NEW_NAMES,
+    REUSE,
+    SELF_JOIN,
     GivenSetting,
     by_new_name,
     common_facts,
     facts_of,
+    optimized,
     shown,
 )
 from kstreams_runbooks.decide.topology.names import is_generated
 from kstreams_runbooks.model.releases.release import within
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
+from kstreams_runbooks.wording import first_of
 
-REUSE, MERGE, SELF_JOIN = "reuse.ktable.source.topics", "merge.repartition.topics", "single.store.self.join"
-# Defaults of settings. Source: StreamsConfig (Apache Kafka 4.3); state.dir is java.io.tmpdir.
-DEFAULTS = {
-    "processing.guarantee": "at_least_once",
-    "group.protocol": "classic",
-    "topology.optimization": "none",
-    "state.dir": "/tmp/kafka-streams",  # noqa: S108 - what the library takes
-    "default.dsl.store": "rocksDB",
-    "default.timestamp.extractor": "org.apache.kafka.streams.processor.FailOnInvalidTimestamp",
-    "deserialization.exception.handler": "org.apache.kafka.streams.errors.LogAndFailExceptionHandler",
-    "dsl.store.suppliers.class": "org.apache.kafka.streams.state.BuiltInDslStoreSuppliers$RocksDBDslStoreSuppliers",
-    "ensure.explicit.internal.resource.naming": "false",
-    "max.task.idle.ms": "0",
-    "num.standby.replicas": "0",
-    "processing.exception.handler": "org.apache.kafka.streams.errors.LogAndFailProcessingExceptionHandler",
-    "production.exception.handler": "org.apache.kafka.streams.errors.DefaultProductionExceptionHandler",
-    CACHE: "10485760",
-}
 # With exactly once the default is another one (KIP-129).
 _COMMIT_MS = {"at_least_once": "30000", "exactly_once": "100"}
 _TABLES = Undeclared("source_table of every store that is filled straight from a topic", "", "new")
@@ -50,6 +38,8 @@ _CONFIG = "config."
 # Facts that follow from the two values of a setting.
 _OF_VALUES = ("differs", "set", "unset", "present")
 NOTHING_KNOWN = SettingCatalogue()
+# Tables and topics that one sentence names.
+_MOST = 3
 _OTHER_SIDE = ("-other-join-store", "OTHER-")
 # Releases whose stored source tables drop an update without a change. Source: KIP-557, KAFKA-12508;
 # tests/apps/idempotent-updates (measured with twelve releases).
@@ -108,8 +98,10 @@ def optimizations(compared: Compared) -> Iterator[Subject]:
     old, new = optimized(before or {}), optimized(after or {})
     known = before is not None and after is not None
     tables = source_tables(compared.after).values()
+    reused = reused_topics(compared)
+    read = compared.before.declared.was_read and compared.after.declared.was_read
     effects: dict[str, bool | None] = {
-        REUSE: True if True in tables else None if None in tables else False,
+        REUSE: bool(reused) if read or reused else True if True in tables else None if None in tables else False,
         MERGE: bool(compared.topics.removed or compared.topics.added),
         SELF_JOIN: _joins_itself(compared.stores),
     }
@@ -127,7 +119,19 @@ def optimizations(compared: Compared) -> Iterator[Subject]:
         }
         config = Undeclared("config", "topology.optimization", sides(before, after))
         asked = dict.fromkeys(("enabled", "disabled", "switched"), (config,))
-        yield Subject("optimization", name, facts, {"name": name}, {**asked, "effect": (_TABLES,)})
+        said = {"name": name, **_of_tables(reused)}
+        yield Subject("optimization", name, facts, said, {**asked, "effect": (_TABLES,)})
+
+
+def _of_tables(reused: Mapping[str, str]) -> dict[str, str]:
+    """The tables that an optimization switches to their topics or back, and these topics."""
+    named = first_of([f"table {store} from topic {topic}" for store, topic in sorted(reused.items())], _MOST, " and ")
+    topics = first_of([f"topic {topic}" for topic in sorted(set(reused.values()))], _MOST, " and ")
+    verb = "restores" if len(reused) == 1 else "restore"
+    return {
+        "tables": named.replace(" from topic ", f" {verb} from topic ", 1) if reused else "tables restore from topics",
+        "topics": topics or "the topics that these tables read",
+    }
 
 
 def library(compared: Compared) -> Iterator[Subject]:
@@ -142,14 +146,6 @@ def library(compared: Compared) -> Iterator[Subject]:
     }
     said = {"name": str(new), "before": str(old)}
     yield Subject("library", str(new), facts, said, {"source_tables": (_TABLES,)})
-
-
-def optimized(config: Mapping[str, str]) -> set[str]:
-    """Optimizations that `topology.optimization` switches on: names, all of them for `all`, none by default."""
-    value = config.get("topology.optimization", "none")
-    if value == "all":
-        return {REUSE, MERGE, SELF_JOIN}
-    return {name.strip() for name in value.split(",")} - {"none"}
 
 
 def uses_streams_group(side: Side) -> bool:

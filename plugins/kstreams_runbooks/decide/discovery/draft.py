@@ -7,7 +7,7 @@ unknown (to be filled in, with a safe value meanwhile), given (on the command li
 import re
 from collections.abc import Iterable
 
-from kstreams_runbooks.decide.comparison.settings import DEFAULTS
+from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS
 from kstreams_runbooks.decide.discovery.draft_deployer import draft_deployer, name_of
 from kstreams_runbooks.decide.discovery.instances import membership
 from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Draft, Field, Found, FoundTopology, Mark

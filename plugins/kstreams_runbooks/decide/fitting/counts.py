@@ -4,10 +4,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kstreams_runbooks.decide.fitting.needed import changelogs, title
+from kstreams_runbooks.decide.fitting.needed import title
 from kstreams_runbooks.decide.fitting.proven import Proven
 from kstreams_runbooks.decide.topology.described import ParsedDescription
-from kstreams_runbooks.decide.topology.partitions import joined_topics, partition_counts, repartition_topics
+from kstreams_runbooks.decide.topology.partitions import (
+    joined_topics,
+    partition_counts,
+    possible_changelogs,
+    repartition_topics,
+)
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.topology.topology import Topology
@@ -61,7 +66,7 @@ def counts_fit(
     demanded = {**partition_counts(topology, settled, suppressions), **given}
     wrong = [
         name
-        for name in sorted((given.keys() | changelogs(topology)) & demanded.keys())
+        for name in sorted((given.keys() | possible_changelogs(topology).keys()) & demanded.keys())
         if existing.get(f"{prefix}{name}", demanded[name]) != demanded[name]
         and not any(_works(name, demanded[name], f"{prefix}{name}", existing, one) for one in proven)
     ]

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
-from kstreams_runbooks.decide.topology.names import changelog_of
-from kstreams_runbooks.decide.topology.partitions import repartition_topics
+from kstreams_runbooks.decide.topology.partitions import possible_changelogs, repartition_topics
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import Missing
@@ -54,7 +53,7 @@ def topics_needed(wanted: Iterable[ParsedDescription | Missing], application: De
         own = repartition_topics(topology)
         for name, why in _external(topology, own, application, title(one.described)):
             external.setdefault(name, why)
-        internal |= {f"{application.application_id}-{name}" for name in (*own, *changelogs(topology))}
+        internal |= {f"{application.application_id}-{name}" for name in (*own, *possible_changelogs(topology))}
         patterns |= {source.pattern for sub in topology.subtopologies for source in sub.sources if source.pattern}
     return NeededTopics(external, frozenset(internal), frozenset(patterns))
 
@@ -72,11 +71,6 @@ def repartitions_read(wanted: Iterable[ParsedDescription | Missing], application
 def title(one: Described) -> str:
     """A version in a sentence."""
     return f"release {one.release}" if one.release else one.source
-
-
-def changelogs(topology: Topology) -> frozenset[str]:
-    """Changelogs that the stores may have, without the application.id; a store without logging has none."""
-    return frozenset(changelog_of(store) for sub in topology.subtopologies if not sub.is_global for store in sub.stores)
 
 
 def _external(

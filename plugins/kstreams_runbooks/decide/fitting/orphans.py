@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kstreams_runbooks.decide.fitting.needed import changelogs
+from kstreams_runbooks.decide.topology.partitions import possible_changelogs
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.readings.orphans import FoundTopic, KeptOrphan, Orphan, newest
@@ -58,7 +58,7 @@ def _changelogs(reading: ApplicationReading, application_id: str) -> frozenset[s
         topologies = [parse_topology(text) for text in sorted(texts)]
     except BadInput as error:
         return Missing(str(error))
-    return frozenset(f"{application_id}-{name}" for topology in topologies for name in changelogs(topology))
+    return frozenset(f"{application_id}-{name}" for topology in topologies for name in possible_changelogs(topology))
 
 
 def _orphan(one: FoundTopic, kept: KeptOrphan | None) -> Orphan:

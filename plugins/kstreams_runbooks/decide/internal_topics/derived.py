@@ -6,7 +6,9 @@ What is not known is named, field by field. Nothing has a value in place of a fa
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from kstreams_runbooks.decide.comparison.settings import REUSE, optimized
+from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.comparison.content import contents
+from kstreams_runbooks.decide.comparison.setting_facts import REUSE, optimized
 from kstreams_runbooks.decide.fitting.counts import External
 from kstreams_runbooks.decide.internal_topics.numbers import numbers
 from kstreams_runbooks.decide.internal_topics.settings import (
@@ -18,7 +20,7 @@ from kstreams_runbooks.decide.internal_topics.settings import (
     of_repartition,
     replication,
 )
-from kstreams_runbooks.decide.topology.names import changelog_of, is_suppress_buffer, suppression_of
+from kstreams_runbooks.decide.topology.names import is_suppress_buffer, suppression_of
 from kstreams_runbooks.decide.topology.partitions import repartition_topics
 from kstreams_runbooks.model.releases.release import within
 from kstreams_runbooks.model.topology.change import Undeclared
@@ -55,12 +57,13 @@ def internal_topics(topology: Topology, declared: Declaration, application_id: s
         )
         for topic in repartition_topics(topology)
     ]
-    for store in deriving.stores():
-        if (made := deriving.changelog(store)) is not None:
-            name = changelog_of(store)
-            topics.append(
-                MadeTopic(f"{prefix}-{name}", "changelog", store, counted.known.get(name), made.settings, made.certain)
-            )
+    held = contents(Side(topology, declared))
+    logged = {store: name for store in deriving.stores() if (name := held[store].changelog)}
+    topics += [
+        MadeTopic(f"{prefix}-{name}", "changelog", store, counted.known.get(name), made.settings, made.certain)
+        for store, name in logged.items()
+        if (made := deriving.changelog(store)) is not None
+    ]
     unknown = (*deriving.unknown, *counted.unknown)
     return InternalTopics(tuple(sorted(topics, key=lambda one: one.name)), copies, tuple(dict.fromkeys(unknown)))
 
@@ -119,8 +122,6 @@ class _Deriving:
         if (suppression := self._suppression(store)) is not None:
             return self._of_suppression(suppression)
         one, where = self.declared.stores.get(store, DeclaredStore()), f"stores.{store}"
-        if one.logging is False or one.changelog is not None or self._reuses(one):
-            return None
         lacking = list(self._lacking(store, one))
         if lacking:
             for name in lacking:
@@ -151,10 +152,6 @@ class _Deriving:
         if is_suppress_buffer(store) or (operator in self.declared.suppressions and operator in users):
             return operator
         return None
-
-    def _reuses(self, one: DeclaredStore) -> bool:
-        """Whether a table has its source topic for a changelog; a reader of the program shows that itself."""
-        return not self.declared.was_read and bool(one.source_table) and REUSE in optimized(self.config)
 
     def _lacking(self, store: str, one: DeclaredStore) -> Iterator[str]:
         """Fields of a store without which its changelog is not known."""

@@ -4,10 +4,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.fitting.counts import External
-from kstreams_runbooks.decide.topology.names import changelog_of, is_made_of_foreign_keys
+from kstreams_runbooks.decide.topology.names import is_made_of_foreign_keys
 from kstreams_runbooks.decide.topology.partitions import (
     joined_topics,
     partition_counts,
+    possible_changelogs,
     repartition_topics,
     uncounted_inputs,
 )
@@ -40,9 +41,7 @@ def numbers(topology: Topology, declared: Declaration, inputs: External) -> Numb
         **_joined_otherwise(topology, declared, own - given.keys(), uneven=len(set(counts.values())) > 1),
     }
     behind = _behind(topology, set(reasons), own - given.keys(), suppressions)
-    changelogs = {
-        changelog_of(store): sub for sub in topology.subtopologies if not sub.is_global for store in sub.stores
-    }
+    changelogs = possible_changelogs(topology)
     lost = behind | {name for name, sub in changelogs.items() if _read(sub) & behind}
     for name in sorted(own - found.keys() - reasons.keys()):
         inputs_left = uncounted_inputs(topology, name, counts)

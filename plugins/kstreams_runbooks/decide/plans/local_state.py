@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.change.described import Known, with_full_names
-from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.directories import changelogs_in, directories_to_delete, directories_to_undo
 from kstreams_runbooks.decide.comparison.prediction import changelog_topics, global_restores
 from kstreams_runbooks.decide.plans.basis import with_restore
@@ -18,7 +18,7 @@ from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, StartAll
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding
-from kstreams_runbooks.wording import first_of, outside
+from kstreams_runbooks.wording import outside
 
 STALE, KEEP, ALL = "stale", "keep", "all"
 RESTORED = "a restore of the stores in deleted directories"
@@ -32,13 +32,12 @@ _MOST = 3
 class ClearedState:
     """What a run deletes of each instance's local state: `everything`, or the directories of `deletes`.
 
-    `undo_deletes` are those of its undo. `lost` are stores whose content no topic restores.
+    `undo_deletes` are those of its undo.
     """
 
     everything: bool = False
     deletes: TaskDirectories = NO_DIRECTORIES
     undo_deletes: TaskDirectories = NO_DIRECTORIES
-    lost: tuple[str, ...] = ()
 
 
 def cleared_state(
@@ -62,8 +61,7 @@ def cleared_state(
     places = {f"{place}_" for one in compared for place in one.before.store_places.values()}
     gone = places if choice == ALL else set(deletes.names)
     back = _all(directories_to_undo(one, gone) for one in compared) if choice != KEEP else NO_DIRECTORIES
-    lost = {store for one in compared for store in _lost(one.before, gone, known)}
-    return ClearedState(choice == ALL, deletes, back, tuple(sorted(lost)))
+    return ClearedState(choice == ALL, deletes, back)
 
 
 def state_of_undo(before: tuple[Described, ...], after: Described | Missing, known: Known) -> ClearedState:
@@ -94,7 +92,9 @@ def with_cleared_state(
     if cleared.undo_deletes.names and not undo_may_delete:
         plan = replace(plan, findings=(*plan.findings, _undo_needs_a_choice(plan, cleared.undo_deletes)))
     if cleared.undo_deletes.names:
-        also = f"{cleared.undo_deletes.what} of each instance cleared while it is down"
+        also = (
+            f"no way back in place: clears {cleared.undo_deletes.what} of each instance while it is down, and restores"
+        )
         plan = replace(plan, undo=(*plan.undo, also))
     plan = replace(plan, stages=stages)
     if not any(bounce.clears for bounce in plan.bounces):
@@ -134,16 +134,6 @@ def _findings(plan: Plan, cleared: ClearedState, undo_bytes: int | Missing) -> I
         "the changelogs",
         _SOURCE,
     )
-    if cleared.lost:
-        instead = "use local_state=keep" if plan.runbook == "stop_and_restart" else "stay on the running release"
-        yield Finding(
-            "local-state-lost",
-            "danger",
-            plan.application,
-            f"{first_of(list(cleared.lost), _MOST, ', ')}: no topic restores what the deleted directories hold of it, "
-            f"and an undo does not bring it back; {instead} if it is needed",
-            _SOURCE,
-        )
 
 
 def _directories(choice: str) -> tuple[str, ...]:
@@ -179,11 +169,3 @@ def _restored(compared: list[Compared], names: set[str], known: Known) -> set[st
     if names and GLOBAL not in names:
         return tasks
     return tasks | {restore.changelog for one in compared for restore in global_restores(one)}
-
-
-def _lost(side: Side, gone: set[str], known: Known) -> Iterator[str]:
-    """Stores in deleted directories whose topic the cluster does not have: they are not logged."""
-    subtopologies, topics = {name.rpartition("_")[0] for name in gone}, changelog_topics(side)
-    for store, place in side.store_places.items():
-        if place in subtopologies and topics[store] not in known.partitions:
-            yield f"store {store}"

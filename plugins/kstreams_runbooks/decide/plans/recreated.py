@@ -78,7 +78,7 @@ def never_compared(plan: Plan) -> Iterator[Finding]:
 
 def _topics(plan: Plan) -> tuple[str, ...]:
     """Every changelog that the plan names, or else any."""
-    named = {topic for one in plan.stages if (cleared := _cleared(one)) is not None for topic in cleared.changelogs}
+    named = {topic for one in plan.stages if (cleared := cleared_by(one)) is not None for topic in cleared.changelogs}
     return tuple(sorted(named)) or ("",)
 
 
@@ -93,7 +93,7 @@ def _touches_instances(plan: Plan) -> bool:
 def _causes(plan: Plan, topic: str) -> Iterator[str]:
     """What of a plan restores the store of a changelog from it."""
     for stage in plan.stages:
-        cleared = _cleared(stage)
+        cleared = cleared_by(stage)
         if cleared is not None and (not cleared.names or not cleared.changelogs or topic in cleared.changelogs):
             yield f"{plan.runbook} clears {cleared.what}"
     if plan.rolled and not plan.facts.static_membership:
@@ -105,7 +105,8 @@ def _causes(plan: Plan, topic: str) -> Iterator[str]:
             yield f"{_STANDBYS}={value} makes instances restore copies of it"
 
 
-def _cleared(stage: object) -> TaskDirectories | None:
+def cleared_by(stage: object) -> TaskDirectories | None:
+    """The local state that a stage deletes, None for none."""
     if isinstance(stage, ClearState):
         return stage.deletes
     if isinstance(stage, StartAll):

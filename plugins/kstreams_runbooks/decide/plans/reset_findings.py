@@ -107,8 +107,10 @@ def _state(radius: BlastRadius, ceiling_s: float) -> Iterator[Finding]:
         message = f"local state of every instance is deleted; {size} are restored from the changelogs before it goes on"
         yield Finding("reset-clears-state", "warning", radius.application, message, _SOURCE)
     for store in radius.stores:
-        if store.fate in {"partly", "lost"}:
-            what = "is not built again in full" if store.fate == "partly" else "is lost, as declared acceptable"
+        given_up = radius.mode == "state" and store.fate == "unknown" and store.accepted
+        if store.fate in {"partly", "lost"} or given_up:
+            accepted = "may be lost, which is accepted" if given_up else "is lost, which is accepted"
+            what = "is not built again in full" if store.fate == "partly" else accepted
             message = f"store {store.store} {what}: {store.why}"
             yield Finding("reset-loses-state", "danger", store.store, message, _SOURCE)
     records, seconds = radius.catch_up.records, radius.catch_up.seconds

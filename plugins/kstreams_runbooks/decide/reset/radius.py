@@ -1,10 +1,10 @@
 """The blast radius of a reset: topics that go, records read again, state not rebuilt, and who sees results again."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.comparison.compared import Side
-from kstreams_runbooks.decide.fitting.needed import changelogs
+from kstreams_runbooks.decide.comparison.content import own_changelogs
 from kstreams_runbooks.decide.fleet_graph import downstream, readers_of, writers_of
 from kstreams_runbooks.decide.reset.late import late_stores
 from kstreams_runbooks.decide.reset.offsets import may_move
@@ -38,6 +38,8 @@ from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
 _COMPACT = "compact"
+# Fates that an acceptance of the loss covers.
+_GIVEN_UP: frozenset[Fate] = frozenset({"lost", "unknown"})
 # If several releases may have run, the worst fate of a store counts.
 _WORST: tuple[Fate, ...] = ("lost", "doubled", "unknown", "partly", "gone", "rebuilt", "restored", "kept")
 
@@ -47,7 +49,7 @@ class Asked:
     """What a reset is asked to do: the application, the mode, its outputs, and the offsets that it would set.
 
     `emptied` are outputs whose records would be deleted. `directories` are the only task directories that go in mode
-    `state`, none for all of them.
+    `state`, none for all of them. `lost` are stores that a person lets begin empty.
     """
 
     declared: DeclaredApplication
@@ -58,6 +60,7 @@ class Asked:
     missing_keys: tuple[MissingKeys, ...] = ()
     emptied: tuple[str, ...] = ()
     directories: Directories = ()
+    lost: tuple[str, ...] = ()
 
 
 def blast_radius(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph: FleetGraph) -> BlastRadius:
@@ -78,7 +81,7 @@ def blast_radius(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph
     inputs = frozenset(one.topic for one in facts.inputs)
     there = OnCluster(application_id, names, inputs, {one.topic: one for one in _restoring(facts)})
     stores = _worst(
-        left_alone(store, side, asked.directories)
+        _accepted(left_alone(store, side, asked.directories), asked.lost)
         for side in sides
         for store in store_fates(side, asked.mode, moves, there)
     )
@@ -106,6 +109,10 @@ def blast_radius(asked: Asked, sides: tuple[Side, ...], facts: ResetFacts, graph
         problems=facts.problems,
         late=late_stores(sides, asked.offsets, asked.counts, facts),
     )
+
+
+def _accepted(store: StoreFate, lost: tuple[str, ...]) -> StoreFate:
+    return replace(store, accepted=True) if store.store in lost else store
 
 
 def may_reset(radius: BlastRadius) -> Verdict:
@@ -169,7 +176,7 @@ def all_gone(starts: Iterable[int | Missing]) -> int | Missing:
 
 def made_topics(side: Side, application_id: str) -> frozenset[str]:
     """Full names of the internal topics that a version may make: repartition topics, and changelogs of its stores."""
-    names = internal_topics(side.topology) | changelogs(side.topology)
+    names = internal_topics(side.topology) | own_changelogs(side)
     return frozenset(f"{application_id}-{name}" for name in names)
 
 
@@ -261,7 +268,8 @@ def _refused(radius: BlastRadius) -> Iterator[str]:
             yield f"store {store.store}: {store.why} with kept state (limit 0); use mode reset, or another target"
         if store.fate == "lost" and not store.accepted:
             yield (
-                f"store {store.store}: {store.why}: mode state destroys it; use mode reset, or declare loss_acceptable"
+                f"store {store.store}: {store.why}: mode state destroys it; use mode reset, or accept it with "
+                f"lose_state={store.store} or loss_acceptable"
             )
 
 
@@ -274,7 +282,8 @@ def _unknown(radius: BlastRadius) -> Iterator[str]:
                 f"{one.moved.missing}"
             )
     for store in radius.stores:
-        if store.fate == "unknown":
+        # Without its content a store may begin, but not with a record counted twice.
+        if store.fate == "unknown" and not (store.accepted and radius.mode == "state"):
             yield f"store {store.store}: {store.why}"
     for keys in radius.missing_keys:
         if isinstance(keys.count, Missing):
@@ -288,8 +297,8 @@ def _summary(radius: BlastRadius) -> Iterator[str]:
     yield f"mode {radius.mode}: {deleted:,} internal {topics}, {moved:,} partitions get another offset"
     if partly := [one.store for one in radius.stores if one.fate == "partly"]:
         yield f"not rebuilt in full: {first_of(partly)}"
-    if lost := [one.store for one in radius.stores if one.fate == "lost"]:
-        yield f"lost, as declared acceptable: {first_of(lost)}"
+    if lost := [one.store for one in radius.stores if one.fate in _GIVEN_UP and one.accepted]:
+        yield f"lost, or perhaps lost, and accepted: {first_of(lost)}"
     groups = [one.entry or one.group_id for one in radius.readers]
     names = dict.fromkeys((*(one.entry for one in radius.downstream), *groups))
     if names and radius.mode in {"reset", "offsets"}:

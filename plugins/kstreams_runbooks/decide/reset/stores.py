@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from kstreams_runbooks.decide.comparison.compared import Side, source_tables
+from kstreams_runbooks.decide.comparison.compared import Side, fillers, source_tables
+from kstreams_runbooks.decide.comparison.content import Content, contents
 from kstreams_runbooks.decide.reset.restoring import from_its_input, global_fates, restored_fate
 from kstreams_runbooks.decide.topology.graph import store_roles
 from kstreams_runbooks.decide.topology.names import (
-    changelog_of,
     is_join_window,
     is_subscription_store,
     is_suppress_buffer,
@@ -16,6 +16,7 @@ from kstreams_runbooks.decide.topology.names import (
 from kstreams_runbooks.decide.topology.upstream import matching
 from kstreams_runbooks.model.local_state import GLOBAL, Directories
 from kstreams_runbooks.model.readings.input_offsets import MovedOffset
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.reset import (
     CountedMove,
     Fate,
@@ -25,7 +26,7 @@ from kstreams_runbooks.model.readings.reset import (
     StoreFate,
 )
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
-from kstreams_runbooks.model.topology.topology import Processor, Source, Subtopology
+from kstreams_runbooks.model.topology.topology import Subtopology
 from kstreams_runbooks.wording import first_of
 
 _NONE = "none"
@@ -79,17 +80,6 @@ def restored_topics(side: Side) -> frozenset[str]:
     )
 
 
-def own_changelogs(side: Side, application_id: str, changelogs: Collection[str]) -> dict[str, str]:
-    """Stores without a changelog that are tables: each with the input that restores it (topology.optimization)."""
-    tables = table_inputs(side)
-    return {
-        store: topic
-        for store, topics in _filled_by(side).items()
-        for topic in topics
-        if topic in tables and f"{application_id}-{changelog_of(store)}" not in changelogs
-    }
-
-
 def repeats_count(name: str, declared: Declaration) -> bool | None:
     """Whether a store counts a record twice that it gets twice; None if that is not declared.
 
@@ -120,6 +110,11 @@ class OnCluster:
     inputs: frozenset[str]
     logs: Mapping[str, RestoringLog] = field(default_factory=dict)
 
+    def restoring(self, content: Content) -> tuple[Content, str]:
+        """The content of a store, and the topic here that restores it by its full name; empty without one."""
+        content = content.at(self.application_id)
+        return content, content.topic if content.topic in self.changelogs or content.place == "input" else ""
+
 
 def store_fates(side: Side, mode: ResetMode, moves: Moves, there: OnCluster) -> tuple[StoreFate, ...]:
     """The fate of every store of a topology, by name, then of every global store."""
@@ -141,8 +136,7 @@ def _goes(sub: Subtopology, directories: Directories) -> bool:
 
 
 def _fates(side: Side, mode: ResetMode, moves: Moves, there: OnCluster) -> Iterator[StoreFate]:
-    application_id, changelogs = there.application_id, there.changelogs
-    roles, restored = store_roles(side.topology), own_changelogs(side, application_id, changelogs)
+    roles, held = store_roles(side.topology), contents(side)
     filled = _filled_by(side)
     for name in sorted(roles):
         leading = roles[name].inputs
@@ -150,16 +144,16 @@ def _fates(side: Side, mode: ResetMode, moves: Moves, there: OnCluster) -> Itera
             # A table that a topic fills directly: a join that looks it up has other inputs.
             leading = frozenset(filled[name])
         inputs = matching(side.topology, leading, there.inputs)
-        topic = f"{application_id}-{changelog_of(name)}"
-        changelog = topic if topic in changelogs else restored.get(name, "")
+        content, changelog = there.restoring(held[name])
         log = there.logs.get(changelog)
-        back, lacking = restored_fate(name, side, changelog, log, own=name in restored)
+        read = log if log is not None else Missing("it was not read") if changelog else None
+        back, lacking = restored_fate(content, side, read)
         if mode == "state":
             fate, why = back, lacking
         else:
-            fate, why = _fate(name, side, mode, moves, inputs, changelog, log if name in restored else None)
+            fate, why = _fate(name, side, mode, moves, inputs, changelog, log if content.place == "input" else None)
         accepted = side.declared.stores.get(name, DeclaredStore()).loss_acceptable
-        local_only = lacking if mode in {"reset", "state"} and back != "restored" else ""
+        local_only = lacking if mode in {"reset", "state"} and back in {"lost", "unknown", "partly"} else ""
         yield StoreFate(name, inputs, changelog, fate, why, accepted, local_only)
 
 
@@ -226,12 +220,9 @@ def _unread(row: MovedOffset) -> int:
 
 
 def _filled_by(side: Side) -> dict[str, set[str]]:
-    """Stores of processors right behind a source, with its topics."""
-    found: dict[str, set[str]] = {}
-    for sub in side.topology.subtopologies:
-        for source in (node for node in sub.nodes if isinstance(node, Source) and not sub.is_global):
-            for name in source.successors:
-                node = side.nodes[name]
-                for store in node.stores if isinstance(node, Processor) else ():
-                    found.setdefault(store, set()).update(source.topics - side.internal)
-    return found
+    """The stores that may be tables, each with the topics that fill it straight from a source."""
+    return {
+        store: topics
+        for store, filled in fillers(side).items()
+        if (topics := {topic for topic, is_table in filled.items() if is_table is not False})
+    }

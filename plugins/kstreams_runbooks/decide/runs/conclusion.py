@@ -38,7 +38,7 @@ class RunFacts:
     `touched` the instances that cards name; `saw` the last observation of a wait in that step. `ended_by` is how
     Airflow ended the run before its own `conclude`, empty if it did not; `never_began` the sentence about a later step
     that left no beginning, empty without one. `reading` is None if no final reading was needed; `others` are those of
-    the other applications whose instances were changed.
+    the other applications whose instances were changed. `emptied` are stores that began empty, as the plan accepted.
     """
 
     dry_run: bool
@@ -54,6 +54,7 @@ class RunFacts:
     ended_by: str = ""
     others: tuple[ApplicationReading | Missing, ...] = ()
     never_began: str = ""
+    emptied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +70,21 @@ def conclusion(facts: RunFacts) -> Conclusion:
     if facts.verified is not None and facts.verified.outcome is Outcome.PROCEED and not facts.failures:
         if facts.dry_run:
             return Conclusion(RunOutcome.DRY_RUN, "; ".join(facts.verified.reasons))
-        return Conclusion(RunOutcome.COMPLETED, "; ".join(facts.verified.reasons))
+        return Conclusion(RunOutcome.COMPLETED, "; ".join((*facts.verified.reasons, *_emptied(facts))))
     cause = _why(facts)
     why = "; ".join((cause, *_unwell(facts, cause)))
     if facts.inconclusive or (facts.last is not None and facts.last.outcome is Outcome.INCONCLUSIVE):
         changed = f"; changed so far: {', '.join(facts.wrote)}" if facts.wrote else "; nothing was changed"
         return Conclusion(RunOutcome.INCONCLUSIVE, why + changed)
     if facts.wrote:
-        return Conclusion(RunOutcome.STOPPED, f"{why}; changed so far: {', '.join(facts.wrote)}")
+        changed = "; ".join((f"changed so far: {', '.join(facts.wrote)}", *_emptied(facts)))
+        return Conclusion(RunOutcome.STOPPED, f"{why}; {changed}")
     return Conclusion(RunOutcome.NOTHING_CHANGED, why)
+
+
+def _emptied(facts: RunFacts) -> Iterator[str]:
+    if facts.emptied:
+        yield f"begins empty, as accepted: {first_of(facts.emptied)}"
 
 
 def _why(facts: RunFacts) -> str:

@@ -43,7 +43,15 @@ def partition_counts(
             if number is not None:
                 counts[topic] = number
     numbers = task_counts(topology, counts)
-    return counts | {changelog_of(store): numbers[sub.id] for sub in tasks if sub.id in numbers for store in sub.stores}
+    return counts | {name: numbers[sub.id] for name, sub in possible_changelogs(topology).items() if sub.id in numbers}
+
+
+def possible_changelogs(topology: Topology) -> dict[str, Subtopology]:
+    """The changelog that each store has if it has one of its own, and the subtopology of the store; global ones apart.
+
+    A text does not show which stores have one: `decide/comparison/content.py` decides that.
+    """
+    return {changelog_of(store): sub for sub in topology.subtopologies if not sub.is_global for store in sub.stores}
 
 
 def task_counts(topology: Topology, counts: Mapping[str, int]) -> dict[str, int]:

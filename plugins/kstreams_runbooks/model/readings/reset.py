@@ -102,11 +102,17 @@ class ReadPace:
 
 @dataclass(frozen=True, slots=True)
 class RestoringLog:
-    """A topic that restores a store: its cleanup.policy (empty: not visible), and the offsets that its log lost."""
+    """A topic that restores a store: its cleanup.policy (empty: not visible), and the offsets that its log lost.
+
+    `retention_ms` is how long it keeps a record, None without a limit, `lag_ms` how long compaction leaves a record;
+    both are Missing if its settings are not visible.
+    """
 
     topic: str
     policy: str
     gone: int | Missing
+    retention_ms: int | Missing | None = None
+    lag_ms: int | Missing = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,9 @@ from kstreams_runbooks.model.verdicts import Finding
 
 _EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then", "bound"})
 # Fields that plans of older releases lack: while they have no content, their digests stay as they were.
-_LATER = frozenset({"deletes", "undo_deletes", "must_clear", "once", "again", "reset", "side", "sides", "certified"})
+_LATER = frozenset(
+    {"deletes", "undo_deletes", "must_clear", "once", "again", "reset", "side", "sides", "certified", "emptied"}
+)
 # The same of stages that are not bounces.
 _LATER_OF_STAGES = frozenset({"seen", "at_rest", "again", "targets", "most_lost", "shown", "readers", "retired"})
 # The same of instances.
@@ -94,6 +96,8 @@ class Plan:
     `application`, `cluster`, `facts` and `costs` are those of the first side, whose role is empty; `sides` are the
     others. `bound` is the digest of the whole plan if this is one side's part of it (`of_side`).
 
+    `emptied` are the stores that begin empty because their loss is accepted.
+
     `title` names it in one line, `worst_case` describes possible damage while it runs. With `at_once` every instance
     is down before the first starts again; otherwise they are taken one after another. `then` lists the steps left for
     other runs of the same runbook once this one has ended.
@@ -115,6 +119,7 @@ class Plan:
     then: tuple[str, ...] = ()
     sides: tuple[SidePart, ...] = ()
     bound: str = ""
+    emptied: tuple[str, ...] = ()
 
     @property
     def bounces(self) -> tuple[Bounce, ...]:

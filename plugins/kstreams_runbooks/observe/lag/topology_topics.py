@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kstreams_runbooks.decide.topology.java_pattern import matched, matcher
-from kstreams_runbooks.decide.topology.names import changelog_of, may_be_read_back
+from kstreams_runbooks.decide.topology.names import may_be_read_back
+from kstreams_runbooks.decide.topology.partitions import possible_changelogs
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.readings.lag import LagRole
@@ -104,7 +105,7 @@ def try_pattern(pattern: str, names: TopicNames) -> None:
 
 
 def _topics(topology: Topology, application_id: str, names: TopicNames) -> TopologyTopics:
-    sources, patterns, sinks, stores = _named(topology)
+    sources, patterns, sinks = _named(topology)
     internal = {name for name in sources if _is_internal(name, sinks, application_id, names)}
     return TopologyTopics(
         outputs=frozenset(sinks - internal),
@@ -114,7 +115,7 @@ def _topics(topology: Topology, application_id: str, names: TopicNames) -> Topol
         external=frozenset(sources - internal),
         internal=frozenset(f"{application_id}-{name}" for name in internal),
         patterns=frozenset(patterns),
-        changelogs=frozenset(f"{application_id}-{changelog_of(store)}" for store in stores),
+        changelogs=frozenset(f"{application_id}-{name}" for name in possible_changelogs(topology)),
     )
 
 
@@ -123,7 +124,7 @@ def read_by(topology: Topology, application_id: str, names: TopicNames = _NONE) 
 
     A topic is read by one subtopology: its tasks are one for each partition number that any of its topics has.
     """
-    sources, patterns, sinks, _ = _named(topology)
+    sources, patterns, sinks = _named(topology)
     # Only a pattern needs the names of hidden topics.
     cluster = names.every() if patterns else names.visible
     internal = {name for name in sources if _is_internal(name, sinks, application_id, names)}
@@ -138,21 +139,19 @@ def read_by(topology: Topology, application_id: str, names: TopicNames = _NONE) 
     return found
 
 
-def _named(topology: Topology) -> tuple[set[str], set[str], set[str], set[str]]:
-    """Source names, source patterns, sink names and store names outside of global stores."""
+def _named(topology: Topology) -> tuple[set[str], set[str], set[str]]:
+    """Source names, source patterns and sink names outside of global stores."""
     sources: set[str] = set()
     patterns: set[str] = set()
     sinks: set[str] = set()
-    stores: set[str] = set()
     for sub in topology.subtopologies:
         if sub.is_global:
             continue
-        stores |= sub.stores
         for source in sub.sources:
             sources |= source.topics
             patterns |= {source.pattern} if source.pattern is not None else set()
         sinks |= {node.topic for node in sub.nodes if isinstance(node, Sink) and node.topic is not None}
-    return sources, patterns, sinks, stores
+    return sources, patterns, sinks
 
 
 def _is_internal(name: str, sinks: set[str], application_id: str, names: TopicNames) -> bool:

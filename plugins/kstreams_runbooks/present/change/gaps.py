@@ -16,12 +16,16 @@ _NAMES, _FIELDS = 10, 3
 
 
 class Lacking(NamedTuple):
-    """Fields that the same `sides` lack of these objects; `what` is the section of a declaration, or words."""
+    """Fields that the same `sides` lack of these objects; `what` is the section of a declaration, or words.
+
+    `value`: to know that they are unchanged is not enough.
+    """
 
     what: str
     fields: tuple[str, ...]
     sides: str
     names: tuple[str, ...]
+    value: bool = False
 
     @property
     def is_declarable(self) -> bool:
@@ -41,29 +45,30 @@ class Lacking(NamedTuple):
 
 def gaps(undecided: Iterable[Mapping[str, Any]]) -> list[Lacking]:
     """The undeclared facts by kind: objects that lack the same fields on the same sides are one gap."""
-    places: dict[tuple[str, str, bool], list[str]] = {}
+    places: dict[tuple[str, str, bool, bool], list[str]] = {}
     every = [missing for one in undecided for missing in one["missing"]]
     lacking: dict[str, set[str]] = {}
     for missing in every:
         lacking.setdefault(missing["where"], set()).add(missing["field"])
     for missing in every:
-        shared = can_be_unchanged(missing["where"], missing["field"], lacking[missing["where"]])
-        fields = places.setdefault((missing["where"], missing["sides"], shared), [])
+        value = missing.get("value", False)
+        shared = not value and can_be_unchanged(missing["where"], missing["field"], lacking[missing["where"]])
+        fields = places.setdefault((missing["where"], missing["sides"], shared, value), [])
         if missing["field"] and missing["field"] not in fields:
             fields.append(missing["field"])
-    alike: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
-    for (where, sides, _), fields in places.items():
+    alike: dict[tuple[str, tuple[str, ...], str, bool], list[str]] = {}
+    for (where, sides, _, value), fields in places.items():
         section, _, name = where.partition(".")
         known = section in _SECTIONS and bool(name) and ", or " not in name
-        names = alike.setdefault((section if known else where, tuple(fields), sides), [])
+        names = alike.setdefault((section if known else where, tuple(fields), sides, value), [])
         names += [name] if known else []
-    return [Lacking(what, fields, sides, tuple(names)) for (what, fields, sides), names in alike.items()]
+    return [Lacking(what, fields, sides, tuple(names), value) for (what, fields, sides, value), names in alike.items()]
 
 
 def gap_lines(plan: Mapping[str, Any]) -> Iterator[str]:
     """One line for each gap on which the plan depends; what `unchanged` can declare is one line for all."""
     found = gaps(one for one in plan["undecided"] if one["matters"])
-    shared = [gap for gap in found if gap.names and gap.fields and set(gap.fields) <= set(UNCHANGED)]
+    shared = [gap for gap in found if gap.names and gap.fields and not gap.value and set(gap.fields) <= set(UNCHANGED)]
     yield from (str(gap) for gap in found if gap not in shared)
     if shared:
         fields = [one for one in UNCHANGED if any(one in gap.fields for gap in shared)]
@@ -106,18 +111,24 @@ def declare_commands(given: Mapping[str, Any], plan: Mapping[str, Any]) -> Itera
     """The commands for the files that were given: a skeleton for each side that lacks a fact, and the plan again."""
     sides = {side for gap in gaps(one for one in plan["undecided"] if one["matters"]) for side in gap.sides.split(", ")}
     topologies = ("--from-topology", _file(given, "from"), "--to-topology", _file(given, "to"))
-    if enough := plan.get("unchanged_is_enough"):
+    if plan.get("same_program_is_enough"):
+        yield "if both versions are one build, such as one image, plan again:"
+        yield pasted(("kstreams-runbooks", "plan", *topologies, *_options(given), "--same-program"))
+    enough = plan.get("unchanged_is_enough")
+    if enough:
         yield "if the code of these did not change, plan again:"
         yield pasted(("kstreams-runbooks", "plan", *topologies, *_options(given), "--unchanged", ",".join(enough)))
+    if enough or plan.get("same_program_is_enough"):
         yield "otherwise:"
     known: list[str] = []
     again: list[str] = []
+    shared = _file(given, "from") == _file(given, "to")
     for option in ("from", "to"):
         declared = given.get(f"{option}_declaration")
         known += [f"--{option}-declaration", str(declared)] if declared else []
     for side, option in (("old", "from"), ("new", "to")):
         declared = given.get(f"{option}_declaration")
-        target = str(declared or _declaration_of(_file(given, option)))
+        target = str(declared or _declaration_of(_file(given, option), side if shared else ""))
         if side in sides:
             command = pasted(("kstreams-runbooks", "declare", *topologies, *known, "--side", side))
             yield from (f"add the lines that this prints to {target}:", command) if declared else ()
@@ -145,10 +156,14 @@ def _file(given: Mapping[str, Any], option: str) -> str:
     return path if path != "-" else {"from": "before.txt", "to": "after.txt"}[option]
 
 
-def _declaration_of(topology: str) -> PurePath:
-    """A name for the declaration next to a description, or next to facts, which are YAML as well."""
+def _declaration_of(topology: str, side: str) -> PurePath:
+    """A name for the declaration next to a description, or next to facts, which are YAML as well.
+
+    With the name of the side if both have one description.
+    """
     path = PurePath(topology)
-    return path.with_suffix(".declaration.yaml" if path.suffix in {".yaml", ".yml"} else ".yaml")
+    suffix = ".declaration.yaml" if path.suffix in {".yaml", ".yml"} else ".yaml"
+    return path.with_suffix(f".{side}{suffix}" if side else suffix)
 
 
 def _listed(fields: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookErr
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good
 from kstreams_runbooks.steps.plan.looking import refuse_held, require_ready
+from kstreams_runbooks.steps.plan.only_copy import with_losses
 from kstreams_runbooks.steps.plan.plan import PlanMaker, at_once_plan, library_bump, rolling_bounce, stop_and_restart
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
 from kstreams_runbooks.steps.plan.startable import require_startable
@@ -84,6 +85,7 @@ def _try(run: Run, trial: Trial, reading: ApplicationReading) -> None:
     require_startable(run, made, reading)
     if trial.restores:
         require_state_kept(run, made)
+        with_losses(run, made, reading)
     may_begin(run, made, reading)
     if trial.parks:
         stopped_for_good(run, reading, required=True)

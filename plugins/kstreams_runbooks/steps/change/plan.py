@@ -14,7 +14,7 @@ from kstreams_runbooks.decide.releases.settings import may_change_the_topology
 from kstreams_runbooks.decide.runs.choice import NONE, Choices, accepted, choices, commands, started_id, started_with
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.decide.topology.graph import internal_topics
-from kstreams_runbooks.decide.topology.names import changelog_of
+from kstreams_runbooks.decide.topology.partitions import possible_changelogs
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, WriteRefused
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.readings import polled_buffers
@@ -266,9 +266,7 @@ def _figures(run: Run, sides: _Sides) -> ChangeFigures:
     """The figures that only the cluster has; no verdict depends on them. Inconclusive if an input is hidden."""
     prefix = f"{run.application.application_id}-"
     topologies = [side.topology for side in sides]
-    internal = {
-        f"{prefix}{name}" for one in topologies for name in (*internal_topics(one), *map(changelog_of, one.stores))
-    }
+    internal = {f"{prefix}{name}" for one in topologies for name in (*internal_topics(one), *possible_changelogs(one))}
     read = {topic for one in topologies for _, node in one.nodes() if isinstance(node, Source) for topic in node.topics}
     others = read | set(run.application.outputs)
     try:

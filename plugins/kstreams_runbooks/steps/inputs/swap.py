@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, get_args
 
 from kstreams_runbooks.decide.change.described import side_of
-from kstreams_runbooks.decide.comparison.compared import Side, source_tables
+from kstreams_runbooks.decide.comparison.compared import Side, fillers
+from kstreams_runbooks.decide.comparison.content import contents
 from kstreams_runbooks.decide.drain.flushed import swap_holds
 from kstreams_runbooks.decide.fitting.uncommitted import offset_resets
 from kstreams_runbooks.decide.plans.swap import empty_topic_name, may_swap
 from kstreams_runbooks.decide.plans.switches import SwapSwitch
 from kstreams_runbooks.decide.topology.described import ParsedDescription
-from kstreams_runbooks.decide.topology.names import changelog_of
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
@@ -21,7 +21,6 @@ from kstreams_runbooks.model.runs.object_stages import OffsetReset, SetOffsets
 from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import Described
-from kstreams_runbooks.model.topology.topology import Processor, Topology
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.ends import ends_of
 from kstreams_runbooks.observe.kafka.offsets import Place
@@ -206,23 +205,13 @@ def _swapped(
 
 
 def _own_changelogs(side: Side, group_id: str, names: TopicNames) -> Iterator[str]:
-    """Topics of tables that have no changelog of their own on the cluster: they restore from their topic."""
-    tables = source_tables(side)
-    for topic, stores in _first_stores(side.topology):
-        changelogs = {f"{group_id}-{changelog_of(store)}" for store in stores}
-        if tables.get(topic) is not False and topic in tables and not changelogs & names.visible:
-            yield topic
-
-
-def _first_stores(topology: Topology) -> Iterator[tuple[str, frozenset[str]]]:
-    """Each topic with the stores of a processor that reads it first."""
-    for sub in topology.subtopologies:
-        nodes = {node.name: node for node in sub.nodes}
-        for source in () if sub.is_global else sub.sources:
-            for name in source.successors:
-                node = nodes.get(name)
-                if isinstance(node, Processor) and node.stores:
-                    yield from ((topic, node.stores) for topic in source.topics)
+    """Topics that restore stores, or may: tables without a changelog of their own on the cluster."""
+    filled = fillers(side)
+    for store, content in contents(side).items():
+        if content.place == "input":
+            yield content.topic
+        elif not content.changelog or f"{group_id}-{content.changelog}" not in names.visible:
+            yield from (topic for topic, is_table in filled[store].items() if is_table is not False)
 
 
 def _uncommitted(reading: ApplicationReading, sources: Collection[str]) -> Iterator[str]:

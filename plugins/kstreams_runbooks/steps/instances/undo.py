@@ -23,7 +23,9 @@ from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
 from kstreams_runbooks.steps.instances.undone import (
+    accepted_before,
     check_builds,
+    kept_descriptions,
     other_applications,
     topics_of_cards,
     undone_of,
@@ -34,6 +36,7 @@ from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good, sto
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.looking import left_unread, look, rehearsed, watch
+from kstreams_runbooks.steps.plan.only_copy import with_losses
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import check_deployer, require_fresh, store, with_undescribed
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
@@ -89,6 +92,7 @@ def plan_undo() -> Any:
             leave_unknown=bool(run.record.params.get("leave_unknown")),
             without_flush=bool(run.record.params.get("without_flush")),
         )
+        made = with_losses(run, made, reading, "read_cards")
         findings = (*require_state_kept(run, made), *may_begin(run, made, reading))
         for part in made.parts:
             findings += _may_go_back(run.on(part.application), made.of_application(part.application))
@@ -104,7 +108,7 @@ def _may_go_back(run: Run, made: Plan) -> tuple[Finding, ...]:
     if not made.bounces:
         return ()
     reading = run.observed("read_cards")
-    findings = require_topics(run, reading, made.bounces)
+    findings = require_topics(run, reading, made.bounces, accepted=accepted_before(run), kept=kept_descriptions(run))
     return findings + (stopped_for_good(run, reading, required=False) if made.at_once and not stops(made) else ())
 
 

@@ -31,6 +31,7 @@ from kstreams_runbooks.model.runs.stages import Bounce, StartAll
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.wording import first_of
 
 # The ledger's entry for a card whose write did not happen: it has the number of the card.
 UNTOUCHED = "untouched"
@@ -58,15 +59,16 @@ def write_card(
     restored = bytes_to_restore(run, reading) if clear else bytes_of_topics(run, reading, deletes.changelogs)
     restore = restore_cost(restored) if clear else restore_cost(restored, RESTORED)
     cost = "one restart" + (f", and {restore}" if clear or deletes.changelogs else "")
+    empty = f"; {first_of(plan.emptied)} begins empty, and no undo brings that back" if plan.emptied else ""
     card = Card(
         run_key=run.key,
         seq=len(run.ledger.cards(run.key)) + 1,
         task_id=run.task_id,
         step=f"{'start' if start else 'bounce'} {bounce.number}",
         object=instance.instance,
-        what=f"{instance.instance}: {'stop, ' + start.sentence if start else bounce.sentence}",
+        what=f"{instance.instance}: {'stop, ' + start.sentence if start else bounce.sentence}{empty}",
         undo=f"{instance.instance} back to {before.deployed}"
-        + ("" if clears is None else f", {clears.what} cleared first"),
+        + ("" if clears is None else f", no way back in place: {clears.what} cleared first"),
         cost=cost,
         data_affected=final,
         point_of_no_return=False,

@@ -26,6 +26,7 @@ from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.observe.kafka.ends import ends_of
 from kstreams_runbooks.observe.lag.count import count_readable
 from kstreams_runbooks.steps.plan.releases import deployable, known_of, running
+from kstreams_runbooks.steps.run.form import given_reason
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.held_inputs import forecast_of
 
@@ -65,7 +66,7 @@ def require_in_time(run: Run, reading: ApplicationReading, stop: Stop, made: Pla
         late=late,
         stop=stop,
         orders=orders,
-        accepted=str(run.record.params.get(ACCEPT) or "").strip(),
+        accepted=given_reason(run.record.params, ACCEPT),
         asks=run.record.dag_id == UNDO,
     )
     for finding in verdict.findings:

@@ -13,8 +13,9 @@ from kstreams_runbooks.decide.instances.running_facts import differences, of_a_r
 from kstreams_runbooks.decide.plans.basis import require_declared
 from kstreams_runbooks.decide.releases.settings import rows_about
 from kstreams_runbooks.decide.topology.code_facts import is_facts
+from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.documents.text import Absent, read_text
-from kstreams_runbooks.errors import BadInput, Refused, RunbookError
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.fleet import release_declaration
 from kstreams_runbooks.fleet.topology_facts import read_facts
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
@@ -22,9 +23,9 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Missin
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.target import RunbookSettings, Target
-from kstreams_runbooks.model.topology.declaration import Contradiction, Declaration, Described
+from kstreams_runbooks.model.topology.declaration import Contradiction, Declaration, DeclaredStore, Described
 from kstreams_runbooks.rules import release_settings
-from kstreams_runbooks.steps.run.form import given_unchanged
+from kstreams_runbooks.steps.run.form import given_lost, given_unchanged
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.wording import first_of
 
@@ -83,8 +84,14 @@ def deployable(run: Run, target: Target) -> Described:
 
 
 def topology_of(run: Run, target: Target) -> str:
-    """The description that the deployer's command prints; a command that gave no answer is run again for a while."""
-    return run.patiently(lambda: run.deployer.topology(target))
+    """The description that the deployer's command prints; a command that gave no answer is run again for a while.
+
+    Inconclusive for a command that fails: what it would have printed is not known.
+    """
+    try:
+        return run.patiently(lambda: run.deployer.topology(target))
+    except Refused as error:
+        raise Inconclusive(str(error)) from None
 
 
 def _printed(run: Run, target: Target, text: str) -> Described:
@@ -98,10 +105,21 @@ def _with_read(run: Run, described: Described, read: Declaration | None) -> Desc
     """A release with its library, and with what was read of its program over what its file declares."""
     library, declared = _known_of(run, described.release)
     if read is None:
-        return replace(described, library=library, declared=declared)
+        return _with_lost(run, replace(described, library=library, declared=declared))
     known = declared or Declaration(library=Release.parse(library) if library else None)
     both = with_declared(read, known)
-    return replace(described, library=str(both.library or ""), declared=both, read=True, file=declared)
+    return _with_lost(run, replace(described, library=str(both.library or ""), declared=both, read=True, file=declared))
+
+
+def _with_lost(run: Run, described: Described) -> Described:
+    """The version with what the form names as `lose_state`: those of its stores may begin empty."""
+    if not (named := given_lost(run.record.params)):
+        return described
+    declared, own = described.declaration, parsed(described).topology.stores
+    stores = {
+        name: replace(declared.stores.get(name, DeclaredStore()), loss_acceptable=True) for name in own & set(named)
+    }
+    return replace(described, declared=replace(declared, stores={**declared.stores, **stores}))
 
 
 def _printed_targets(run: Run, found: RunningRelease) -> tuple[Target, ...]:
@@ -112,12 +130,17 @@ def _printed_targets(run: Run, found: RunningRelease) -> tuple[Target, ...]:
 def before_a_roll(
     run: Run, reading: ApplicationReading, target: Target
 ) -> tuple[tuple[Described, ...], Described | Missing]:
-    """Every running version, and the wanted release; Missing if one of them cannot be described."""
+    """Every running version, and the wanted release; Missing if one of them cannot be described.
+
+    Unreachable if a topology command does not end: it may at the next try.
+    """
     found = run.running_facts(reading)
     versions = [one for version in running_releases(reading) for one in with_facts(version, found)]
     silent = [one for version in versions if version.text is None for one in _printed_targets(run, version)]
     try:
         printed = {one: topology_of(run, one) for one in sorted({target, *silent})}
+    except Unreachable:
+        raise
     except RunbookError as error:
         return (), Missing(str(error))
     require_declared(run.declared, target.release)

@@ -12,11 +12,12 @@ from kstreams_runbooks.decide.fitting.uncommitted import SKIPPED_AT_FIRST, reset
 from kstreams_runbooks.decide.internal_topics.as_before import as_before, differences
 from kstreams_runbooks.decide.internal_topics.before_start import created_before_start
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE, cleared_state
+from kstreams_runbooks.decide.plans.only_copy import require_exact
 from kstreams_runbooks.decide.plans.reset import ResetParts, reset_plan
 from kstreams_runbooks.decide.reset.radius import may_reset
 from kstreams_runbooks.decide.reset.streams_group import STREAMS, keeps_topology
 from kstreams_runbooks.decide.reset.targets import parse_target, target_text
-from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.readings.reset import BlastRadius
@@ -28,10 +29,11 @@ from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.present.blast_radius import as_text
-from kstreams_runbooks.steps.plan.fitting import require_topics, wanted_versions
+from kstreams_runbooks.steps.plan.fitting import accepted_unread, require_topics, wanted_versions
 from kstreams_runbooks.steps.plan.plan import at_once_plan, with_undescribed
 from kstreams_runbooks.steps.plan.releases import before_a_roll, deployable, known_of
 from kstreams_runbooks.steps.reset.retire import RETIRE, retire
+from kstreams_runbooks.steps.run.form import given_lost
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.cleaned_up import require_may_clean_up
 from kstreams_runbooks.steps.stages.outputs import judged_outputs
@@ -40,6 +42,8 @@ from kstreams_runbooks.wording import outside
 
 Mode = Literal["reset", "offsets", "state"]
 _MODES: dict[str, Mode] = {word: word for word in get_args(Mode)}
+# Fates of stores that may begin empty only if that is accepted.
+_LOST = {"lost", "unknown"}
 _LATEST, _CLEANED = "latest", "clean_outputs"
 _CLEARED_BY, _DEPLOYER, _APPLICATION = "cleared_by", "deployer", "application"
 
@@ -61,8 +65,10 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
     versions = (_printed(run, bounce), *wanted_versions(run, reading, [bounce]))
     brings = tuple(_sides(versions))
     directories = _directories(run, reading, bounce)
-    question = ResetQuestion(mode, targets, outputs, brings, directories.names)
+    lost = given_lost(params)
+    question = ResetQuestion(mode, targets, outputs, brings, directories.names, lost)
     read = read_reset(run.record.application, question, run.say)
+    require_exact(lost, [one.store for one in read.radius.stores if mode == "state" and one.fate in _LOST])
     verdict = run.decide(may_reset, radius=read.radius)
     # The first line names the application and the verdict, which the log has anyway.
     for line in as_text(read.radius, verdict).splitlines()[1:]:
@@ -71,7 +77,7 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
     if restart.facts.group_type == STREAMS:
         run.demand(keeps_topology(run.application.application_id, read.last, [one.topology for one in brings]))
     going = frozenset(one.name for one in read.radius.deleted)
-    fitting = require_topics(run, reading, restart.bounces, going)
+    fitting = require_topics(run, reading, restart.bounces, going, accepted=accepted_unread(run))
     parts, others = _as_before(run, read.radius, _parts(run, read, bounce, versions, directories))
     if isinstance(parts.created, tuple):
         # The run creates them, and commits their beginning.
@@ -85,7 +91,7 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
         parts=replace(parts, cleaned=cleaned, clean_up=clean_up),
         broker=reading.broker,
     )
-    made = replace(made, findings=(*made.findings, *others, *shown))
+    made = replace(made, findings=(*made.findings, *others, *shown), emptied=lost)
     _check_clearing(run, made)
     return made
 
@@ -172,6 +178,8 @@ def _printed(run: Run, bounce: Bounce) -> Described | Missing:
     """The wanted version as its topology command prints it: it may print facts that no instance shows."""
     try:
         return with_settings(deployable(run, bounce.target), bounce.settings)
+    except Unreachable:
+        raise
     except RunbookError as error:
         return Missing(str(error))
 

@@ -60,20 +60,42 @@ def new_deployment() -> dict[str, Param]:
             "unsets one. Only settings that the fleet entry declares as settable.",
         ),
         **named_unchanged(),
-        **recreated_state(),
+        **without_topology(),
+        **lost_state(),
         **late_loss(),
     }
 
 
-def recreated_state() -> dict[str, Param]:
-    """The field of the reason to go on although the state of a recreated changelog is lost."""
+def lost_state() -> dict[str, Param]:
+    """Fields that let a run go on although state is lost: of stores by their names, or of a recreated changelog."""
     return {
+        "lose_state": Param(
+            None,
+            type=["null", "array", "string"],
+            title="State that may be lost",
+            description="Only if a run is refused because a store exists on local disks alone: exactly the stores that "
+            "may begin empty, by name. The approval, the undo cards and the outcome show them.",
+        ),
         "acknowledge_recreated": Param(
             None,
             type=["null", "string"],
             title="Acknowledge recreated",
             description="Only if a changelog was recreated and this run loses the state of its store: why that is "
             "acceptable. The approval shows it. Without it such a run is refused.",
+        ),
+    }
+
+
+def without_topology() -> dict[str, Param]:
+    """The field of the reason to go on although a topology was not compared."""
+    return {
+        "without_topology": Param(
+            None,
+            type=["null", "string"],
+            title="Without topology",
+            description="Only if the topology of a release cannot be read or compared: the reason to roll it without "
+            "that look. If the topology changes, state and records may be lost. An approver has to accept it, also if "
+            "approvals are automatic. Without a reason such a run is inconclusive.",
         )
     }
 

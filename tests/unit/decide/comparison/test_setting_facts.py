@@ -6,8 +6,8 @@ Covers decide/comparison/settings
 import pytest
 from kstreams_runbooks.decide.change.rules import fired
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.setting_facts import shown
-from kstreams_runbooks.decide.comparison.settings import DEFAULTS, settings
+from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, shown
+from kstreams_runbooks.decide.comparison.settings import settings
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Subject

@@ -159,13 +159,21 @@ def test_stores_without_a_changelog() -> None:
 def test_a_reused_topic_of_a_declared_table() -> None:
     """Without a reader `topology.optimization` and `source_table` decide; the latter is asked for."""
     config = {"topology.optimization": "all"}
-    by_hand = declared(config=config, not_read={}, topics={"by-customer-repartition": DeclaredTopic(partitions=4)})
+    text = """Topologies:
+   Sub-topology: 0
+    Source: read (topics: [orders])
+      --> keep
+    Processor: keep (stores: [counts])
+      --> none
+      <-- read
+"""
+    by_hand = declared(config=config, not_read={}, topics={})
     table = replace(by_hand, stores={"counts": replace(KEY_VALUE, source_table=True)})
     open_ = replace(by_hand, stores={"counts": replace(KEY_VALUE, source_table=None)})
-    assert [one.kind for one in of(table).topics] == ["repartition"]
-    assert len(of(by_hand).shapes) == 2
-    assert asked(of(open_)) == ["stores.counts.source_table"]
-    assert [one.certain for one in of(open_).topics if one.kind == "changelog"] == [False]
+    assert of(table, text).topics == ()
+    assert [one.kind for one in of(by_hand, text).topics] == ["changelog"]
+    assert asked(of(open_, text)) == ["stores.counts.source_table"]
+    assert [one.certain for one in of(open_, text).topics] == [False]
 
 
 def test_the_buffer_of_a_suppression() -> None:

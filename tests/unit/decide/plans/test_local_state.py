@@ -92,17 +92,6 @@ def test_anything_else_is_bad_input(choice: str) -> None:
         chosen(choice)
 
 
-def test_a_store_that_no_topic_restores_is_a_danger() -> None:
-    """Its topic does not exist: it is not logged."""
-    bare = replace(KNOWN, partitions={"orders": 4})
-    lost = cleared_state("1_*", (BEFORE,), AFTER, bare)
-    assert lost.lost == ("store counts",)
-    assert cleared_state("0_*", (BEFORE,), AFTER, bare).lost == ()
-    [_, danger] = with_cleared_state(plan(), lost, 0, 0).findings
-    assert (danger.severity, danger.id) == ("danger", "local-state-lost")
-    assert danger.message.startswith("store counts: no topic restores what the deleted directories hold of it")
-
-
 def test_the_plan_shows_what_is_deleted_and_what_that_costs() -> None:
     """In the bounce, which is bound, and in the cost of each instance."""
     cleared = ClearedState(False, TaskDirectories(("1_",), (COUNTS_LOG,)), TaskDirectories(("2_",), (COUNTS_LOG,)))
@@ -137,7 +126,10 @@ def test_the_undo_of_a_roll_deletes_what_the_old_version_cannot_open() -> None:
     assert found == ClearedState(undo_deletes=TaskDirectories(("1_",), (COUNTS_LOG,)))
     made = with_cleared_state(plan(), found, 0, 0)
     assert (made.bounces[0].clears, made.bounces[0].undo_deletes) == (None, found.undo_deletes)
-    assert made.undo == (*plan().undo, "task directories 1_* of each instance cleared while it is down")
+    assert made.undo == (
+        *plan().undo,
+        "no way back in place: clears task directories 1_* of each instance while it is down, and restores",
+    )
 
 
 def test_the_undo_of_a_roll_that_changes_no_files_deletes_nothing() -> None:

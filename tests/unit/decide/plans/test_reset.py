@@ -236,7 +236,7 @@ def test_the_approval_has_what_is_destroyed_and_who_sees_it() -> None:
         "orders to earliest: 38 records are read again",
         "table customers: keys without a record after its target will be missing: 3",
         "store counts is not built again in full: 12 offsets of orders are gone",
-        "store seen is lost, as declared acceptable: it has no changelog",
+        "store seen is lost, which is accepted: it has no changelog",
         "until it has caught up: 48 records are left to read, about 6 s; results before that are incomplete",
         "results are written again and seen by billing (fleet), group stranger; tell their owners",
     ]

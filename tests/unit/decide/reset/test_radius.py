@@ -12,7 +12,7 @@ from kstreams_runbooks.decide.fleet_graph import fleet_graph
 from kstreams_runbooks.decide.reset.offsets import moved_offsets
 from kstreams_runbooks.decide.reset.pace import catch_up, read_pace
 from kstreams_runbooks.decide.reset.radius import Asked, blast_radius, made_topics, may_reset
-from kstreams_runbooks.decide.reset.stores import own_changelogs, repeats_count, restored_topics, table_inputs
+from kstreams_runbooks.decide.reset.stores import repeats_count, restored_topics, table_inputs
 from kstreams_runbooks.decide.reset.targets import parse_target
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.ledger.codec import decode, encode
@@ -89,7 +89,10 @@ CHANGELOG, TABLE, REPARTITION = (
     "orders-customers-store-changelog",
     "orders-counts-repartition",
 )
-COUNTS = Declaration(stores={"counts": DeclaredStore(kind="key_value", aggregate="count")})
+LOGGED = DeclaredStore(logging=True)
+COUNTED = DeclaredStore(kind="key_value", aggregate="count", logging=True)
+COUNTS = Declaration(stores={"counts": COUNTED, "customers-store": LOGGED})
+REUSED = Declaration(stores={"counts": COUNTED}, config={"topology.optimization": "all"})
 SIDE = Side(TOPOLOGY, COUNTS)
 
 
@@ -264,11 +267,11 @@ def test_a_store_without_a_changelog_is_destroyed_by_mode_state() -> None:
     without = (topic(REPARTITION), topic(TABLE))
     found = radius("state", internal=without)
     assert local_fates(found) == {"counts": "lost", "customers-store": "restored"}
-    refused(found, "store counts: it has no changelog, so nothing restores it: mode state destroys it")
-    accepted = Declaration(stores={"counts": DeclaredStore(loss_acceptable=True)})
+    refused(found, f"store counts: {CHANGELOG}, which would restore it, does not exist: local disks alone")
+    accepted = Declaration(stores={**COUNTS.stores, "counts": DeclaredStore(loss_acceptable=True)})
     verdict = may_reset(radius("state", side=Side(TOPOLOGY, accepted), internal=without))
     assert verdict.outcome is Outcome.PROCEED
-    assert "lost, as declared acceptable: counts" in verdict.reasons
+    assert "lost, or perhaps lost, and accepted: counts" in verdict.reasons
 
 
 @pytest.mark.parametrize(
@@ -285,9 +288,8 @@ def test_a_source_that_is_its_own_changelog_keeps_its_content() -> None:
     """With topology.optimization a table has no changelog but its input, which never goes."""
     there = (topic(CHANGELOG), topic(REPARTITION))
     fates_by_mode: tuple[tuple[ResetMode, str], ...] = (("reset", "kept"), ("state", "restored"), ("retire", "kept"))
-    assert own_changelogs(SIDE, "orders", {CHANGELOG, REPARTITION}) == {"customers-store": "customers"}
     for mode, fate in fates_by_mode:
-        found = radius(mode, internal=there)
+        found = radius(mode, internal=there, side=Side(TOPOLOGY, REUSED))
         assert fates(found)["customers-store"] == fate
         assert [one.changelog for one in found.stores if one.store == "customers-store"] == ["customers"]
         assert "customers" not in {one.name for one in found.deleted}
@@ -299,11 +301,11 @@ def test_a_log_that_lost_records_restores_less_than_the_disks_have() -> None:
     assert local_fates(found) == {"counts": "lost", "customers-store": "restored"}
     refused(found, f"store counts: 7 offsets of {CHANGELOG} are gone, so what they held is on local disks alone")
     refused(radius("state", restoring=logs(rates=3)), "store rates-store: 3 offsets of rates are gone")
-    accepted = Declaration(stores={"rates-store": DeclaredStore(loss_acceptable=True)})
+    accepted = Declaration(stores={**COUNTS.stores, "rates-store": DeclaredStore(loss_acceptable=True)})
     verdict = may_reset(radius("state", side=Side(TOPOLOGY, accepted), restoring=logs(rates=3)))
     assert (verdict.outcome, verdict.reasons[1:]) == (
         Outcome.PROCEED,
-        ("lost, as declared acceptable: rates-store",),
+        ("lost, or perhaps lost, and accepted: rates-store",),
     )
     assert fates(radius("offsets", {"clicks": "-5"}, restoring=logs(rates=3)))["rates-store"] == "kept"
 
@@ -313,7 +315,7 @@ def test_what_only_local_disks_have_is_no_undo_either() -> None:
     found = {one.store: one for one in radius(internal=(topic(REPARTITION), topic(TABLE))).stores}
     assert (found["counts"].fate, found["counts"].local_only) == (
         "rebuilt",
-        "it has no changelog, so nothing restores it",
+        f"{CHANGELOG}, which would restore it, does not exist: local disks alone have its content",
     )
     assert (found["customers-store"].local_only, found["rates-store"].local_only) == ("", "")
     lost = {one.store: one.local_only for one in radius(restoring=logs(counts=7, rates=3)).stores}
@@ -323,7 +325,7 @@ def test_what_only_local_disks_have_is_no_undo_either() -> None:
 
 
 def test_a_changelog_that_was_not_read_is_not_taken_for_whole() -> None:
-    for restoring, said in (((), "has lost records was not read"), (logs(counts=Missing("no answer")), "no answer")):
+    for restoring, said in (((), "it was not read"), (logs(counts=Missing("no answer")), "no answer")):
         found = radius("state", restoring=restoring)
         verdict = may_reset(found)
         assert (verdict.outcome, fates(found)["counts"]) == (Outcome.INCONCLUSIVE, "unknown")
@@ -344,19 +346,60 @@ def test_a_changelog_that_was_not_read_is_not_taken_for_whole() -> None:
     ],
 )
 def test_a_window_store_drops_what_its_changelog_drops(kind: StoreKind | None, policy: str, fate: str) -> None:
-    side = Side(TOPOLOGY, Declaration(stores={"counts": DeclaredStore(kind=kind)}))
+    side = Side(TOPOLOGY, Declaration(stores={"counts": replace(LOGGED, kind=kind)}))
     restoring = (RestoringLog(CHANGELOG, policy, 9), *logs()[1:])
     assert fates(radius("state", side=side, restoring=restoring))["counts"] == fate
+
+
+def _declared(**fields: Any) -> Side:
+    return Side(TOPOLOGY, Declaration(stores={**COUNTS.stores, "counts": replace(COUNTED, **fields)}))
+
+
+@pytest.mark.parametrize(
+    ("side", "fate", "why"),
+    [
+        (_declared(logging=False), "lost", "it has no changelog: local disks alone have its content"),
+        (_declared(logging=None), "unknown", "declare stores.counts.logging"),
+        (_declared(logging=False, in_memory=True), "gone", "it is in memory without a changelog"),
+    ],
+)
+def test_an_orphaned_changelog_is_no_copy(side: Side, fate: str, why: str) -> None:
+    """The topic is there, with records: what was declared or read decides whether the store writes to it."""
+    [found] = [one for one in radius("state", side=side).stores if one.store == "counts"]
+    assert (found.fate, why in found.why) == (fate, True)
+
+
+@pytest.mark.parametrize(
+    ("store", "log", "fate"),
+    [
+        ({"kind": "window", "retention_ms": 7_200_000}, {"retention_ms": 3_600_000}, "lost"),
+        ({"kind": "window", "retention_ms": 7_200_000}, {"retention_ms": 90_000_000}, "restored"),
+        ({"kind": "window", "retention_ms": 7_200_000}, {"retention_ms": None}, "restored"),
+        ({"kind": "window", "retention_ms": 7_200_000}, {"retention_ms": Missing("hidden")}, "unknown"),
+        ({"kind": "window"}, {"retention_ms": 3_600_000}, "restored"),
+        ({"kind": "versioned", "history_retention_ms": 60_000}, {"lag_ms": 0}, "lost"),
+        ({"kind": "versioned", "history_retention_ms": 60_000}, {"lag_ms": Missing("hidden")}, "unknown"),
+        ({"kind": "versioned", "history_retention_ms": 60_000}, {"lag_ms": 60_000, "gone": 0}, "restored"),
+    ],
+)
+def test_a_changelog_that_keeps_less_than_its_store_is_not_whole(
+    store: dict[str, Any], log: dict[str, Any], fate: str
+) -> None:
+    """Its start has moved on; that alone is no loss of a store that expires as long as the log keeps what it does."""
+    found = replace(RestoringLog(CHANGELOG, "compact,delete", 9), **log)
+    side = _declared(aggregate=None, **store)
+    assert fates(radius("state", side=side, restoring=(found, *logs()[1:])))["counts"] == fate
 
 
 def test_a_table_that_its_input_restores_loses_what_its_input_lost() -> None:
     """Its keys are on local disks alone: a reset shows it, mode state refuses."""
     there = (topic(CHANGELOG), topic(REPARTITION))
     old = (*facts().inputs[:2], replace(facts().inputs[2], start=4))
-    found = radius(internal=there, inputs=old)
+    reused = Side(TOPOLOGY, REUSED)
+    found = radius(internal=there, inputs=old, side=reused)
     assert fates(found)["customers-store"] == "partly"
     assert "not rebuilt in full: customers-store" in may_reset(found).reasons
-    found = radius("state", internal=there, inputs=old)
+    found = radius("state", internal=there, inputs=old, side=reused)
     refused(found, "store customers-store: 4 offsets of customers are gone")
 
 
@@ -492,6 +535,18 @@ def test_the_pace_is_the_highest_that_was_measured() -> None:
         [kept(0, 1, 9), kept(0, 5, 9)],
     ):
         assert isinstance(read_pace(readings), Missing)
+
+
+def test_an_application_at_the_end_of_its_inputs_shows_no_pace() -> None:
+    """It reads what comes in: 300 records a second, and now and then some more that were on their way."""
+    steady = [kept(60_000 * number, 18_000 * number + number % 2 * 60, 18_000 * number + 90) for number in range(6)]
+    found = read_pace(steady)
+    assert isinstance(found, Missing)
+    assert "no two in a row have every offset and more to read than came in" in found.missing
+    # An idle one that has read all shows none either, and one that catches up does, until it is at the end.
+    assert isinstance(read_pace([kept(0, 50, 100), kept(1_000, 100, 100)]), Missing)
+    behind = [kept(0, 0, 500_000), kept(10_000, 110_000, 503_000), kept(20_000, 505_900, 506_000)]
+    assert read_pace([*behind, *steady]) == ReadPace(11_000.0, 300.0, 2)
 
 
 def test_the_time_until_caught_up() -> None:

@@ -28,6 +28,14 @@ def test_a_run_is_completed_only_with_proof() -> None:
     assert [outcome.succeeded for outcome in RunOutcome] == [True, True, False, False, False]
 
 
+def test_the_outcome_names_the_stores_that_begin_empty() -> None:
+    """Whether the run was completed or stopped after it had changed something; not if nothing was changed."""
+    done = RunFacts(False, ("a",), GOOD, GOOD, (), emptied=("counts",))
+    assert conclusion(done).sentence == "all well; begins empty, as accepted: counts"
+    assert conclusion(replace(HALF, emptied=("counts",))).sentence.endswith("begins empty, as accepted: counts")
+    assert "counts" not in conclusion(replace(done, wrote=(), verified=None)).sentence
+
+
 def test_a_step_that_was_killed_is_the_reason_not_the_last_verdict() -> None:
     """A kill leaves no sentence; "proceed" of the guard before it would read as if all were well."""
     ended = conclusion(HALF)

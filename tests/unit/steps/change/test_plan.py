@@ -166,6 +166,8 @@ def planned(asked: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> Calla
         run = asked(**params)
         document = {
             "verdict": verdict,
+            "first": [],
+            "way_back": {"doors": [], "loses": False, "sentences": []},
             "runbooks": list(runbooks or ("store_migration",)),
             "findings": [],
             "after": {"release": NEW},

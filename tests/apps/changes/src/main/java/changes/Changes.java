@@ -10,7 +10,7 @@ import java.util.function.Function;
 import org.apache.kafka.streams.errors.TopologyException;
 
 /**
- * Prints random changes with what they do, one JSON document a line.
+ * Prints random changes and the ways back with what they do, one JSON document a line.
  *
  * <pre>changes.Changes SEED FIRST COUNT</pre>
  *
@@ -28,11 +28,14 @@ public final class Changes {
         int first = Integer.parseInt(arguments[1]);
         int count = Integer.parseInt(arguments[2]);
         for (int number = first; number < first + count; number++) {
-            System.out.println(Json.of(change(seed, number)));
+            for (Map<String, Object> change : change(seed, number)) {
+                System.out.println(Json.of(change));
+            }
         }
     }
 
-    private static Map<String, Object> change(long seed, int number) {
+    /** The change, and the way back if what it leads to starts. */
+    private static List<Map<String, Object>> change(long seed, int number) {
         Random random = new Random((seed * STRIDE + number) * STRIDE);
         for (int tries = 0; tries < TRIES; tries++) {
             Built before = valid(Draw.program(random));
@@ -47,21 +50,29 @@ public final class Changes {
             if (after == null || kinds.isEmpty()) {
                 continue;
             }
-            Map<String, Object> made = new LinkedHashMap<>();
-            made.put("number", number);
-            made.put("kinds", kinds);
-            made.put("edits", edits);
-            made.put("before", before.text);
-            made.put("after", after.text);
-            made.put("declared_before", Declared.of(before));
-            made.put("declared_after", Declared.of(after));
-            Map<String, Integer> cluster = new TreeMap<>(after.program.partitions);
-            cluster.putAll(before.partitions);
-            made.put("cluster", cluster);
-            made.put("truth", new Truth(before, after).document());
-            return made;
+            Map<String, Object> there = document(number, kinds, edits, before, after, false);
+            boolean starts = after.refused.isEmpty() && Truth.uneven(after).isEmpty();
+            return starts ? List.of(there, document(number, kinds, edits, after, before, true)) : List.of(there);
         }
         throw new IllegalStateException("no change came of " + TRIES + " programs: seed " + seed + ", " + number);
+    }
+
+    private static Map<String, Object> document(
+            int number, List<String> kinds, List<String> edits, Built before, Built after, boolean back) {
+        Map<String, Object> made = new LinkedHashMap<>();
+        made.put("number", number);
+        made.put("back", back);
+        made.put("kinds", kinds);
+        made.put("edits", edits);
+        made.put("before", before.text);
+        made.put("after", after.text);
+        made.put("declared_before", Declared.of(before));
+        made.put("declared_after", Declared.of(after));
+        Map<String, Integer> cluster = new TreeMap<>(after.program.partitions);
+        cluster.putAll(before.partitions);
+        made.put("cluster", cluster);
+        made.put("truth", new Truth(before, after).document());
+        return made;
     }
 
     /** One edit in most changes, up to three in some. */

@@ -56,6 +56,7 @@ final class Declared {
         one.put("key", words(content.keys()));
         one.put("value_serde", counts ? "long" : "string");
         one.put("source_table", step.kind == Step.Kind.TABLE || step.kind == Step.Kind.GLOBAL);
+        one.put("read_from", step.kind == Step.Kind.TABLE ? step.topic : null);
         one.put("aggregate", aggregate(step));
         one.put("join", joinsTables(step) ? step.join.name().toLowerCase() : null);
         return one;

@@ -1,0 +1,107 @@
+"""Local state that a change leaves or deletes, and the stores that begin empty: nothing else has their content."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.content import buffer_of, contents, prefix
+from kstreams_runbooks.decide.comparison.segments import segments_changed
+from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, STORE_TYPES
+from kstreams_runbooks.decide.comparison.state.makers import loses_files
+from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
+
+# Neither of the two kinds reads the files of the other.
+_FORMATS = {"key_value", "versioned"}
+_IN_MEMORY = "in_memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Emptied:
+    """A store whose files of before are not used, and whose content no topic has: it begins empty.
+
+    `asks` are the fields that decide it (`stores.orders.logging`), empty if it is certain.
+    """
+
+    store: str
+    why: str
+    asks: tuple[str, ...] = ()
+
+
+def left_files(compared: Compared) -> dict[str, str]:
+    """The stores that both versions have, and whose files of before the new one does not use; each with the reason.
+
+    A store in memory has no files, and a suppress buffer is in memory.
+    """
+    before, after = compared.before, compared.after
+    if prefix(before) != prefix(after):
+        # Another group: it has neither directories nor changelogs, and has read nothing.
+        return {}
+    reformatted, other_type = places_in_another_format(compared), _other_store_type(compared)
+    moved = _moves_directory(compared)
+    found = {}
+    for store, now in after.store_places.items():
+        was = before.store_places.get(store)
+        old, new = (side.declared.stores.get(store, DeclaredStore()) for side in (before, after))
+        if was is None or not old.on_disk or buffer_of(before, store) is not None:
+            continue
+        if was != now:
+            found[store] = f"moves from subtopology {was} to {now}"
+        elif moved:
+            found[store] = "state.dir is another one"
+        elif now in reformatted:
+            found[store] = "its task directories are deleted"
+        elif not new.on_disk:
+            found[store] = "it is in memory now"
+        elif other_type and {old.supplier, new.supplier} <= {None, DEFAULT}:
+            found[store] = "a store of another type does not read its files"
+    return found
+
+
+def emptied(compared: Compared) -> Iterator[Emptied]:
+    """The stores that lose what they hold, or may: their files are left, and no topic has the same."""
+    old, new = contents(compared.before), contents(compared.after)
+    same = "logging" in compared.after.declared.unchanged
+    for store, why in sorted(left_files(compared).items()):
+        was, now = old[store], new[store]
+        if same and "unknown" in {was.place, now.place}:
+            was, now = (now, now) if was.place == "unknown" else (was, was)
+        if now.restores is False or (was.place == "disk" and now.place == "changelog"):
+            yield Emptied(store, why)
+        elif now.place == "unknown" or (was.place == "unknown" and now.place == "changelog"):
+            yield Emptied(store, why, tuple(dict.fromkeys((*was.asks, *now.asks))))
+
+
+def places_in_another_format(compared: Compared) -> frozenset[str]:
+    """Subtopologies of a store that stays where it is, and has other files: versions, timestamps, headers, segments."""
+    before, after = compared.before, compared.after
+    found = []
+    for store in before.declared.stores.keys() & after.declared.stores.keys():
+        place = after.store_places.get(store)
+        old, new = before.declared.stores[store], after.declared.stores[store]
+        kinds = {old.kind, new.kind}
+        differs = kinds == _FORMATS or segments_changed(old, new) or loses_files(compared, old, new)
+        if differs and place is not None and place == before.store_places.get(store):
+            found.append(place)
+    return frozenset(found)
+
+
+def _other_store_type(compared: Compared) -> bool:
+    """Whether a setting chooses another type for the stores for which the program chooses none, and they had files."""
+    both = (compared.before, compared.after)
+    if not all(map(_is_given, both)) or _value(both[0], STORE_TYPES[0]).lower() == _IN_MEMORY:
+        return False
+    return any(_value(both[0], name) != _value(both[1], name) for name in STORE_TYPES)
+
+
+def _moves_directory(compared: Compared) -> bool:
+    """Whether both versions give their settings, and other directories for local state."""
+    both = (compared.before, compared.after)
+    return all(map(_is_given, both)) and _value(both[0], "state.dir") != _value(both[1], "state.dir")
+
+
+def _is_given(side: Side) -> bool:
+    return side.declared.config is not None
+
+
+def _value(side: Side, name: str) -> str:
+    return (side.declared.config or {}).get(name) or DEFAULTS[name]

@@ -1,0 +1,111 @@
+"""The copies of a store's content: facts about those that a change leaves, and the words for what restores it."""
+
+from collections.abc import Mapping
+
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, fillers
+from kstreams_runbooks.decide.comparison.content import Content, contents
+from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, sides
+from kstreams_runbooks.decide.comparison.left_files import emptied, places_in_another_format
+from kstreams_runbooks.decide.comparison.setting_facts import REUSE, optimized
+from kstreams_runbooks.model.topology.change import Fact, Undeclared
+from kstreams_runbooks.model.topology.declaration import Declaration
+
+_KEEP = {
+    "moves": "keep the subtopologies in their order",
+    "state.dir": "move the directory on every instance while it is down, or keep state.dir",
+}
+_LEAVE_OUT = "leave that change out"
+_WRITE_ONCE = "switch logging on first and let every key be written once"
+
+
+class Copies:
+    """The place of each store's content in both versions, and the stores that begin empty."""
+
+    def __init__(self, compared: Compared) -> None:
+        self._compared = compared
+        self._old, self._new = contents(compared.before), contents(compared.after)
+        self._emptied = {one.store: one for one in emptied(compared)}
+        self._reformatted = places_in_another_format(compared)
+        settings = [side.declared.config or {} for side in (compared.before, compared.after)]
+        self._switched = REUSE in optimized(settings[0]) ^ optimized(settings[1])
+        self._tables = {
+            store
+            for side in (compared.before, compared.after)
+            for store, of in fillers(side).items()
+            if _is_table(side, store, of)
+        }
+
+    def facts(self, was: str, name: str, *, stays: bool) -> DeclaredFacts:
+        """Facts of a store, called `was` before and `name` now; what to declare if one is unknown."""
+        old, new = self._old.get(was), self._new.get(name)
+        left = self._emptied.get(name) if stays and was == name else None
+        facts: dict[str, Fact] = {
+            "only_copy_left": left is not None and (None if left.asks else True),
+            "files_deleted": self._compared.after.store_places.get(name) in self._reformatted,
+            "memory_alone": stays and _is_in(old, "memory") and _is_in(new, "memory"),
+            "copies": _copies(old),
+            "from_topic_now": stays and was == name and not _is_in(old, "input") and _is_in(new, "input"),
+            "from_topic_before": stays and was == name and _is_in(old, "input") and not _is_in(new, "input"),
+        }
+        if self._switched and name in self._tables:
+            # The optimization has a finding of its own.
+            facts |= {"from_topic_now": False, "from_topic_before": False}
+        asked = tuple(_undeclared(one, self._compared) for one in (left.asks if left else ()))
+        return facts, {"only_copy_left": asked}
+
+    def words(self, was: str, name: str) -> dict[str, str]:
+        """What restores the store, what that costs, and what would keep its content."""
+        old, new, left = self._old.get(was), self._new.get(name), self._emptied.get(name)
+        why = "" if left is None else left.why
+        return {
+            "restores": "" if new is None else _restores(new),
+            "left_why": why,
+            "instead": next((keep for begins, keep in _KEEP.items() if why.startswith(begins)), _LEAVE_OUT),
+            "write_once": _WRITE_ONCE,
+            "leaves": _left(old),
+            "topic_before": "" if old is None else old.topic,
+            "topic": "" if new is None else new.topic,
+        }
+
+
+def _is_table(side: Side, store: str, filled: Mapping[str, bool | None]) -> bool:
+    """Whether a store is a table, and not one that a program fills itself from its topic (addReadOnlyStateStore)."""
+    declared = side.declared.stores.get(store)
+    return any(filled.values()) and (declared is None or declared.source_table is not False)
+
+
+def _copies(old: Content | None) -> str:
+    """What a store that goes, or gets another name, leaves on the cluster."""
+    if old is None or not old.topic:
+        return "none"
+    return "input" if old.place == "input" else "changelog"
+
+
+def _left(old: Content | None) -> str:
+    said = {"none": "it has no changelog", "input": f"topic {old.topic if old else ''} that restored it stays"}
+    return said.get(_copies(old), "its changelog is left behind")
+
+
+def _is_in(content: Content | None, place: str) -> bool:
+    return content is not None and content.place == place
+
+
+def _restores(new: Content) -> str:
+    if new.place == "input":
+        return f"restores in full from topic {new.topic}"
+    if new.restores is False:
+        return "has no changelog and begins empty"
+    return "restores in full from its changelog" + (", if its logging is on" if new.restores is None else "")
+
+
+def _undeclared(field: str, compared: Compared) -> Undeclared:
+    """A field of a store or a suppression (`stores.a.b.logging`), with the sides that lack it."""
+    where, _, name = field.rpartition(".")
+    section, _, of = where.partition(".")
+    values = [_value(side.declared, section, of, name) for side in (compared.before, compared.after)]
+    return Undeclared(where, name, sides(*values), value=True)
+
+
+def _value(declared: Declaration, section: str, of: str, name: str) -> object:
+    held: Mapping[str, object] = getattr(declared, section)
+    return getattr(held.get(of), name, None)

@@ -1,0 +1,230 @@
+"""Whether a plan loses a store: it deletes, leaves or hands over files whose content no topic has.
+
+1. What the plan does to local state: it deletes directories, changes `state.dir`, or moves tasks to other instances.
+2. The place of the content of each store that runs (decide/comparison/content.py), and whether the log that restores
+   the store is whole (decide/reset/restoring.py).
+3. A store that only disks have is refused, and one that is not known is inconclusive, unless its loss is accepted: by
+   `loss_acceptable` of its declaration, or by a field of the form that names exactly these stores.
+
+A roll or a start that moves tasks, and deletes nothing, is not stopped by logging that is not declared: the library
+switches it on unless a program switches it off, and the question shows it as a danger. Without a question it stops.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from kstreams_runbooks.decide.change.described import Known, with_full_names
+from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.comparison.content import Content, contents
+from kstreams_runbooks.decide.plans.recreated import cleared_by
+from kstreams_runbooks.decide.plans.reset import RESET
+from kstreams_runbooks.decide.reset.restoring import global_fates, restored_fate
+from kstreams_runbooks.decide.topology.described import parsed
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.local_state import GLOBAL, LOSE_STATE, Directories
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.reset import Fate, RestoringLog
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.wording import first_of
+
+GIVEN_UP = "state-given-up"
+# The rule about a store that begins empty because of what a release changes.
+BY_CHANGE = "only-copy-given-up"
+_STATE_DIR = "state.dir"
+_MOST = 3
+_SOURCE = "Kafka Streams developer guide, State Stores, fault-tolerant state stores; docs/runbooks.md"
+_COPY = "copy the directories aside while the instances are down"
+_INSTEAD = "switch logging on first and let every key be written once"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What a plan does to files of stores: those in `directories`, none for all; `instead` is what does not lose them.
+
+    `deletes` is False if files stay where they are, and another instance may take the task over.
+    """
+
+    what: str
+    instead: str
+    directories: Directories = ()
+    deletes: bool = True
+
+    def takes(self, place: str) -> bool:
+        """Whether the files of a subtopology, or of the global stores, are among them."""
+        if place == GLOBAL or not self.directories:
+            return not self.directories or GLOBAL in self.directories
+        return any(name.rpartition("_")[0] == place for name in self.directories)
+
+
+@dataclass(frozen=True, slots=True)
+class AtStake:
+    """A store that a plan may leave without its content, why, and by what; `fate` is `unknown` if that is not known."""
+
+    store: str
+    fate: Fate
+    why: str
+    causes: tuple[Cause, ...]
+    declared: bool
+
+    @property
+    def stops(self) -> bool:
+        """Whether files are deleted or left for good, or the loss is certain."""
+        return self.fate != "unknown" or any(one.deletes for one in self.causes)
+
+
+def losing(plan: Plan) -> tuple[Cause, ...]:
+    """What a plan does to the files of stores; nothing if it rebuilds them, which a reset judges itself."""
+    return () if plan.runbook == RESET else tuple(dict.fromkeys(_losing(plan)))
+
+
+def restoring_topics(before: Collection[Described], known: Known) -> frozenset[str]:
+    """Full names of the topics that restore the stores of these versions, and of their global tables."""
+    sides = [_side(one, known) for one in before]
+    own = {_named(content, known).topic for side in sides for content in contents(side).values()}
+    return frozenset(own - {""}) | {topic for side in sides for topic in side.global_stores}
+
+
+def may_lose_state(
+    plan: Plan,
+    before: tuple[Described | Missing, ...],
+    known: Known,
+    logs: Mapping[str, RestoringLog] | Missing,
+    named: tuple[str, ...],
+    by: str,
+) -> Verdict:
+    """Refuse a plan that loses what only local disks have, unless that is declared, or `named` in the form by `by`.
+
+    `before` are the running versions, `logs` those that restore their stores and exist. BadInput if `named` has a store
+    that keeps its content. What is accepted is a finding for the approver.
+    """
+    causes = losing(plan)
+    stakes, unknown = list[AtStake](), list[str]()
+    for one in before:
+        if isinstance(one, Missing):
+            unknown += [] if named or not any(cause.deletes for cause in causes) else [_undescribed(plan, causes, one)]
+        else:
+            stakes += [found for found in _at_stake(_side(one, known), causes, known, logs) if found not in stakes]
+    if not any(isinstance(one, Missing) for one in before):
+        require_exact(named, {*given_up(plan.findings), *(one.store for one in stakes)})
+    refused, findings = list[str](), list[Finding]()
+    stops = [one for one in stakes if one.stops or known.application.automatic_approval]
+    every = ",".join(dict.fromkeys(one.store for one in stops if not one.declared))
+    for stake in stakes:
+        if stake.declared or stake.store in named:
+            findings.append(_given_up(stake, "" if stake.declared else by))
+        elif stake.fate != "unknown":
+            refused.append(_sentence(plan, stake, every))
+        elif stake in stops:
+            unknown.append(_sentence(plan, stake, every))
+        else:
+            findings.append(_question(stake))
+    if refused:
+        return Verdict(Outcome.REFUSE, tuple(refused), tuple(findings))
+    if unknown:
+        return Verdict(Outcome.INCONCLUSIVE, tuple(unknown), tuple(findings))
+    return Verdict(Outcome.PROCEED, ("no store begins empty that is not accepted",), tuple(findings))
+
+
+def given_up(findings: Collection[Finding]) -> tuple[str, ...]:
+    """The stores that a plan lets begin empty, by its findings."""
+    return tuple(dict.fromkeys(one.object for one in findings if one.id in {GIVEN_UP, BY_CHANGE}))
+
+
+def _losing(plan: Plan) -> Iterator[Cause]:
+    for stage in plan.stages:
+        if (cleared := cleared_by(stage)) is not None:
+            keep = "local_state=keep keeps the files" if plan.runbook == "stop_and_restart" else ""
+            yield Cause(f"{plan.runbook} deletes {cleared.what}", keep or _COPY, cleared.names)
+    before = {dict(one.settings).get(_STATE_DIR) for one in plan.facts.at_start}
+    for bounce in plan.bounces:
+        value = dict(bounce.settings).get(_STATE_DIR)
+        if {value} != before:
+            yield Cause(
+                f"{_STATE_DIR} becomes {value or 'that of the program'}", "move the directory on every instance"
+            )
+    several = len(plan.facts.instances) > 1
+    if several and plan.rolled and not plan.facts.static_membership:
+        roll = "use static membership, which keeps tasks within the session timeout"
+        yield Cause("tasks move to other instances while one is down (static_membership: false)", roll, deletes=False)
+    if several and plan.start is not None:
+        # The assignor keeps a task where its state is only if the task has a changelog.
+        yield Cause("a start of all instances assigns every task anew", "roll with static membership", deletes=False)
+
+
+def _at_stake(
+    side: Side, causes: tuple[Cause, ...], known: Known, logs: Mapping[str, RestoringLog] | Missing
+) -> Iterator[AtStake]:
+    for store, content in sorted(contents(side).items()):
+        own = tuple(one for one in causes if one.takes(side.store_places[store]))
+        deletes = any(one.deletes for one in own)
+        if not own or (not deletes and content.restores):
+            # A task that moves is restored as after any failure of an instance.
+            continue
+        full = _named(content, known)
+        log = logs if isinstance(logs, Missing) else logs.get(full.topic)
+        fate, why = restored_fate(full, side, log)
+        if fate in {"lost", "unknown", "partly"}:
+            yield AtStake(store, fate, why, own, _is_accepted(side, store))
+    own = tuple(one for one in causes if one.deletes and one.takes(GLOBAL))
+    if own and not isinstance(logs, Missing):
+        for found in global_fates(side, "state", logs):
+            if found.fate in {"lost", "unknown", "partly"}:
+                yield AtStake(found.store, found.fate, found.why, own, found.accepted)
+
+
+def _side(one: Described, known: Known) -> Side:
+    version = parsed(one)
+    return with_full_names(version, version, known).before
+
+
+def _named(content: Content, known: Known) -> Content:
+    """The content with the full name of its changelog."""
+    return content.at(known.application.application_id)
+
+
+def _is_accepted(side: Side, store: str) -> bool:
+    declared = side.declared.stores.get(store)
+    return declared is not None and declared.loss_acceptable
+
+
+def require_exact(named: tuple[str, ...], lost: Collection[str]) -> None:
+    """BadInput if the form names a store that keeps its content."""
+    if strange := [one for one in named if one not in lost]:
+        raise BadInput(
+            f"{LOSE_STATE}: store {strange[0]} keeps its content in this run (expected: the stores that begin empty: "
+            f"{first_of(sorted(lost), _MOST, ', ') or 'none'}); correct the field"
+        )
+
+
+def _undescribed(plan: Plan, causes: tuple[Cause, ...], one: Missing) -> str:
+    what = " and ".join(cause.what for cause in causes if cause.deletes)
+    return (
+        f"{what}, and which stores of {plan.application} only local disks have is not known: {one.missing}; trigger a "
+        f"new run with --param {LOSE_STATE}=STORE,STORE that names the stores that may begin empty"
+    )
+
+
+def _sentence(plan: Plan, stake: AtStake, every: str) -> str:
+    causes = [one for one in stake.causes if one.deletes] or list(stake.causes)
+    what = " and ".join(one.what for one in causes)
+    instead = " or ".join(dict.fromkeys(one.instead for one in causes))
+    return (
+        f"store {stake.store}: {stake.why}, and {what}: it would begin empty. Instead, {instead}; or {_INSTEAD}. To "
+        f"accept that, trigger {plan.runbook} again with --param {LOSE_STATE}={every}, or declare loss_acceptable"
+    )
+
+
+def _given_up(stake: AtStake, by: str) -> Finding:
+    what = " and ".join(one.what for one in stake.causes)
+    who = f"in the form by {by}" if by else "by its declaration (loss_acceptable)"
+    may = "may begin" if stake.fate == "unknown" else "begins"
+    message = f"store {stake.store} {may} empty: {stake.why}, and {what}; accepted {who}; no undo brings it back"
+    return Finding(GIVEN_UP, "danger", stake.store, message, _SOURCE)
+
+
+def _question(stake: AtStake) -> Finding:
+    what = " and ".join(one.what for one in stake.causes)
+    message = f"store {stake.store}: {stake.why}; {what}, and without a changelog the store begins empty there"
+    return Finding("state-copies-not-known", "danger", stake.store, message, _SOURCE)

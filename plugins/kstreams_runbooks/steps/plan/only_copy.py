@@ -1,0 +1,68 @@
+"""Demands at `plan` that no run loses a store that only local disks have, unless that is accepted."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kstreams_runbooks.decide.instances.running import running_releases
+from kstreams_runbooks.decide.instances.running_facts import with_facts
+from kstreams_runbooks.decide.plans.only_copy import given_up, losing, may_lose_state, restoring_topics
+from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings.reset import RestoringLog
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.steps.plan.releases import known_of, running
+from kstreams_runbooks.steps.run.form import given_lost
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.watch.restoring_logs import read_restoring_logs
+
+
+def with_losses(run: Run, made: Plan, reading: ApplicationReading, taken_by: str = "observe") -> Plan:
+    """The plan with the stores that begin empty because that is accepted, and a finding about each.
+
+    `reading` is that of its first side, `taken_by` the step that took those of the others. Refused or Inconclusive if a
+    store would begin empty, or may, and that is not accepted; BadInput if the form names another store.
+    """
+    named = given_lost(run.record.params)
+    for part in made.parts:
+        side, plan = run.on(part.application), made.of_application(part.application)
+        if side.declared.copies or not (named or losing(plan)):
+            continue
+        seen = side.observed(taken_by) if part.role else reading
+        before, known = _running(side, seen), known_of(side, seen)
+        described = [one for one in before if not isinstance(one, Missing)]
+        verdict = side.decide(
+            may_lose_state,
+            plan=plan,
+            before=before,
+            known=known,
+            logs=_logs(side, restoring_topics(described, known)),
+            named=named,
+            by=run.record.requested_by,
+        )
+        for finding in verdict.findings:
+            run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+        run.demand(verdict)
+        made = replace(made, findings=(*made.findings, *verdict.findings))
+    return replace(made, emptied=tuple(dict.fromkeys((*made.emptied, *given_up(made.findings)))))
+
+
+def _running(run: Run, reading: ApplicationReading) -> tuple[Described | Missing, ...]:
+    """Each running version; Missing if neither its instances nor its release describe it."""
+    found = run.running_facts(reading)
+    versions = [one for version in running_releases(reading) for one in with_facts(version, found)]
+    described = list[Described | Missing]()
+    for version in versions:
+        try:
+            described.append(running(run, version))
+        except RunbookError as error:
+            described.append(Missing(str(error)))
+    return tuple(described)
+
+
+def _logs(run: Run, topics: Iterable[str]) -> dict[str, RestoringLog] | Missing:
+    """The logs of these topics that exist; Missing if this login may not see one of them."""
+    with run.reader() as reader:
+        if hidden := reader.names().unseen(sorted(topics)):
+            return Missing("; ".join(hidden.values()))
+        return {one.topic: one for one in read_restoring_logs(reader, sorted(topics))}

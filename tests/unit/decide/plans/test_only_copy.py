@@ -1,0 +1,180 @@
+"""A plan that loses what only local disks have: refused, accepted by name, or inconclusive.
+
+Covers decide/plans/only_copy
+"""
+
+from dataclasses import replace
+
+import pytest
+from kstreams_runbooks.decide.plans.only_copy import given_up, losing, may_lose_state, restoring_topics
+from kstreams_runbooks.decide.plans.restart import restart_plan
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.local_state import TaskDirectories
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.reset import RestoringLog
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Described
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from world.samples import declared, reading
+from world.sides import BEFORE, known
+
+KNOWN = known(orders=4, orders_counts_changelog=4, orders_by_customer_repartition=4)
+LOG = "orders-counts-changelog"
+WHOLE = {LOG: RestoringLog(LOG, "compact", 0)}
+
+
+def version(**store: bool | str | int | None) -> Described:
+    """The running version, with these facts of its one store."""
+    one = BEFORE.declaration.stores["counts"]
+    return replace(BEFORE, declared=replace(BEFORE.declaration, stores={"counts": replace(one, **store)}))  # type: ignore[arg-type]
+
+
+def plan(*, at_once: bool = True, static: bool = True, clears: TaskDirectories | None = None) -> Plan:
+    """A restart of two instances that deletes these directories."""
+    made = restart_plan(reading(), declared(), None, {}, (), (), "code", at_once=at_once, restart=not at_once)
+    bounces = tuple(replace(one, deletes=clears) if clears else one for one in made.bounces)
+    return replace(made, stages=bounces, facts=replace(made.facts, static_membership=static))
+
+
+CLEARED, ELSEWHERE = TaskDirectories(("1_",), (LOG,)), TaskDirectories(("0_",))
+
+
+def judged(
+    made: Plan,
+    before: Described | Missing,
+    *named: str,
+    logs: dict[str, RestoringLog] | Missing = WHOLE,
+) -> Verdict:
+    return may_lose_state(made, (before,), KNOWN, logs, named, "ada")
+
+
+def test_a_deleted_directory_with_the_only_copy_is_refused() -> None:
+    """The store, why, what the run does, and what to do instead come first; the command accepts exactly that."""
+    verdict = judged(plan(clears=CLEARED), version(logging=False))
+    assert verdict.outcome is Outcome.REFUSE
+    [reason] = verdict.reasons
+    assert reason.startswith(
+        "store counts: it has no changelog: local disks alone have its content, and stop_and_restart"
+    )
+    assert "deletes task directories 1_*" in reason
+    assert "Instead, local_state=keep keeps the files; or switch logging on first" in reason
+    assert "--param lose_state=counts" in reason
+
+
+def test_its_name_in_the_form_accepts_it() -> None:
+    """The approval shows who did, and the plan binds the store."""
+    verdict = judged(plan(clears=CLEARED), version(logging=False), "counts")
+    assert verdict.outcome is Outcome.PROCEED
+    [finding] = verdict.findings
+    assert (finding.severity, finding.object) == ("danger", "counts")
+    assert "store counts begins empty" in finding.message
+    assert "accepted in the form by ada; no undo brings it back" in finding.message
+    assert given_up(verdict.findings) == ("counts",)
+    declared_so = judged(plan(clears=CLEARED), version(logging=False, loss_acceptable=True))
+    assert "accepted by its declaration" in declared_so.findings[0].message
+
+
+@pytest.mark.parametrize("store", [{"logging": True}, {"logging": False, "in_memory": True}])
+def test_the_form_may_not_name_a_store_that_keeps_its_content(store: dict[str, bool]) -> None:
+    """A wrong name is bad input, with those that would be right."""
+    with pytest.raises(BadInput, match=r"lose_state: store counts keeps its content .* begin empty: none"):
+        judged(plan(clears=CLEARED), version(**store), "counts")
+    with pytest.raises(BadInput, match=r"store totals keeps its content .* begin empty: counts"):
+        judged(plan(clears=CLEARED), version(logging=False), "counts", "totals")
+
+
+@pytest.mark.parametrize(
+    ("store", "logs"),
+    [
+        ({"logging": True}, WHOLE),
+        ({"logging": False, "in_memory": True}, WHOLE),
+        # The start of an expiring store's log moves on.
+        ({"logging": True, "kind": "window"}, {LOG: RestoringLog(LOG, "compact,delete", 9, 90_000_000)}),
+    ],
+)
+def test_what_a_topic_restores_is_not_lost(store: dict[str, bool], logs: dict[str, RestoringLog]) -> None:
+    """Nor is a store in memory, which each restart empties anyway."""
+    verdict = judged(plan(clears=CLEARED), version(**store), logs=logs)
+    assert (verdict.outcome, verdict.findings) == (Outcome.PROCEED, ())
+
+
+@pytest.mark.parametrize(
+    ("logs", "outcome", "why"),
+    [
+        ({}, Outcome.REFUSE, f"{LOG}, which would restore it, does not exist"),
+        ({LOG: RestoringLog(LOG, "compact", 7)}, Outcome.REFUSE, f"7 offsets of {LOG} are gone"),
+        (Missing("hidden"), Outcome.INCONCLUSIVE, "hidden"),
+    ],
+)
+def test_a_changelog_that_is_not_whole_is_no_copy(
+    logs: dict[str, RestoringLog] | Missing, outcome: Outcome, why: str
+) -> None:
+    """One decision for every runbook that clears state."""
+    verdict = judged(plan(clears=CLEARED), version(logging=True), logs=logs)
+    assert verdict.outcome is outcome
+    assert why in verdict.reasons[0]
+
+
+def test_undeclared_logging_stops_a_deletion_and_asks_for_the_field() -> None:
+    """A topic of that name may be left from before logging was switched off."""
+    verdict = judged(plan(clears=CLEARED), version(logging=None))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "declare stores.counts.logging" in verdict.reasons[0]
+    assert judged(plan(clears=CLEARED), version(logging=None), "counts").outcome is Outcome.PROCEED
+
+
+def test_directories_of_other_stores_touch_nothing() -> None:
+    """Nothing is asked of a store whose files stay."""
+    one = replace(plan(at_once=False, static=True), stages=plan(at_once=False, clears=ELSEWHERE).stages)
+    for logging in (None, False):
+        assert judged(one, version(logging=logging)).outcome is Outcome.PROCEED
+
+
+def test_a_roll_with_dynamic_membership_moves_tasks() -> None:
+    """A store without a changelog is lost at each move; static membership keeps the task, and topics restore others."""
+    rolled = plan(at_once=False, static=False)
+    assert judged(rolled, version(logging=False)).outcome is Outcome.REFUSE
+    assert "use static membership" in judged(rolled, version(logging=False)).reasons[0]
+    assert judged(rolled, version(logging=True), logs={}).outcome is Outcome.PROCEED
+    assert losing(plan(at_once=False, static=True)) == ()
+    alone = replace(rolled, facts=replace(rolled.facts, instances=rolled.facts.instances[:1]))
+    assert losing(alone) == ()
+
+
+def test_a_move_with_undeclared_logging_is_a_question_and_stops_without_one() -> None:
+    """The library switches logging on by default: an approver decides, an automatic approval does not."""
+    rolled = plan(at_once=False, static=False)
+    verdict = judged(rolled, version(logging=None))
+    assert verdict.outcome is Outcome.PROCEED
+    assert [one.id for one in verdict.findings] == ["state-copies-not-known"]
+    automatic = replace(KNOWN, application=replace(KNOWN.application, automatic_approval=True))
+    found = may_lose_state(rolled, (version(logging=None),), automatic, WHOLE, (), "ada")
+    assert found.outcome is Outcome.INCONCLUSIVE
+
+
+def test_another_state_dir_leaves_every_file() -> None:
+    """It is set by the run; the files stay where nothing reads them."""
+    made = plan(at_once=False)
+    moved = replace(made, stages=tuple(replace(one, settings=(("state.dir", "/b"),)) for one in made.bounces))
+    verdict = judged(moved, version(logging=False))
+    assert verdict.outcome is Outcome.REFUSE
+    assert "state.dir becomes /b" in verdict.reasons[0]
+    assert "move the directory on every instance" in verdict.reasons[0]
+    assert judged(moved, version(logging=True)).outcome is Outcome.PROCEED
+
+
+def test_a_version_without_a_description_stops_a_deletion() -> None:
+    """Which stores it has is not known; the form names those that may begin empty."""
+    unknown = Missing("no topology command")
+    verdict = judged(plan(clears=CLEARED), unknown)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "no topology command" in verdict.reasons[0]
+    assert judged(plan(clears=CLEARED), unknown, "counts").outcome is Outcome.PROCEED
+    assert judged(plan(at_once=False, static=False), unknown).outcome is Outcome.PROCEED
+
+
+def test_the_topics_that_restore_the_stores() -> None:
+    """By their full names, of the facts."""
+    assert restoring_topics([version(logging=True)], KNOWN) == {LOG}
+    assert restoring_topics([version(logging=False)], KNOWN) == frozenset()
+    assert Declaration(stores={"counts": DeclaredStore()}) != BEFORE.declaration

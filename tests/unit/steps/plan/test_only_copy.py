@@ -1,0 +1,94 @@
+"""Whether `plan` lets a store begin empty only if the form names it, and shows it from then on.
+
+What the cluster has of a log is read live (tests/long/test_only_copy.py).
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from kstreams_runbooks.decide.plans.restart import restart_plan
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.steps.plan import only_copy
+from kstreams_runbooks.steps.plan.only_copy import with_losses
+from kstreams_runbooks.steps.run.form import given_lost
+from kstreams_runbooks.steps.run.run import Run
+from world.samples import declared, reading
+from world.sides import BEFORE
+
+
+@pytest.fixture
+def clears() -> Plan:
+    """A stop and restart that deletes all local state."""
+    made = restart_plan(reading(), declared(), None, {}, (), (), "code", at_once=True)
+    return replace(made, stages=(replace(made.bounces[0], clear_state=True),))
+
+
+def asked(run: Run, **params: Any) -> Run:
+    """The run with these fields of its form."""
+    made = replace(run, record=replace(run.record, params=params))
+    vars(made).update(declared=declared(), kafka={"bootstrap.servers": "127.0.0.1:1"})
+    return made
+
+
+def runs(monkeypatch: pytest.MonkeyPatch, version: Described | Missing) -> None:
+    """What the instances run, and a cluster without a log of it."""
+    monkeypatch.setattr(only_copy, "_running", lambda *_: (version,))
+    monkeypatch.setattr(only_copy, "_logs", lambda *_: {})
+
+
+def unlogged() -> Described:
+    store = replace(BEFORE.declaration.stores["counts"], logging=False)
+    return replace(BEFORE, declared=replace(BEFORE.declaration, stores={"counts": store}))
+
+
+def test_the_only_copy_is_kept_unless_the_form_names_its_store(
+    run: Run, clears: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plan binds the store: approval, undo cards and outcome read it there, and its digest is another one."""
+    runs(monkeypatch, unlogged())
+    with pytest.raises(Refused, match=r"store counts: it has no changelog.*--param lose_state=counts"):
+        with_losses(asked(run), clears, reading())
+    made = with_losses(asked(run, lose_state="counts"), clears, reading())
+    assert made.emptied == ("counts",)
+    assert [(one.id, one.severity) for one in made.findings[-1:]] == [("state-given-up", "danger")]
+    assert made.digest != clears.digest
+    with pytest.raises(BadInput, match="lose_state: store totals keeps its content"):
+        with_losses(asked(run, lose_state=["counts", "totals"]), clears, reading())
+
+
+def test_a_name_is_judged_also_if_the_run_touches_no_file(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A field that means nothing is not passed over."""
+    runs(monkeypatch, unlogged())
+    rolls = restart_plan(reading(), declared(), None, {}, (), (), "code", at_once=False, restart=True)
+    assert with_losses(asked(run), rolls, reading()) == rolls
+    with pytest.raises(BadInput, match="store counts keeps its content in this run"):
+        with_losses(asked(run, lose_state="counts"), rolls, reading())
+
+
+def test_a_version_that_nothing_describes_stops_the_run(
+    run: Run, clears: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which stores only disks have is not known."""
+    runs(monkeypatch, Missing("no topology command"))
+    with pytest.raises(Inconclusive, match="is not known: no topology command"):
+        with_losses(asked(run), clears, reading())
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [(None, ()), ("", ()), ("a, b,a", ("a", "b")), (["a", " b "], ("a", "b")), ([], ())],
+)
+def test_the_stores_of_the_form(given: Any, names: tuple[str, ...]) -> None:
+    """Names, each once."""
+    assert given_lost({"lose_state": given}) == names
+
+
+@pytest.mark.parametrize("given", [1, {"a": 1}, [1], True])
+def test_anything_but_names_is_bad_input(given: Any) -> None:
+    """With what was given."""
+    with pytest.raises(BadInput, match=r"lose_state: .* is not a list of stores"):
+        given_lost({"lose_state": given})
