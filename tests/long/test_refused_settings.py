@@ -8,7 +8,7 @@ import yaml
 from lab.afresh import afresh
 from lab.application import TO_RELEASE, Deployed
 from lab.stack import Stack
-from world.endings import DRY_RUN, INCONCLUSIVE, NOTHING_CHANGED, begun_other, ended
+from world.endings import DRY_RUN, NOTHING_CHANGED, begun_other, ended
 from world.given import declared_as
 from world.runs import log_of
 
@@ -33,6 +33,7 @@ def exact(stack: Stack) -> Iterator[Stack]:
     ("dag", "params", "words"),
     [
         ("rolling_bounce", {"settings": _LONG}, "3.4.1 refuses commit.interval.ms=30000 with producer.transaction"),
+        ("rolling_bounce", {"settings": {_INTERVAL: 30_000}}, "producer.transaction.timeout.ms=10000 (the default)"),
         ("rolling_bounce", {"settings": {"num.stream.threads": "two"}}, "3.4.1 refuses num.stream.threads=two"),
         ("stop_and_restart", {"settings": {"producer.acks": "1"}}, "3.4.1 refuses producer.acks=1 with processing."),
         ("stop_and_restart", {"settings": _LONG}, "3.4.1 refuses commit.interval.ms=30000 with producer.transaction"),
@@ -45,13 +46,6 @@ def test_nothing_is_stopped_for_settings_that_the_library_refuses(
     trial = begun_other(exact, dag, **params)
     ended(trial, state="failed", outcome=NOTHING_CHANGED, restarted=())
     assert words in log_of(exact, trial.run_id, "plan")
-
-
-def test_nothing_is_stopped_if_it_hangs_on_a_setting_of_the_program(exact: Stack) -> None:
-    """Its topology command prints no settings: the program may set the timeout."""
-    trial = begun_other(exact, "rolling_bounce", settings={_INTERVAL: 30_000})
-    ended(trial, state="failed", outcome=INCONCLUSIVE, restarted=())
-    assert "whether release 3.4.1 can start is not known" in log_of(exact, trial.run_id, "plan")
 
 
 def test_settings_that_the_library_takes_are_planned(exact: Stack) -> None:

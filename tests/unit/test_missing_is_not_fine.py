@@ -159,6 +159,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "observe/kafka/cluster.py::ClusterReader.settings",
         "observe/kafka/ends.py::held_of",
         "steps/plan/releases.py::known_of",
+        "steps/plan/startable.py::_lowest",
     ),
     "the finding is a warning for the approver: an undo, a reset and a stop keep their own decision about it": (
         "decide/plans/local_state.py::cleared_state",

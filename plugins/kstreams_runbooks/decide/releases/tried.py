@@ -80,7 +80,7 @@ def takes_settings(
                 "(docs/facts.md)"
             )
             return Verdict(Outcome.INCONCLUSIVE, (reason,), tuple(findings))
-        shown = (*(_finding(application, one) for one in members), *_open(application, start))
+        shown = (*(_finding(application, one) for one in members), *_open(application, start, rules))
         findings += [one for one in shown if one not in findings]
     return Verdict(Outcome.PROCEED, ("no library refuses the settings that are known",), tuple(findings))
 
@@ -88,7 +88,8 @@ def takes_settings(
 def _refusals(start: PlannedStart, rules: UpgradePathRules, catalogue: SettingCatalogue) -> Iterator[SettingFinding]:
     found: list[SettingFinding] = []
     config = dict(start.config)
-    if Release.known(start.library) and (library := Release.parse(start.library)) in rules.releases:
+    if _is_known(start, rules):
+        library = Release.parse(start.library)
         tried = start.refused is not None
         if start.whole:
             found = [
@@ -117,8 +118,14 @@ def _members(start: PlannedStart, broker: str) -> Iterator[SettingFinding]:
         yield from static_streams_members(dict(start.config), Release.parse(start.library), lowest)
 
 
-def _open(application: str, start: PlannedStart) -> Iterator[Finding]:
-    if start.untried:
+def _is_known(start: PlannedStart, rules: UpgradePathRules) -> bool:
+    return Release.known(start.library) and Release.parse(start.library) in rules.releases
+
+
+def _open(application: str, start: PlannedStart, rules: UpgradePathRules) -> Iterator[Finding]:
+    # Rows of a known release have judged all settings; a library that was asked for some of them is not done.
+    judged = _is_known(start, rules) and start.whole and start.refused is None
+    if start.untried and not judged:
         message = (
             f"whether the library of {start.release} takes all settings was not tried: {start.untried}; the settings "
             "that are known were judged by the rows of its release, and a start shows the rest"

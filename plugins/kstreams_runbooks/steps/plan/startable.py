@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from functools import partial
 
-from kstreams_runbooks.decide.instances.running_facts import of_a_release
 from kstreams_runbooks.decide.releases.settings import rows_about
 from kstreams_runbooks.decide.releases.tried import REFUSED, PlannedStart, takes_settings
 from kstreams_runbooks.errors import BadInput, RunbookError
@@ -124,8 +123,7 @@ def _own_settings(
         shown = side.running_facts(reading).get(one.instance)
         if isinstance(shown, FactsReading) and shown.read.config is not None:
             by_runbook = dict(one.settings)
-            config = of_a_release(shown.read).config or {}
-            return {name: value for name, value in config.items() if name not in by_runbook}, True
+            return {name: value for name, value in shown.read.config.items() if name not in by_runbook}, True
     try:
         declared = release_declaration(side.declared.name, target.release, library)
     except BadInput:

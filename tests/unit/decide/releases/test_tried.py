@@ -106,6 +106,15 @@ def test_a_refusal_that_hangs_on_a_default_is_not_known() -> None:
     assert judged(with_settings(interval, start=replace(part, whole=True))).outcome is Outcome.REFUSE
 
 
+def test_rows_of_a_known_release_are_enough_if_all_settings_are_known() -> None:
+    """A library that was asked for some of them alone is named all the same."""
+    declared = replace(WHOLE, refused=None, untried="its topology command prints no refusals of the library")
+    assert judged(declared).findings == ()
+    assert [one.id for one in judged(replace(declared, library="9.9.9")).findings] == ["settings-not-tried"]
+    [found] = judged(replace(WHOLE, untried="its topology command takes no settings of a runbook")).findings
+    assert found.id == "settings-not-tried"
+
+
 def test_a_setting_from_a_config_provider_is_named() -> None:
     """It was not tried."""
     [found] = judged(replace(WHOLE, unread=("state.dir",))).findings

@@ -80,9 +80,7 @@ public final class FactsCommand {
         String file = options.get("--properties");
         Properties properties = file == null ? null : properties(file);
         Method method = method(factory.substring(0, colons), factory.substring(colons + 2));
-        Object topology = built(method, properties, seconds(options.getOrDefault("--timeout-s", "60")));
-        Library.of(topology);
-        return TopologyFacts.yaml(topology, properties);
+        return facts(method, properties, seconds(options.getOrDefault("--timeout-s", "60")));
     }
 
     private static long seconds(String text) throws NotRead {
@@ -124,12 +122,15 @@ public final class FactsCommand {
                 + " without parameters or with one for Properties; write one that returns the Topology");
     }
 
-    private static Object built(Method method, Properties properties, long seconds) throws NotRead {
+    /** Both parts run classes of the program, which may wait for something: the method, and what is a default. */
+    private static String facts(Method method, Properties properties, long seconds) throws NotRead {
         String name = method.getDeclaringClass().getName() + "::" + method.getName();
-        FutureTask<Object> building = new FutureTask<>(() -> {
+        FutureTask<String> building = new FutureTask<>(() -> {
             method.setAccessible(true);
             Properties given = properties == null ? new Properties() : properties;
-            return method.getParameterCount() == 0 ? method.invoke(null) : method.invoke(null, given);
+            Object topology = method.getParameterCount() == 0 ? method.invoke(null) : method.invoke(null, given);
+            Library.of(topology);
+            return TopologyFacts.yaml(topology, properties);
         });
         Thread builder = new Thread(building, "topology-facts-factory");
         builder.setDaemon(true);
@@ -141,6 +142,9 @@ public final class FactsCommand {
             throw new NotRead(name + " has not returned after " + seconds
                     + " s, so it may connect to something; give a method that only builds the Topology");
         } catch (ExecutionException failed) {
+            if (failed.getCause() instanceof NotRead) {
+                throw (NotRead) failed.getCause();
+            }
             Throwable cause = failed.getCause() instanceof InvocationTargetException
                     ? failed.getCause().getCause()
                     : failed.getCause();
