@@ -54,6 +54,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "observe/kafka/offsets.py::read_ends",
         "observe/kafka/topic_users.py::_users",
         "steps/plan/fitting.py::require_topics",
+        "steps/plan/only_copy.py::with_losses",
         "watch/emptying.py::read_emptying",
         "watch/hold.py::_roles",
         "watch/reset_outputs.py::read_outputs",
@@ -159,6 +160,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "observe/kafka/cluster.py::ClusterReader.settings",
         "observe/kafka/ends.py::held_of",
         "steps/plan/releases.py::known_of",
+        "steps/plan/startable.py::_lowest",
     ),
     "the finding is a warning for the approver: an undo, a reset and a stop keep their own decision about it": (
         "decide/plans/local_state.py::cleared_state",
