@@ -41,7 +41,7 @@ def test_what_does_not_heal_is_tried_once_and_noted(fresh: Stack, login: str) ->
             fresh.api().call("POST", "/connections", named)
         run_id, sentence = refused(fresh, INCONCLUSIVE if login == "refused" else NOTHING_CHANGED)
     said = {
-        "absent": "Airflow connection kafka_absent: not found; create it",
+        "absent": "Airflow connection kafka_absent: not found",
         "refused": "the port speaks PLAINTEXT, but security.protocol is SSL",
     }[login]
     assert said in sentence

@@ -54,6 +54,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "observe/kafka/offsets.py::read_ends",
         "observe/kafka/topic_users.py::_users",
         "steps/plan/fitting.py::require_topics",
+        "steps/plan/only_copy.py::with_losses",
         "watch/emptying.py::read_emptying",
         "watch/hold.py::_roles",
         "watch/reset_outputs.py::read_outputs",

@@ -95,7 +95,8 @@ def _compared(
     if demanding and not at_once:
         return Verdict(Outcome.REFUSE, (_refusal(before, after, change, demanding),), findings)
     if change.plan.verdict is Outcome.INCONCLUSIVE:
-        return Verdict(Outcome.INCONCLUSIVE, (_open(before, after, change, at_once=at_once),), findings)
+        same = old.topology == new.topology
+        return Verdict(Outcome.INCONCLUSIVE, (_open(before, after, change, at_once=at_once, same=same),), findings)
     return Verdict(Outcome.PROCEED, (), findings)
 
 
@@ -158,11 +159,11 @@ def _loses(lost: list[ChangeFinding]) -> str:
     )
 
 
-def _open(before: Described, after: Described, change: ChangeReading, *, at_once: bool) -> str:
-    """Undeclared facts that would decide it."""
+def _open(before: Described, after: Described, change: ChangeReading, *, at_once: bool, same: bool) -> str:
+    """Undeclared facts that would decide it; `same`: both have one topology."""
     again = again_with("this runbook", change.enough)
     bare = " and ".join(_named(one) for one in (before, after) if one.is_bare)
-    if bare and before.text == after.text:
+    if bare and same:
         return (
             f"nothing but the description is known of {bare}: the descriptions are the same, and have no windows, "
             "formats, keys or aggregates; let the topology command and the instances show topology facts "

@@ -64,6 +64,12 @@ def test_with_nothing_declared_the_same_description_is_not_enough(*, at_once: bo
     )
 
 
+def test_an_equal_topology_in_another_text_is_the_same() -> None:
+    """An instance and its topology command print the subtopologies with other spaces."""
+    spaced = replace(described(COUNTS, NEW), text=COUNTS.replace("\n", "  \n"))
+    assert verdict(spaced, described()).text.startswith("nothing but the description is known of release 3.4.1 and")
+
+
 def test_a_person_may_accept_what_no_description_shows() -> None:
     """The approver reads the danger with the reason; a change that was seen is never accepted unseen."""
     found = verdict(described(COUNTS, NEW), described(), accepted="same jar, rebuilt for a CVE")
