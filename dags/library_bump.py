@@ -51,10 +51,22 @@ from kstreams_runbooks.steps.instances.restart import (
 )
 from kstreams_runbooks.steps.plan.looking import check, observe, prove_every_member, verify
 from kstreams_runbooks.steps.plan.plan import library_bump, planned
-from kstreams_runbooks.steps.run.fields import lost_state, named_unchanged, target_release
+from kstreams_runbooks.steps.run.fields import (
+    late_loss,
+    lost_state,
+    named_unchanged,
+    target_release,
+    without_topology,
+)
 from kstreams_runbooks.steps.run.form import runbook
 
-_FORM = {"target": target_release(), **named_unchanged(), **lost_state()}
+_FORM = {
+    "target": target_release(),
+    **named_unchanged(),
+    **without_topology(),
+    **lost_state(),
+    **late_loss(),
+}
 
 with runbook("library_bump", doc=__doc__, params=_FORM, tags=("version",)):
     (

@@ -34,10 +34,18 @@ from kstreams_runbooks.steps.run.fields import (
     undone_flush,
     undone_local_state,
     unknown_cards,
+    without_topology,
 )
 from kstreams_runbooks.steps.run.form import runbook
 
-_FORM = {**run_to_undo(), **undone_local_state(), **undone_flush(), **unknown_cards(), **lost_state()}
+_FORM = {
+    **run_to_undo(),
+    **undone_local_state(),
+    **undone_flush(),
+    **unknown_cards(),
+    **without_topology(),
+    **lost_state(),
+}
 
 with runbook("undo", doc=__doc__, params=_FORM, tags=("undo",)):
     read_cards() >> plan_undo() >> approve("approve_undo") >> undo() >> conclude()

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import sys
 from typing import Any, NoReturn
 
@@ -177,6 +178,8 @@ def _print(document: dict[str, Any]) -> None:
 def main() -> NoReturn:
     """Entry point: one sentence and an exit code for each of the package's own errors."""
     gc.set_threshold(_OBJECTS_PER_SEARCH)
+    # As `airflow connections` does: connections that were added with it are found, not those of the environment alone.
+    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
     try:
         load_demo_environment()
         cli(standalone_mode=True)

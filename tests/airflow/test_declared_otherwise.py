@@ -1,5 +1,6 @@
 """The library bump of an application whose fleet entry says something else: real runs, real refusals."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,33 @@ def test_an_instance_that_cannot_be_read_is_inconclusive(fresh: Stack) -> None:
         run_id, sentence = refused(fresh, INCONCLUSIVE)
     assert "orders-2: jolokia: connection refused; no process listens there (http://127.0.0.1:9/jolokia)" in sentence
     assert "Traceback" not in log_of(fresh, run_id, "check")
+
+
+@pytest.mark.parametrize("login", ["absent", "refused"])
+def test_what_does_not_heal_is_tried_once_and_noted(fresh: Stack, login: str) -> None:
+    """A connection that is missing, and one whose protocol the broker refuses: one try, and the note has the cause."""
+    with declared_as(fresh, cluster=_cluster(fresh, f"kafka_{login}")):
+        if login == "refused":
+            settings = {"bootstrap.servers": fresh.lab.bootstrap, "security.protocol": "SSL"}
+            named = {"connection_id": "kafka_refused", "conn_type": "kafka", "extra": json.dumps(settings)}
+            fresh.api().call("POST", "/connections", named)
+        run_id, sentence = refused(fresh, INCONCLUSIVE if login == "refused" else NOTHING_CHANGED)
+    said = {
+        "absent": "Airflow connection kafka_absent: not found; create it",
+        "refused": "the port speaks PLAINTEXT, but security.protocol is SSL",
+    }[login]
+    assert said in sentence
+    assert said in str(fresh.api().run(DAG, run_id)["note"]).replace("`", "")
+    assert fresh.api().tasks(DAG, run_id)["observe"]["try_number"] == 1
+    assert "reads again" not in log_of(fresh, run_id, "observe")
+
+
+def _cluster(stack: Stack, connection: str) -> str:
+    """A cluster entry with this connection."""
+    clusters = stack.lab.config / "clusters"
+    entry = yaml.safe_load(Path(clusters / "demo.yaml").read_text(encoding="utf-8")) | {"connection": connection}
+    (clusters / "other.yaml").write_text(yaml.safe_dump(entry), encoding="utf-8")
+    return "other"
 
 
 @pytest.mark.long

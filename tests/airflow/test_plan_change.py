@@ -11,7 +11,7 @@ from lab.airflow import APPROVER, REQUESTER
 from lab.application import FROM_RELEASE, TO_RELEASE, described
 from lab.stack import Stack
 from lab.supervise import until
-from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun, begun_other, ended
+from world.endings import COMPLETED, DRY_RUN, INCONCLUSIVE, NOTHING_CHANGED, begun, begun_other, ended
 from world.given import declared_as
 from world.runs import evidence, log_of, question
 
@@ -137,15 +137,16 @@ def test_a_bump_to_a_release_that_changes_more_is_refused(fresh: Stack) -> None:
 
 
 @pytest.mark.long
-def test_a_bump_of_what_nobody_declares_says_that_only_descriptions_were_compared(fresh: Stack) -> None:
-    """It goes on: the two are the same."""
+def test_a_bump_of_what_nobody_declares_is_inconclusive_although_the_descriptions_are_the_same(fresh: Stack) -> None:
+    """They have no windows and no formats; a person may go on without."""
     with declarations(fresh) as folder:
         shutil.rmtree(folder)
-        trial = begun(fresh, dry_run=True)
+        document = ended(begun(fresh, dry_run=True), state="failed", outcome=INCONCLUSIVE)
+        trial = begun(fresh, dry_run=True, without_topology="the same jar on another library")
         ended(trial, state="success", outcome=DRY_RUN)
-    assert "info nothing-declared on orders: nothing declared for release 3.4.1 and release 4.3.1" in log_of(
-        fresh, trial.run_id, "plan"
-    )
+    said = "nothing but the description is known of release 3.4.1 and release 4.3.1: the descriptions are the same"
+    assert said in document["run"]["outcome_sentence"]
+    assert f"danger topology-not-compared on orders: NOT COMPARED: {said}" in log_of(fresh, trial.run_id, "plan")
 
 
 @contextmanager

@@ -162,13 +162,18 @@ def test_a_word_that_is_no_field_is_one_sentence(shown: Stack) -> None:
     )
 
 
-def test_a_bump_goes_on_with_what_was_read(shown: Stack) -> None:
-    """No file declares anything: both programs are compared as far as code shows them, and the approver reads that."""
+def test_a_bump_goes_on_with_what_was_read_and_what_a_person_names(shown: Stack) -> None:
+    """No file declares anything: both programs are compared as far as code shows them; GO ON has the fields for it."""
     settings_of(shown, TO_RELEASE)
     trial = begun(shown, dry_run=True)
+    ended(trial, state="failed", outcome=INCONCLUSIVE)
+    again = f"--param target={TO_RELEASE} --param unchanged=key,value_serde,aggregate"
+    assert f"kstreams-runbooks trigger library_bump --application orders {again}" in log_of(
+        shown, trial.run_id, "conclude"
+    )
+    trial = begun(shown, dry_run=True, unchanged="key,value_serde,aggregate")
     ended(trial, state="success", outcome=DRY_RUN)
-    said = "info nothing-declared on orders: nothing declared for release 3.4.1 and release 4.3.1: only what was read"
-    assert said in log_of(shown, trial.run_id, "plan")
+    assert "named-unchanged" in log_of(shown, trial.run_id, "plan")
 
 
 def test_a_bump_that_takes_a_changelog_away_is_refused(shown: Stack) -> None:

@@ -13,6 +13,7 @@ from kstreams_runbooks.decide.runbooks import runbook
 from lab.airflow import APPROVER
 from lab.stack import Stack
 from world.endings import NOTHING_CHANGED, begun, begun_other, ended, held_by
+from world.flushing import ACCEPTED
 from world.given import declared_as
 from world.runs import DAG, evidence, log_of, question, reached, states, told
 
@@ -62,7 +63,7 @@ def test_a_wait_ends_before_the_limit_of_its_run_and_conclude_reports_it(fresh: 
     """The trigger gives up ten minutes before Airflow would end the run; nothing is skipped."""
     with declared_as(fresh, limits={"gate_interval_s": 1, "drain_ceiling_s": 86_400}):
         fresh.start_traffic()
-        trial = begun_other(fresh, "certify_drain", inputs_paused="nobody has")
+        trial = begun_other(fresh, "certify_drain", inputs_paused="nobody has", **ACCEPTED)
         reached(fresh, trial.run_id, "observe", "success")
         started(fresh, trial.run_id, runbook("certify_drain").longest_h - (600 + 45) / 3600)
         document = ended(trial, state="failed", outcome=NOTHING_CHANGED)

@@ -24,6 +24,7 @@ from lab.airflow import APPROVER
 from lab.application import WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 from lab.follow import follow
 from lab.stack import Stack
+from world.flushing import SWAP
 from world.runs import trigger_other
 
 from benchmarks.bump import on_a_stack, spread
@@ -34,7 +35,7 @@ AIM = 1.2
 _DAG = "control_topic_flush"
 _GROUP = "orders"
 _EMPTY = {topic: f"by-hand-{topic}" for topic in kafka.INPUTS}
-_PARAMS = {"release": WITHOUT_REPARTITION, "switch": "swap", "without_key_check": True}
+_PARAMS = {"release": WITHOUT_REPARTITION, **SWAP}
 _WARM_UP_S = 10
 _SETTLE_S = 10
 _LOOK_EVERY_S = 5

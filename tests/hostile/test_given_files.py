@@ -1,7 +1,6 @@
 """Files given to a command and text of any kind: bad input in time, and no error but our own."""
 
 import contextlib
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe.login.command_config import read_command_config
 from kstreams_runbooks.properties import dump, parse
 from kstreams_runbooks.terminal.change.inputs import SideFiles, read_side, read_topology
+from world.called import counted_calls
 from world.hostile_files import CASES, make
 
 _GOOD = "Topologies:\n Sub-topology: 0\n  Source: s (topics: [a])\n   --> none\n"
@@ -54,11 +54,10 @@ _ANY = st.one_of(st.text(), st.lists(_WORDS, max_size=40).map("".join), st.lists
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_bad_topology_is_bad_input(tmp_path: Path, case: str) -> None:
-    """With the file's name, in time."""
-    file, began = make(case, tmp_path / "topology.txt"), time.process_time()
+    """With the file's name."""
+    file = make(case, tmp_path / "topology.txt")
     with pytest.raises(BadInput) as refused:
         read_topology(file)
-    assert time.process_time() - began < 2
     assert str(refused.value).startswith(f"{file}: ")
     assert str(refused.value).isprintable()
 
@@ -69,13 +68,11 @@ def test_settings_that_are_no_file(tmp_path: Path, case: str) -> None:
     made = make(case, tmp_path / "deployment.properties")
     topology = tmp_path / "topology.txt"
     topology.write_text(_GOOD, encoding="utf-8")
-    began = time.process_time()
     with pytest.raises(BadInput, match=r"deployment\.properties: "):
         read_side(SideFiles(topology, config=made))
     with pytest.raises(BadInput, match=r"--command-config \S+deployment\.properties: "):
         read_command_config(made)
     assert isinstance(read_declared(tmp_path, frozenset()).release, Missing)
-    assert time.process_time() - began < 2
 
 
 def test_characters_beyond_the_basic_plane() -> None:
@@ -100,8 +97,7 @@ def test_any_text_is_read_or_is_bad_input(text: str) -> None:
     ["Source: a" + " (topics: " * 100_000, "Source:" + " " * 900_000 + "x", "Sink: " + " (topic: " * 100_000 + ")"],
 )
 def test_a_line_of_a_megabyte(line: str) -> None:
-    """Read or refused in time."""
-    began = time.process_time()
-    with pytest.raises(BadInput):
+    """Refused, and read and the work grows with its length alone."""
+    with counted_calls() as calls, pytest.raises(BadInput):
         parse_topology(f"Topologies:\n Sub-topology: 0\n{line}\n")
-    assert time.process_time() - began < 2
+    assert calls.number < len(line)

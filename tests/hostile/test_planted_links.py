@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -139,10 +138,8 @@ def test_notifications_are_appended_to_a_file_alone(planted: str, tmp_path: Path
         path.mkdir()
     else:
         path.symlink_to(victim if planted == "a link" else tmp_path / "elsewhere" / "made")
-    began = time.monotonic()
     with pytest.raises(OSError, match=r"."):
         FileNotifier(str(path)).notify({"notification": {"a": 1}})  # type: ignore[typeddict-unknown-key]
-    assert time.monotonic() - began < 1
     assert victim.read_text() == VICTIM
     assert not (tmp_path / "elsewhere" / "made").exists()
 
@@ -158,10 +155,8 @@ def test_the_ledgers_lock_is_a_file_or_one_sentence(planted: str, tmp_path: Path
         lock.mkdir()
     else:
         lock.symlink_to(victim)
-    began = time.monotonic()
     with pytest.raises(Unreachable, match=r"ledger.db.lock: cannot be taken \(.+\); look at that file"):
         Ledger.open(f"sqlite:///{ledger}")
-    assert time.monotonic() - began < 2
     assert victim.read_text() == VICTIM
 
 
@@ -253,10 +248,8 @@ def test_an_odd_lock_is_refused(planted: str, state: Path, victim: Path) -> None
     else:
         lock.touch(mode=0)
     before = everything(state)
-    began = time.monotonic()
     with pytest.raises(WriteRefused, match=r"\.lock .*not cleared"):
         clear(state, "orders")
-    assert time.monotonic() - began < 1
     assert everything(state) == before
     assert victim.read_text() == VICTIM
 

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ from kstreams_runbooks.observe import ClusterReader
 from lab.certificates import KEY_PASSWORD
 from lab.logins import Login
 from lab.secured import Secured
-
-LIMIT_S = 3
 
 Settings = dict[str, Any]
 
@@ -143,10 +140,8 @@ def test_each_cause_is_its_own_sentence(
 ) -> None:
     make, code, said = CASES[name]
     settings = make(secured, login)
-    began = time.monotonic()
     with pytest.raises(RunbookError) as told, ClusterReader(settings):
         pass
-    assert time.monotonic() - began < LIMIT_S
     assert said in str(told.value)
     assert "\n" not in str(told.value)
     assert told.value.exit_code == code

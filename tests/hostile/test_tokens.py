@@ -4,7 +4,6 @@ The broker accepts unsecured tokens on one listener: what is proven is that each
 its rights, not what a broker checks of one.
 """
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +15,6 @@ from lab.fake_tokens import FakeTokenEndpoint, fake_token_endpoint
 from lab.logins import GROUP, TOPIC, Login
 from lab.secured import Secured
 
-LIMIT_S = 3
 NAME = "token-client"
 
 
@@ -56,10 +54,8 @@ def test_both_clients_log_in_by_token_and_have_the_rights_of_its_subject(
 
 
 def refused(config: dict[str, Any]) -> str:
-    began = time.monotonic()
     with pytest.raises(RunbookError) as error, ClusterReader(config):
         pass
-    assert time.monotonic() - began < LIMIT_S
     assert error.value.exit_code == 4
     said = str(error.value)
     assert "\n" not in said

@@ -111,7 +111,7 @@ def test_each_cause_is_one_sentence_without_the_password(
         "HTTP 401 (expected 200); the login of the Airflow connection watched is not accepted; correct it",
         "no TLS connection: its certificate is not accepted",
         "its CA file /nowhere/ca.pem cannot be used (No such file or directory)",
-        "its login is not known: Airflow connection watched: not found; create it, or correct the address in the fleet",
+        "its login is not known: Airflow connection watched: not found in the environment (AIRFLOW_CONN_",
     )
     for said, words in zip(cases, expected, strict=True):
         for one in said:

@@ -157,13 +157,12 @@ def nobody() -> Iterator[None]:
 
 
 def test_a_socket_that_is_not_allowed_and_an_engine_that_is_away(engine: OwnEngine) -> None:
-    """Each within seconds."""
+    """Each in one sentence; an engine that is silent, after a stated limit."""
     created(engine)
     made = settings(engine)
     groups = os.getgroups()
     os.setgroups([])
     engine.folder.chmod(0o755)
-    began = time.monotonic()
     try:
         with (
             nobody(),
@@ -181,7 +180,6 @@ def test_a_socket_that_is_not_allowed_and_an_engine_that_is_away(engine: OwnEngi
             deployer(made).instances()
     finally:
         os.kill(_pid(engine), 18)
-    assert time.monotonic() - began < 20
     engine.stop()
     try:
         with pytest.raises(

@@ -1,5 +1,6 @@
 """Reading a real Kafka Streams application through everything at once."""
 
+import socket
 import time
 from collections.abc import Iterator
 
@@ -79,12 +80,23 @@ def test_partitions_come_from_topology_and_cluster(orders: Orders, reader: Clust
     assert len(reading.partitions) == sum(counts[topic] for topic in read_topics)
 
 
-def test_reading_takes_well_under_a_second(orders: Orders, reader: ClusterReader) -> None:
-    """A gate reads every few seconds."""
+def test_a_second_reading_connects_to_no_broker(
+    orders: Orders, kafka: Kafka, reader: ClusterReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gate reads every few seconds: it keeps its connections, and asks the agents alone by new ones."""
     read(orders, reader)
-    began = time.monotonic()
+    connect, connected = socket.socket.connect_ex, list[str]()
+
+    def counted(own: socket.socket, address: tuple[str, int]) -> int:
+        connected.append(f"{address[0]}:{address[1]}")
+        return connect(own, address)
+
+    monkeypatch.setattr(socket.socket, "connect_ex", counted)
     read(orders, reader)
-    assert time.monotonic() - began < 1.0
+    assert kafka.bootstrap not in connected
+    with ClusterReader({"bootstrap.servers": kafka.bootstrap}) as other:
+        read(orders, other)
+    assert kafka.bootstrap in connected, "a new reader is seen to connect"
 
 
 def test_deployer_that_is_not_there_is_missing(orders: Orders, reader: ClusterReader) -> None:

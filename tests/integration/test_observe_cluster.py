@@ -203,15 +203,13 @@ def test_a_reader_cannot_write(reader: ClusterReader) -> None:
 
 
 def test_broker_that_is_not_there() -> None:
-    """One sentence within ten seconds, without the password."""
-    began = time.monotonic()
+    """One sentence, without the password."""
     config = {"bootstrap.servers": "127.0.0.1:9", "sasl.username": "me", "sasl.password": "secret"}
     with (
         pytest.raises(Unreachable, match=r"Kafka at 127\.0\.0\.1:9: nothing listens") as raised,
         ClusterReader(config),
     ):
         pass
-    assert time.monotonic() - began < 10
     assert "secret" not in str(raised.value)
 
 

@@ -8,6 +8,7 @@ from lab import started_over
 from lab.application import FROM_RELEASE, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 from lab.second import INSTANCE, NAME
 from lab.settings import Lab
+from world.flushing import ACCEPTED, SWAP
 
 from kill.moments import Moment
 
@@ -100,13 +101,13 @@ RUNBOOKS: Mapping[str, Scenario] = {
     ),
     "certify_drain": Scenario(
         deployed=Deployed(release=TO_RELEASE),
-        params={"inputs_paused": "the generator is stopped when certify begins"},
+        params={"inputs_paused": "the generator is stopped when certify begins", **ACCEPTED},
         release=TO_RELEASE,
         quiet_from="certify",
     ),
     "control_topic_flush": Scenario(
         deployed=Deployed(release=WITH_REPARTITION),
-        params={"release": WITHOUT_REPARTITION, "switch": "swap", "without_key_check": True},
+        params={"release": WITHOUT_REPARTITION, **SWAP},
         release=WITHOUT_REPARTITION,
         library=TO_RELEASE,
         moments={

@@ -5,6 +5,7 @@ Processes are found below the stack's own supervisord, never by a name alone.
 
 import os
 import signal
+import time
 from contextlib import suppress
 
 import psutil
@@ -16,8 +17,14 @@ from lab.supervise import until
 SCHEDULER, TRIGGERER, API_SERVER = "airflow-scheduler", "airflow-triggerer", "airflow-api-server"
 
 _GONE_S = 30
+_TICK_MS = 1_000
 # supervisord's number for a process that is stopping and has not ended yet.
 _STOPPING = 40
+
+
+def started_since(before_ms: float, started_ms: float) -> bool:
+    """Whether a process started between a time and now (ms since 1970); the kernel rounds to ticks and to seconds."""
+    return before_ms - _TICK_MS <= started_ms <= time.time() * 1000 + _TICK_MS
 
 
 def task_process(stack: Stack, task_instance_id: str) -> psutil.Process | None:

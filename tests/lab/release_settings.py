@@ -1,6 +1,7 @@
-"""`make settings`: the settings of every release of Kafka Streams, printed to rules/settings.yaml.
+"""`make settings`: the settings of every release of Kafka Streams, and what it refuses, to rules/settings.yaml.
 
-Without an argument it reads all releases of rules/releases.yaml and writes the file. With `--check RELEASE…` it reads
+Without an argument it reads all releases of rules/releases.yaml and writes the file. It gives the examples of
+rules/setting_refusals.yaml to each of them, and prints which releases refuse them. With `--check RELEASE…` it reads
 these alone, writes nothing, and prints where the file differs. Needs a JDK (17 or newer) and Maven.
 
 Exit codes: 0 written, or nothing differs; 1 something differs, or a release could not be read; 2 bad input.
@@ -11,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,7 +20,8 @@ from typing import Any
 
 import yaml
 from kstreams_runbooks.model.releases.release import Release, within
-from kstreams_runbooks.rules import upgrade_path_rules
+from kstreams_runbooks.model.releases.settings import SettingRefusal
+from kstreams_runbooks.rules import release_settings, upgrade_path_rules
 
 HERE = Path(__file__).resolve().parents[1] / "apps" / "settings"
 TARGET = HERE / "target"
@@ -31,6 +34,8 @@ HEAD = """\
 # `of`: the parts that have it; of a client, the default that Kafka Streams gives it. `releases`: all, where not given.
 # `default`: none where it has to be set; null where it is not set. `check`: the release's own text about a check
 # that is neither a list of values nor a range. Defaults of ssl.* are those on JDK 17.
+# `refused_by`: the releases that construct no application with the example of that row of setting_refusals.yaml, and
+# the words of the newest of them.
 """
 POM = """\
 <project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -47,17 +52,73 @@ POM = """\
 PARTS = ("streams", "consumer", "producer", "admin")
 # Words that YAML takes for something else.
 _RESERVED = {"true", "false", "null", "yes", "no", "on", "off"}
+# What an application of a release without exactly_once_v2 has in its place.
+OLDER_GUARANTEES = (("..2.5", "exactly_once"), ("2.6..2.8", "exactly_once_beta"))
+GUARANTEE = "processing.guarantee"
+TAKEN = "-"
 # name, then part and release: that setting there
 Said = dict[str, dict[tuple[str, str], dict[str, Any]]]
+# id of a row, then release: the exception on its example, and TAKEN if the release takes it; both examples
+Refused = dict[str, dict[str, tuple[str, str]]]
 
 
-def read(releases: Iterable[str]) -> Said:
-    """The settings of these releases; CalledProcessError where Maven or Java fails."""
-    releases = tuple(releases)
+def fetch(releases: tuple[str, ...]) -> None:
+    """The jars of these releases, and the programs that read them; CalledProcessError where Maven or Java fails."""
     TARGET.mkdir(parents=True, exist_ok=True)
     (TARGET / "pom.xml").write_text(_pom(releases), encoding="utf-8")
     subprocess.run(["mvn", "-q", "-B", "-Dstyle.color=never", "-f", TARGET / "pom.xml", "dependency:copy"], check=True)
-    subprocess.run(["javac", "-d", TARGET, HERE / "Settings.java"], check=True)
+    subprocess.run(["javac", "-d", TARGET, HERE / "Settings.java", HERE / "Refusals.java"], check=True)
+
+
+def refusals(releases: Iterable[str], examples: Iterable[SettingRefusal]) -> Refused:
+    """What each release answers to both examples of each row; CalledProcessError where Java fails.
+
+    Each release has a JVM of its own: a client that is refused may keep files open.
+    """
+    examples, found = tuple(examples), Refused()
+    for release in releases:
+        given = [_line(example, release) for row in examples for example in (row.refused, row.taken)]
+        with tempfile.TemporaryDirectory() as directory:
+            command = ["java", "-Xmx256m", f"-Djava.io.tmpdir={directory}", "-cp", f"{TARGET}:{TARGET}/common/*"]
+            answer = subprocess.run(
+                [*command, "Refusals", str(TARGET / release)],
+                input="".join(given),
+                capture_output=True,
+                encoding="utf-8",
+                check=True,
+            )
+        print(answer.stderr, end="", file=sys.stderr)
+        answers = [line.split("\t")[2] for line in answer.stdout.splitlines()]
+        for row, refused, taken in zip(examples, answers[::2], answers[1::2], strict=bool(answers)):
+            found.setdefault(row.id, {})[release] = (refused, taken)
+    return found
+
+
+def given_to(release: str, example: Mapping[str, str]) -> dict[str, str]:
+    """The settings of an example, with the guarantee that the release has."""
+    older = next((value for ranges, value in OLDER_GUARANTEES if within(Release(release), (ranges,))), None)
+    return {name: older if older and name == GUARANTEE else value for name, value in example.items()}
+
+
+def _line(example: Mapping[str, str], release: str) -> str:
+    return "\t".join(f"{name}={value}" for name, value in given_to(release, example).items()) + "\n"
+
+
+def refusal_rows(found: Refused, releases: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The rows of the file: the releases that refuse the example and take what is nearly it; ValueError without any."""
+    made = []
+    for name, by_release in found.items():
+        refuse = [release for release, (refused, taken) in by_release.items() if refused != TAKEN and taken == TAKEN]
+        if not refuse:
+            raise ValueError(f"{name}: no release refuses its example and takes the other; correct the row")
+        there = [release for release in releases if release in by_release]
+        words = by_release[refuse[-1]][0].rpartition(" <- ")[2]
+        made.append({"id": name, "releases": list(_ranges(refuse, there, releases)), "words": words})
+    return made
+
+
+def read(releases: Iterable[str]) -> Said:
+    """The settings of these releases, whose jars are there; CalledProcessError where Java fails."""
     command = ["java", "-Xmx256m", "-cp", f"{TARGET}:{TARGET}/common/*", "Settings"]
     answer = subprocess.run(
         [*command, *(str(TARGET / release) for release in releases)],
@@ -150,9 +211,10 @@ def _start(ranges: tuple[str, ...]) -> tuple[int, ...]:
     return Release(low).numbers if low else ()
 
 
-def printed(found: list[dict[str, Any]]) -> str:
+def printed(found: list[dict[str, Any]], refused: list[dict[str, Any]]) -> str:
     """The file's text: a line for each row."""
-    return HEAD + "settings:\n" + "".join(f"  - {_flow(row)}\n" for row in found)
+    sections = (("settings", found), ("refused_by", refused))
+    return HEAD + "".join(f"{name}:\n" + "".join(f"  - {_flow(row)}\n" for row in rows_) for name, rows_ in sections)
 
 
 def _flow(row: Mapping[str, Any]) -> str:
@@ -203,6 +265,17 @@ def differing(said: Said, kept: list[dict[str, Any]], releases: Iterable[str]) -
     return found
 
 
+def differing_refusals(found: Refused, kept: list[dict[str, Any]]) -> list[str]:
+    """Where the kept rows differ from what releases refuse, one line each."""
+    ranges = {row["id"]: tuple(row["releases"]) for row in kept}
+    return [
+        f"{release}, {name}: kept {'refused' if was else 'taken'}, answered {refused} ({taken} to the other example)"
+        for name, by_release in found.items()
+        for release, (refused, taken) in by_release.items()
+        if (was := within(Release(release), ranges.get(name, ()))) != (refused != TAKEN and taken == TAKEN)
+    ]
+
+
 def main(arguments: list[str]) -> int:
     """Write the file, or check two releases or more."""
     known = tuple(release.text for release in upgrade_path_rules().releases)
@@ -216,15 +289,18 @@ def main(arguments: list[str]) -> int:
             print(f"{tool} is not on PATH; it needs Maven and a JDK of version 17 or newer", file=sys.stderr)
             return 2
     try:
+        fetch(asked)
         said = read(asked)
+        refused = refusals(asked, release_settings().refusals)
     except subprocess.CalledProcessError as error:
         print(f"{error}\n{error.stderr or ''}", file=sys.stderr)
         return 1
     if check:
-        differences = differing(said, yaml.safe_load(FILE.read_text(encoding="utf-8"))["settings"], asked)
+        kept = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+        differences = [*differing(said, kept["settings"], asked), *differing_refusals(refused, kept["refused_by"])]
         print("\n".join(differences) or f"rules/settings.yaml is what {', '.join(asked)} print")
         return 1 if differences else 0
-    FILE.write_text(printed(rows(said, known)), encoding="utf-8")
+    FILE.write_text(printed(rows(said, known), refusal_rows(refused, known)), encoding="utf-8")
     return 0
 
 

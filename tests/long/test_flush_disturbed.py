@@ -20,7 +20,7 @@ from lab.follow import follow
 from lab.stack import Stack
 from lab.supervise import until
 from world.endings import COMPLETED, NOTHING_CHANGED, STOPPED, Trial, begun_other, ended, held_by
-from world.flushing import DAG, EMPTIES, SHORT, SWAP, busy
+from world.flushing import ACCEPTED, DAG, EMPTIES, SHORT, SWAP, busy
 from world.given import declared_as
 from world.runs import approve, command, evidence, finished, mark_run, question, reached
 
@@ -156,7 +156,7 @@ def test_an_instance_that_dies_on_the_empty_topics_stays_on_them(counting: Stack
 
 def test_an_instance_that_is_started_by_hand_while_a_person_holds_the_inputs(counting: Stack) -> None:
     """It is up when the new version has to start: the certificate is void, and the undo brings the old one back."""
-    conf = {"switch": "manual", "longest_hold_min": 60, "without_key_check": True}
+    conf = {"switch": "manual", "longest_hold_min": 60, "without_key_check": True, **ACCEPTED}
     before, trial = deployed(counting), begun_other(counting, DAG, release=other(counting), **conf)
     approve(counting, trial.run_id, "approve_plan")
     question(counting, trial.run_id, "pause the producers")

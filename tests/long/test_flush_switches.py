@@ -8,7 +8,7 @@ from lab.airflow import APPROVER
 from lab.application import WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 from lab.stack import Stack
 from world.endings import COMPLETED, begun_other, held_by
-from world.flushing import DAG, SWAP, busy
+from world.flushing import ACCEPTED, DAG, SWAP, busy
 from world.runs import approve, evidence, finished, log_of, question
 
 pytestmark = pytest.mark.long
@@ -36,7 +36,7 @@ def flushed(stack: Stack, **conf: Any) -> Mapping[str, Any]:
 def test_a_person_pauses_and_resumes_the_producers(stack: Stack) -> None:
     """The run sees the inputs rest before it certifies, and asks to resume once the application is down."""
     with busy(stack, Deployed(release=WITH_REPARTITION)):
-        conf = {"switch": "manual", "longest_hold_min": 60, "without_key_check": True}
+        conf = {"switch": "manual", "longest_hold_min": 60, "without_key_check": True, **ACCEPTED}
         trial = begun_other(stack, DAG, release=WITHOUT_REPARTITION, **conf)
         approve(stack, trial.run_id, "approve_plan")
         question(stack, trial.run_id, "pause the producers of orders, customers")

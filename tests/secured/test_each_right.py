@@ -26,7 +26,7 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 from lab import kafka
 from lab.application import TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, described
 from lab.supervise import until
-from world.flushing import SHORT, SWAP
+from world.flushing import ACCEPTED, SHORT, SWAP
 from world.given import declared_as
 from world.new_ledger import new_ledger
 from world.resetting import declared
@@ -89,7 +89,7 @@ def as_given(value: Any) -> str:
 
 def begun(ledger: Ledger, case: Case, run_id: str = "r") -> str:
     """The key of a run that has done nothing yet."""
-    form = {"application": "orders", **case.form}
+    form = {"application": "orders", **ACCEPTED, **case.form}
     record = RunRecord("", case.runbook, run_id, "orders", "demo", "oncall", False, "test", form, now_ms())
     return ledger.start_run(record).run_key
 

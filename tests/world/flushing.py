@@ -15,7 +15,9 @@ from world.given import declared_as
 DAG = "control_topic_flush"
 SHORT = {"gate_interval_s": 0.5, "gate_good_readings": 2}
 # No Spark here: tests/spark and tests/integration compare keys.
-SWAP = {"switch": "swap", "without_key_check": True}
+# The forecast of a hold is longer than half of the grace of the orders application; its real holds are shorter.
+ACCEPTED = {"accept_late_loss": "the hold of a test is shorter than the grace"}
+SWAP = {"switch": "swap", "without_key_check": True, **ACCEPTED}
 EMPTIES = ("empty-of-orders-for-orders", "empty-of-customers-for-orders")
 _COUNTING = Deployed(release=WITH_REPARTITION)
 _WARM_S = 5

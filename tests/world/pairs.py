@@ -1,6 +1,7 @@
 """The topologies of tests/apps/topologies: before and after a change, as the real library describes them.
 
 A case is a pair (`count-store-renamed`), or a pair with other declarations (`count-store-renamed/to-another-release`).
+`before.facts.yaml` and `after.facts.yaml` next to the declarations have what code shows, if a case needs it.
 """
 
 import json
@@ -9,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.topology.code_facts import merged
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
+from kstreams_runbooks.fleet.topology_facts import read_facts
+from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.topology import Topology
 
 FIXTURES = Path(__file__).parents[1] / "apps" / "topologies"
@@ -39,7 +43,13 @@ def described(pair: str) -> tuple[Topology, Topology]:
 def compared(case: str) -> Compared:
     """The two versions of a case with their declarations."""
     before, after = (
-        Side(topology, read_topology_declaration(DECLARED / case / f"{side}.yaml"))
+        Side(topology, _declared(DECLARED / case, side))
         for topology, side in zip(described(case.split("/", 1)[0]), ("before", "after"), strict=True)
     )
     return Compared(before, after)
+
+
+def _declared(folder: Path, side: str) -> Declaration:
+    """The declaration of a side, with the facts of its code if the case has them."""
+    declared, facts = read_topology_declaration(folder / f"{side}.yaml"), folder / f"{side}.facts.yaml"
+    return merged(read_facts(facts.read_text("utf-8"), str(facts)).read, declared) if facts.exists() else declared

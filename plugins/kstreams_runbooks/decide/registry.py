@@ -5,6 +5,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
+from kstreams_runbooks.decide.change.without_topology import may_stay_unread
 from kstreams_runbooks.decide.drain.certificate import certified, drained
 from kstreams_runbooks.decide.drain.emptying import may_be_emptied
 from kstreams_runbooks.decide.drain.flushed import flushed, swap_holds
@@ -26,6 +27,7 @@ from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.expected_gaps import with_expected_gaps
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
+from kstreams_runbooks.decide.plans.longest_stop import may_stop
 from kstreams_runbooks.decide.plans.only_copy import may_lose_state
 from kstreams_runbooks.decide.plans.recreated import may_keep_state
 from kstreams_runbooks.decide.plans.reset import reset_plan
@@ -35,6 +37,7 @@ from kstreams_runbooks.decide.plans.same_topology import may_take_over
 from kstreams_runbooks.decide.plans.swap import may_swap
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
+from kstreams_runbooks.decide.releases.tried import takes_settings
 from kstreams_runbooks.decide.reset.cleaned_up import may_clean_up, state_is_new
 from kstreams_runbooks.decide.reset.cleared import state_is_gone
 from kstreams_runbooks.decide.reset.offsets import may_set
@@ -54,6 +57,8 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         ready_for_change,
         described_change,
         may_be_rolled,
+        may_stay_unread,
+        takes_settings,
         topics_fit,
         uncommitted_records,
         keys_are_with_their_state,
@@ -84,6 +89,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         stayed_gone,
         retirement_verified,
         may_hold,
+        may_stop,
         inputs_stand_still,
         still_held,
         may_approve,

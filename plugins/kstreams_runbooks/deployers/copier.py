@@ -108,7 +108,7 @@ class CopierDeployer(WithoutBuilds):
         """The same for every target."""
         return target.release_alone
 
-    def facts(self, target: Target) -> Declaration | None:  # noqa: ARG002 - as for all
+    def facts(self, target: Target, *, started: bool = False) -> Declaration | None:  # noqa: ARG002 - as for all
         """None."""
         return None
 

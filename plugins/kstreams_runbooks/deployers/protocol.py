@@ -96,10 +96,11 @@ class Deployer(Protocol):
     def topology_target(self, target: Target) -> Target:
         """What of a target its description depends on: two targets that are equal here have one description."""
 
-    def facts(self, target: Target) -> Declaration | None:
+    def facts(self, target: Target, *, started: bool = False) -> Declaration | None:
         """The topology facts that the same command prints with the description, None if it prints the description only.
 
-        Inconclusive for facts that cannot be used.
+        `started`: with every setting of the target, `upgrade.from` too, as a start gets them: for what the library
+        refuses. Inconclusive for facts that cannot be used.
         """
 
     def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:

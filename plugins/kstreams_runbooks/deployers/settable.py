@@ -41,9 +41,14 @@ def refuse_running(instance: str, once: RunbookSettings) -> None:
         )
 
 
-def described_target(target: Target, *, with_settings: bool) -> Target:
-    """What of a target its topology command gets. No topology depends on `upgrade.from`."""
-    return target.without(_UPGRADE_FROM) if with_settings else target.release_alone
+def described_target(target: Target, *, with_settings: bool, started: bool = False) -> Target:
+    """What of a target its topology command gets.
+
+    No topology depends on `upgrade.from`. Whether the library takes the settings does: `started` has all of them.
+    """
+    if not with_settings:
+        return target.release_alone
+    return target if started else target.without(_UPGRADE_FROM)
 
 
 def require_shown(target: Target) -> None:

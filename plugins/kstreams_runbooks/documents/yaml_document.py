@@ -15,7 +15,7 @@ from kstreams_runbooks.documents.text import LARGEST_BYTES
 from kstreams_runbooks.errors import BadInput
 
 # libyaml parses about ten times as fast; a PyYAML built without it still works.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CORE = "tag:yaml.org,2002:"
 _NUMBERS = frozenset({f"{_CORE}int", f"{_CORE}float"})
 _SCALARS = _NUMBERS | {f"{_CORE}{name}" for name in ("str", "null", "bool", "timestamp", "binary", "merge", "value")}
@@ -63,7 +63,7 @@ def yaml_document(text: str) -> Any:
     twice, a key that is a list or a mapping, any tag but those of plain values, and a number of absurd length.
     """
     _refuse_directives(text)
-    loader = _LOADER(text)
+    loader = LOADER(text)
     try:
         return _Reader(loader, text).document()
     except yaml.MarkedYAMLError as error:

@@ -14,19 +14,24 @@ from kstreams_runbooks.fleet.problems import explained, shown
 from kstreams_runbooks.fleet.values import FleetModel
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology import declaration as model
+from kstreams_runbooks.wording import outside
 
 FORMAT: Final = 1
 # A release of Kafka Streams, or the version of a distribution of it, such as 7.6.0-ccs.
 _VERSION: Final = re.compile(r"\d+\.\d")
 # Parts of the document without facts of the program: the description has lines of its own.
-_OTHER_PARTS = ("facts", "topology", "not_read")
+_OTHER_PARTS = ("facts", "topology", "refused", "not_read")
 # From this release on a store of the DSL is made of the program's serdes; before it, of the serializer in them.
 _KEEPS_SERDES = Release("3.9")
+# The longest of the library's own has about 400 characters.
+_LONGEST_SENTENCE: Final = 600
 _POLICY: Final = "cleanup.policy"
 _DELETE: Final = "delete"
 _OF_LIBRARY: Final = "kafka.streams."
 # The class of Stores.inMemoryKeyValueStore until 2.8, which has no name of its own.
 _IN_MEMORY: Final = f"{_OF_LIBRARY}state.Stores$1"
+# Why the jar did not read a format: its class is known all the same (SerdeReader#format).
+_LAMBDA: Final = re.compile(r"the format is a lambda of (\S+ \(lambda\)), ")
 # The library's own partitioner of the answers of a foreign-key join: a program cannot choose it.
 _INTERNAL: Final = f"{_OF_LIBRARY}kstream.internals."
 
@@ -155,8 +160,20 @@ class _NotRead(_Part):
     reason: str
 
 
+class _Refused(_Part):
+    by: str
+    settings: tuple[str, ...]
+    exception: str
+    sentence: str
+
+    def read(self) -> model.LibraryRefusal:
+        """As decisions see it; the sentence is a stranger's text."""
+        sentence = outside(self.sentence, _LONGEST_SENTENCE)
+        return model.LibraryRefusal(self.by, self.settings, self.exception.rpartition(".")[2], sentence)
+
+
 class _Document(_Part):
-    """The whole; sections are absent if the topology was not read."""
+    """The whole; sections are absent if the topology was not read, `refused` if the settings were not tried."""
 
     facts: int
     library: str | None = None
@@ -166,6 +183,7 @@ class _Document(_Part):
     suppressions: dict[str, _Suppression] = Field(default_factory=dict)
     topics: dict[str, _Topic] = Field(default_factory=dict)
     operators: dict[str, _Operator] = Field(default_factory=dict)
+    refused: tuple[_Refused, ...] | None = None
     not_read: tuple[_NotRead, ...]
 
 
@@ -197,6 +215,7 @@ def _written(text: str) -> dict[str, Any]:
 
 
 def _read(document: _Document) -> model.TopologyFacts:
+    document = _with_lambdas(document)
     two_sided = {name for name, one in document.stores.items() if one.window and one.window.size_ms is None}
     # The document has it as not read: no single number is its size.
     sizes = {("stores", name, "window", "size_ms") for name in two_sided}
@@ -228,8 +247,22 @@ def _read(document: _Document) -> model.TopologyFacts:
             config=document.config,
             library=None if library is None else Release.parse(library),
             not_read=not_read,
+            refused=None if document.refused is None else tuple(one.read() for one in document.refused),
         ),
     )
+
+
+def _with_lambdas(document: _Document) -> _Document:
+    """The document with each format that is a lambda by the class that has it, which another format lacks."""
+    sections: dict[str, dict[str, Any]] = {"stores": {}, "suppressions": {}, "topics": {}}
+    for entry in document.not_read:
+        found = _LAMBDA.match(entry.reason)
+        section, name, field = entry.fact if len(entry.fact) == len(("section", "name", "field")) else ("", "", "")
+        subject = getattr(document, section).get(name) if section in sections else None
+        if found and subject is not None and field in {"key_serde", "value_serde"}:
+            subject = sections[section].get(name, subject)
+            sections[section][name] = subject.model_copy(update={field: _Serde(name=found[1])})
+    return document.model_copy(update={one: {**getattr(document, one), **new} for one, new in sections.items()})
 
 
 def _unread_extractors(document: _Document, not_read: Mapping[str, str]) -> dict[str, str]:

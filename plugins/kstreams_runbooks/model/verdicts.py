@@ -17,6 +17,8 @@ class Outcome(StrEnum):
 
 
 Severity = Literal["info", "warning", "danger"]
+# From the worst.
+SEVERITIES: tuple[Severity, ...] = ("danger", "warning", "info")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from itertools import count
 
 from kstreams_runbooks.model.releases.path import PathBounce, PathFinding, PathQuestion, UpgradePath
+from kstreams_runbooks.model.verdicts import SEVERITIES, Outcome
 
 _WIDTH = 110
-_SEVERITIES = ("danger", "warning", "info")
 
 
 def as_text(
@@ -22,7 +22,8 @@ def as_text(
 
 
 def _lines(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...], width: int) -> Iterator[str]:
-    yield from _wrapped(f"{path.verdict.upper()}  {path.reason}", "", width)
+    answer = "LIBRARY BUMP:" if path.verdict is Outcome.PROCEED else f"{path.verdict.upper()} "
+    yield from _wrapped(f"{answer} {path.reason}", "", width)
     yield from _steps(question, path, settings, width)
     if assumed := tuple(_assumed(question)):
         yield ""
@@ -33,7 +34,7 @@ def _lines(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...],
         yield from _wrapped(
             f"{present} is taken as the present one, and no path changes it; to change it, ask `plan`", "", width
         )
-    for severity in _SEVERITIES:
+    for severity in SEVERITIES:
         found = tuple(finding for finding in path.findings if finding.severity == severity)
         if found:
             yield ""

@@ -68,9 +68,9 @@ def _fields(where: str, entry: Any, names: tuple[str, ...], read: Declaration) -
     comments = FIELDS.get(where.partition(".")[0], {})
     for name in names:
         value = getattr(entry, name)
-        if isinstance(value, Serde) and value.is_class:
+        if isinstance(value, Serde) and value.is_class and not value.is_lambda:
             yield f"{name}: null   # {{name: {json.dumps(value.name)}, schema_version: 1}}"
-        elif value is not None:
+        elif value is not None and not (isinstance(value, Serde) and value.is_lambda):
             yield f"{name}: {_flow(_plain(value))}"
         elif f"{where}.{name}" in read.not_read:
             yield f"{name}: null   {comments.get(name, '')}".rstrip()

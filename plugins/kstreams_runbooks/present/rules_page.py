@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from kstreams_runbooks.model.releases.settings import SettingRefusal
 from kstreams_runbooks.model.topology.change import ChangeRule, Procedure
+from kstreams_runbooks.wording import cell
 
 _HEAD = """\
 # Change rules
@@ -35,9 +37,31 @@ OBJECTS = {
 }
 
 
-def rules_page(rules: tuple[ChangeRule, ...], procedures: tuple[Procedure, ...]) -> str:
+_REFUSALS = """
+# Settings that releases refuse
+
+`make settings` gives the example of each row to every release, which constructs an application with it: the releases
+in the table refuse it, and take a near one. A value that a release's own list of settings excludes is refused too
+(`rules/settings.yaml`). All of them are `setting-refused` in a plan, and every runbook refuses them before it stops an
+instance. What only a start shows is in docs/facts.md.
+
+| example | releases | why | the library's words |
+|---|---|---|---|"""
+
+
+def rules_page(
+    rules: tuple[ChangeRule, ...], procedures: tuple[Procedure, ...], refusals: tuple[SettingRefusal, ...] = ()
+) -> str:
     """The page; the same rows give the same page."""
-    return "\n".join((*_page(rules, procedures), ""))
+    return "\n".join((*_page(rules, procedures), *_refused(refusals), ""))
+
+
+def _refused(refusals: tuple[SettingRefusal, ...]) -> Iterator[str]:
+    yield from [_REFUSALS] if refusals else []
+    for row in refusals:
+        example = ", ".join(f"`{name}={value}`" for name, value in row.refused.items())
+        releases = ", ".join("all" if one == ".." else one for one in row.releases)
+        yield f"| {example} | {releases} | {row.because} | {cell(row.words)} |"
 
 
 def _page(rules: tuple[ChangeRule, ...], procedures: tuple[Procedure, ...]) -> Iterator[str]:
@@ -66,6 +90,8 @@ def _row(rule: ChangeRule) -> Iterator[str]:
         yield "- runbook: none, refused"
     else:
         yield f"- runbook: {', else '.join(rule.runbooks) or 'none needed'}"
+    if rule.first:
+        yield f"- first: {rule.first}"
     if rule.covers:
         yield f"- covers: {', '.join(rule.covers)}"
 

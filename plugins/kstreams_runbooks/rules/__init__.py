@@ -1,7 +1,7 @@
 """Facts that change with a Kafka release, as rows of data with public sources; loaded and checked here."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -22,7 +22,7 @@ from kstreams_runbooks.model.releases.rules import (
     UpgradePathRules,
     UpgradeRule,
 )
-from kstreams_runbooks.model.releases.settings import ReleaseSetting, SettingCatalogue, SettingEffect
+from kstreams_runbooks.model.releases.settings import ReleaseSetting, SettingCatalogue, SettingEffect, SettingRefusal
 from kstreams_runbooks.model.rights import Right
 from kstreams_runbooks.model.topology.change import ChangeRule, FindingKind, Procedure
 
@@ -96,9 +96,19 @@ def release_settings() -> SettingCatalogue:
 
     It takes about 25 ms of CPU: load it only for a question about settings.
     """
-    rows = _rows(ReleaseSetting, _document("settings.yaml")["settings"], "settings.yaml, settings")
+    printed = _document("settings.yaml")
+    rows = _rows(ReleaseSetting, printed["settings"], "settings.yaml, settings")
     name, section = "setting_effects.yaml", "setting_effects"
-    return SettingCatalogue(rows, _rows(SettingEffect, _document(name)[section], f"{name}, {section}"))
+    effects = _rows(SettingEffect, _document(name)[section], f"{name}, {section}")
+    name, section = "setting_refusals.yaml", "setting_refusals"
+    refusals = _rows(SettingRefusal, _document(name)[section], f"{name}, {section}")
+    # A row that `make settings` has not tried yet refuses nothing.
+    by_id = {row["id"]: row for row in printed.get("refused_by", ())}
+    tried = tuple(
+        replace(row, releases=tuple(one["releases"]), words=one["words"]) if (one := by_id.get(row.id)) else row
+        for row in refusals
+    )
+    return SettingCatalogue(rows, effects, tried)
 
 
 def _document(name: str) -> dict[str, Any]:

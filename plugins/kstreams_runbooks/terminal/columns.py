@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 
-from kstreams_runbooks.decide.runs.next_action import INDENT
+from kstreams_runbooks.decide.runs.go_on import INDENT
 from kstreams_runbooks.wording import fitted, sentence
 
 _FEWEST = 40

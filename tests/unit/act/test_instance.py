@@ -83,7 +83,7 @@ class Recorder(WithoutBuilds):
         """Not asked here."""
         raise AssertionError(instance)
 
-    def facts(self, target: Target) -> None:
+    def facts(self, target: Target, *, started: bool = False) -> None:
         """It prints descriptions."""
 
     def topology_target(self, target: Target) -> Target:

@@ -6,7 +6,14 @@ from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.topology_facts import read_facts
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredOperator, Serde, TopologyFacts, Window
+from kstreams_runbooks.model.topology.declaration import (
+    DEFAULT,
+    DeclaredOperator,
+    LibraryRefusal,
+    Serde,
+    TopologyFacts,
+    Window,
+)
 from world.facts import COUNTED
 
 
@@ -98,9 +105,29 @@ def test_null_is_a_value_of_an_operator() -> None:
 def test_what_was_not_read_is_unknown_with_its_reason() -> None:
     """By the path of the fact."""
     read = _facts().read
-    assert read.topics["reading-counts"].key_serde is None
+    assert read.topics["readings"].partitions is None
     assert read.not_read["topics.reading-counts.key_serde"].startswith("the format is a lambda of App")
     assert "sasl.jaas.config" not in (read.config or {})
+
+
+def test_a_lambda_is_the_class_that_has_it() -> None:
+    """Enough to differ from another format; a fact of another reason, place or subject is no lambda."""
+    lambda_of = "the format is a lambda of com.acme.Json (lambda), which has another name in each run; declare it"
+    more = "\n".join(
+        f'  - {{fact: [{", ".join(fact)}], reason: "{reason}"}}'
+        for fact, reason in (
+            (("stores", "readings-store", "value_serde"), lambda_of),
+            (("stores", "readings-store", "key_serde"), "class com.acme.Json is inside more than 4 others"),
+            (("stores", "gone", "value_serde"), lambda_of),
+            (("topics", "readings", "partitions"), lambda_of),
+            (("default_value_serde",), lambda_of),
+        )
+    )
+    read = _facts(("not_read:\n", f"not_read:\n{more}\n")).read
+    assert read.stores["readings-store"].value_serde == Serde("com.acme.Json (lambda)", is_class=True)
+    assert read.topics["reading-counts"].key_serde == Serde("App (lambda)", is_class=True)
+    assert (set(read.stores), read.topics["readings"].partitions) == ({"readings-store"}, None)
+    assert read.not_read["stores.readings-store.value_serde"] == lambda_of
 
 
 @pytest.mark.parametrize(
@@ -241,3 +268,20 @@ operators:
     assert topics["reading-counts"].timestamp_extractor == "default"
     unread = read_facts(text.replace(", timestamp_extractor: null", ""), "facts.yaml").read.topics
     assert unread["reading-counts"].timestamp_extractor is None
+
+
+def test_what_the_library_refused_is_read() -> None:
+    """An absent list was not tried, an empty one was taken."""
+    assert _facts().read.refused is None
+    assert _facts(("not_read:", "refused: []\nnot_read:")).read.refused == ()
+    entry = '{by: "producer", settings: ["acks"], exception: "org.acme.ConfigException", sentence: "Must set\\u2026"}'
+    read = _facts(("not_read:", f"refused:\n  - {entry}\nnot_read:"))
+    assert read.read.refused == (LibraryRefusal("producer", ("acks",), "ConfigException", "Must set…"),)
+    assert not any("refused" in line for line in read.lines)
+
+
+@pytest.mark.parametrize("entry", ["x", '{by: "producer"}', '{by: "a", settings: "b", exception: "c", sentence: "d"}'])
+def test_a_broken_refusal_is_bad_input(entry: str) -> None:
+    """It is never left out."""
+    with pytest.raises(BadInput, match="refused"):
+        _facts(("not_read:", f"refused:\n  - {entry}\nnot_read:"))

@@ -64,19 +64,19 @@ def _forecasts(side: Side, spans: Sequence[HistorySpan]) -> Iterator[LateForecas
     read = {one.topic for one in spans if one.first_ms is not None}
     for name, role in sorted(store_roles(side.topology).items()):
         inputs = inputs_of(side.topology, name, topics)
-        grace = _grace_ms(side, name)
+        grace = grace_of(side, name)
         if grace is None or not read.intersection(inputs):
             continue
         outputs = tuple(sorted(role.outputs))
-        if _is_in_order(side, name):
+        if is_in_order(side, name):
             yield LateForecast(name, inputs, outputs, grace, 0)
         else:
             own = [one for one in spans if one.topic in inputs]
             yield LateForecast(name, inputs, outputs, grace, _disorder_ms(own, inputs), tuple(_times(side, inputs)))
 
 
-def _grace_ms(side: Side, name: str) -> int | Missing | None:
-    """How late a record may come; None if the store takes every record."""
+def grace_of(side: Side, name: str) -> int | Missing | None:
+    """How late a record may come to a store, in ms; None if it takes every record."""
     if is_suppress_buffer(name) or is_subscription_store(name) or suppression_of(name) in side.declared.suppressions:
         # The windows before it have dropped what is too late.
         return None
@@ -105,7 +105,7 @@ def _keepers(side: Side, store: str) -> list[str]:
     return [one.name for one in side.keepers.get(store, ())]
 
 
-def _is_in_order(side: Side, store: str) -> bool:
+def is_in_order(side: Side, store: str) -> bool:
     """Whether each task that keeps it reads one partition, of an input: in the order of its log, live as later."""
     topics = topics_before(side.topology, store)
     return topics is not None and len(topics) == 1 and not topics & side.internal

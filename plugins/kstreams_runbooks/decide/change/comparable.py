@@ -56,7 +56,9 @@ def with_settings(described: Described, settings: Iterable[tuple[str, str]]) -> 
     own = {name: value for name, value in settings if name != _UPGRADE_FROM}
     if not own or not described.read or declared is None or declared.config is None:
         return described
-    return replace(described, declared=replace(declared, config={**declared.config, **own}))
+    # What the library refused was tried with the settings that were printed.
+    refused = declared.refused if own.items() <= declared.config.items() else None
+    return replace(described, declared=replace(declared, config={**declared.config, **own}, refused=refused))
 
 
 def set_by_runbooks(instances: Iterable[InstanceReading]) -> _Settings:

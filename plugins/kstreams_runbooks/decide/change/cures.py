@@ -94,11 +94,10 @@ def _candidates(compared: Compared) -> Iterator[tuple[str, str, Side]]:
     if (ordered := _in_old_order(compared)) is not None:
         new = [sub for sub in ordered.topology.subtopologies if sub.number not in _numbers(compared.before)]
         read = first_of(sorted(name for sub in new for source in sub.sources for name in topics_of(source)), _MOST)
-        yield (
-            f"build what reads {read} at the end of the program: no other subtopology gets another number",
-            "nothing",
-            ordered,
-        )
+        parts = sorted(ordered.topology.subtopologies, key=lambda sub: sub.number)
+        order = first_of([", ".join(sorted(_read(sub))) for sub in parts], _MOST, ", then ")
+        what = f"build what reads {read} at the end of the program" if read else f"build first what reads {order}"
+        yield f"{what}: no other subtopology gets another number", "nothing", ordered
 
 
 def _in_old_order(compared: Compared) -> Side | None:

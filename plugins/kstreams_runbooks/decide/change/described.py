@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.change.effects import effects
+from kstreams_runbooks.decide.change.library import opens_nothing
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, target_of, topics_of
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
@@ -76,7 +77,9 @@ def parsed_change(before: ParsedDescription, after: ParsedDescription, known: Kn
     named = _with_ids(old, new, known)
     # Settings that are not given are not those that a name needs.
     prediction = replace(predicted(named), emptied=change.prediction.emptied)
-    return replace(change, prediction=prediction, effects=effects(change.plan.runbooks, named, prediction))
+    cleared = opens_nothing(named, judging.versions)
+    found = effects(change.plan.runbooks, named, prediction, cleared=cleared)
+    return replace(change, prediction=prediction, effects=found)
 
 
 def with_full_names(before: ParsedDescription, after: ParsedDescription, known: Known) -> Compared:

@@ -4,8 +4,10 @@ from dataclasses import replace
 from typing import cast
 
 from kstreams_runbooks.decide.change.rules import Fired
-from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import sides
+from kstreams_runbooks.decide.comparison.state.kinds import OF_STREAM, carries
+from kstreams_runbooks.decide.releases.downgrade import clears_state
 from kstreams_runbooks.decide.releases.path import upgrade_path
 from kstreams_runbooks.decide.topology.names import stem
 from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion, YesNoUnknown
@@ -15,13 +17,15 @@ from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRunbook
 from kstreams_runbooks.model.verdicts import Outcome, Severity
 
 LIBRARY_CHANGED = "library-changed"
-_SOURCE = "rules of the version planner; docs/version_paths.md"
+PATHS = "rules of the version planner; docs/version_paths.md"
 _FOREIGN_KEY_JOIN = ("KTABLE-FK-JOIN", "-subscription-registration", "-SUBSCRIPTION-REGISTRATION")
 _TABLE_AGGREGATION = ("KTABLE-AGGREGATE-", "KTABLE-REDUCE-")
 _BROKER = "missing-broker"
+# How the path of a join ends that a reader could not read.
+_JOIN = ".join"
 _MISSING = (_BROKER, "missing-guarantee", "missing-group-protocol")
 # Changes of a release that the two topologies answer.
-_ANOTHER_TOPOLOGY, _NULL_KEYS = "process-values", "null-keys-in-joins"
+_ANOTHER_TOPOLOGY = "process-values"
 _BUMP: tuple[ChangeRunbook, ...] = ("library_bump",)
 
 
@@ -36,14 +40,14 @@ def library_findings(compared: Compared, rules: UpgradePathRules, broker: Releas
     if old is None or new is None:
         missing = Undeclared("library", "", sides(old, new))
         return Fired((), (Undecided(LIBRARY_CHANGED, "warning", "library", (missing,), _BUMP),))
-    question = replace(_question(compared.before, old, new), broker=broker)
+    question = replace(question_of(compared.before, old, new), broker=broker)
     path = upgrade_path(question, rules)
     if path.verdict is Outcome.INCONCLUSIVE and {one.id for one in path.findings if one.id in _MISSING} == {_BROKER}:
         # The release of the brokers is known to a cluster: assumed here to be the newest, and reported.
         told = tuple(one for one in path.findings if one.id == _BROKER)
         path = upgrade_path(replace(question, broker=rules.releases[-1]), rules)
         path = replace(path, findings=(*path.findings, *(replace(one, severity="info") for one in told)))
-    answered = {_ANOTHER_TOPOLOGY, *([] if _may_join(compared.after) else [_NULL_KEYS])}
+    answered = {_ANOTHER_TOPOLOGY, *_about_others(compared, rules)}
     path = replace(path, findings=tuple(one for one in path.findings if one.id not in answered))
     if path.verdict is Outcome.INCONCLUSIVE:
         asked = Undecided(
@@ -57,14 +61,21 @@ def library_findings(compared: Compared, rules: UpgradePathRules, broker: Releas
         "danger" if refuse else severity,
         str(new),
         path.reason,
-        _SOURCE,
+        PATHS,
         () if refuse else _BUMP,
         refuse=refuse,
     )
     return Fired((whole, *(_finding(one) for one in path.findings)), ())
 
 
-def _question(side: Side, running: Release, target: Release) -> PathQuestion:
+def opens_nothing(compared: Compared, rules: UpgradePathRules) -> bool:
+    """Whether the new version's library does not open the local state that the old one's left."""
+    old, new = compared.before.declared.library, compared.after.declared.library
+    return old is not None and new is not None and clears_state(str(new), str(old), rules)
+
+
+def question_of(side: Side, running: Release, target: Release) -> PathQuestion:
+    """The question for the path from the release of a side to another, as far as the side answers it."""
     # Its values were checked when the side was read (contradictions.py).
     config = side.declared.config
     return PathQuestion(
@@ -86,15 +97,44 @@ def joins_by_foreign_key(side: Side) -> YesNoUnknown:
     return "yes" if _has(side, _FOREIGN_KEY_JOIN) else "no"
 
 
-def _may_join(side: Side) -> bool:
-    """Whether a join is possible: each reads a global store, or a store that another operator fills."""
+def _about_others(compared: Compared, rules: UpgradePathRules) -> set[str]:
+    """The rows about releases that are about other programs: this one has no store, outer join or second input."""
+    after = compared.after
+    has = {
+        "stores": compared.stateful,
+        "outer_joins": _may_join_outer(after),
+        "several_inputs": any(
+            sum(len(topics_of(source)) + (source.pattern is not None) for source in sub.sources) > 1
+            for sub in after.topology.subtopologies
+            if not sub.is_global
+        ),
+    }
+    found = {row.id for row in rules.changes if row.about and not has[row.about]}
+    return found | {row.id for row in rules.downgrades if "clear_state" in row.duties and not has["stores"]}
+
+
+def _may_join_outer(side: Side) -> bool:
+    """Whether a left or outer join is possible: by the code, else by what each join reads, another one's store.
+
+    The join of a global table reads a global store.
+    """
+    declared = side.declared
+    kinds = {one.join for one in declared.operators.values()} | {one.join for one in declared.stores.values()}
+    unread = any(where.endswith(_JOIN) for where in declared.not_read)
+    if declared.was_read and not unread:
+        return bool(kinds & {"left", "outer"})
     return bool(side.global_stores) or any(len(keepers) > 1 for keepers in side.keepers.values())
 
 
 def aggregates_tables(side: Side) -> YesNoUnknown:
-    """Whether a table is grouped again: it always writes a repartition topic; a name hides the kind of grouping."""
+    """Whether a table is grouped again: it always writes a repartition topic; a name hides the kind of grouping.
+
+    A program whose facts were read shows it by the operator in front of the topic.
+    """
     if _has(side, _TABLE_AGGREGATION):
         return "yes"
+    if side.declared.was_read and all(carries(side, topic) == OF_STREAM for topic in side.internal):
+        return "no"
     return "unknown" if side.internal else "no"
 
 

@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.change.settings import settings_of_release
 from kstreams_runbooks.decide.change.unchanged import NAMED, again_with
+from kstreams_runbooks.decide.change.without_topology import may_stay_unread, unread_release
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
@@ -20,7 +21,7 @@ from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule
 from kstreams_runbooks.model.topology.declaration import Described
-from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Severity, Verdict
 from kstreams_runbooks.wording import first_of
 
 ONLY_COPY = "only-copy-left"
@@ -28,7 +29,7 @@ _ROLLED = {"rolling_bounce", "library_bump"}
 _DROPPED = {"repartition-removed", "repartition-renamed", "generated-name-shifted"}
 # Findings on which no runbook depends, and that an approver reads.
 _SHOWN = {CONTRADICTED, NAMED}
-_SOURCE = "KIP-345 (static membership keeps an assignment); tests/long/test_changed_topics.py"
+_WAY_BACK = "the change in the other direction, by the rules of docs/change_rules.md"
 _DECLARATION = "docs/change_rules.md"
 # A sentence in a log and in a run's outcome; the evidence has the rest.
 _MOST = 3
@@ -44,22 +45,25 @@ def may_be_rolled(
     at_once: bool,
     catalogue: SettingCatalogue = NOTHING_KNOWN,
     flushed: bool = False,
+    same_build: bool = False,
+    accepted: str | None = None,
 ) -> Verdict:
     """Whether instances of every running version may run next to those of the wanted one; findings for a person.
 
     Changes by the library are not judged here: the runbooks plan them by the rules of the versions. Settings on which
     the wanted version does not start are refused, by the rows of `catalogue`. With `at_once` versions never run next to
-    each other: only those settings and two descriptions of different applications are refused. Manual steps and
-    undeclared facts are findings then. `flushed`: everything is read to its end in between. BadInput if a declaration
-    contradicts its description.
+    each other: only those settings and two descriptions of different applications are refused, and manual steps are
+    findings. `flushed`: everything is read to its end in between. BadInput if a declaration contradicts its
+    description.
+
+    Inconclusive about a topology that was not read, and about facts that neither side declares or shows: equal
+    descriptions prove nothing about what they omit. `accepted` is a person's reason to go on without them
+    (without_topology.py). `same_build`: only settings change, and code decides the rest, so undeclared facts are a
+    finding at once.
     """
     if isinstance(after, Missing):
-        message = (
-            f"whether what is wanted changes the topology cannot be said: {after.missing}; if it does, this may need "
-            "another runbook"
-        )
-        finding = Finding("topology-not-compared", "warning", known.application.name, message, _SOURCE)
-        return Verdict(Outcome.PROCEED, ("the topology was not compared",), (finding,))
+        # A flush reads both topologies: without them, what it drains and leaves behind is not known.
+        return may_stay_unread((unread_release(after),), known.application, None if flushed else accepted)
     findings: list[Finding] = []
     wanted = parsed(after)
     for old in map(parsed, before):
@@ -67,6 +71,8 @@ def may_be_rolled(
             reason = f"{_named(after)} cannot start: {first_of([one.message for one in refused], _MOST, '; ')}"
             return Verdict(Outcome.REFUSE, (reason,), tuple(map(_finding, refused)))
         verdict = _compared(old, wanted, known, Judging(rules, versions), at_once=at_once, unread=not flushed)
+        if verdict.outcome is Outcome.INCONCLUSIVE and _may_be_accepted(old, wanted, at_once=at_once):
+            verdict = _unless_accepted(verdict, known, accepted, same_build=same_build and at_once)
         if verdict.outcome is not Outcome.PROCEED:
             return verdict
         findings += [found for found in verdict.findings if found not in findings]
@@ -78,36 +84,34 @@ def _compared(
     old: ParsedDescription, new: ParsedDescription, known: Known, judging: Judging, *, at_once: bool, unread: bool
 ) -> Verdict:
     before, after = old.described, new.described
-    same = _is_undeclared(before) and _is_undeclared(after) and old.topology == new.topology
-    if same and (before.is_bare or after.is_bare):
-        return Verdict(Outcome.PROCEED, (), (_nothing_declared(before, after, known, "only the description was"),))
     change = parsed_change(_alone(old), _alone(new), known, judging)
     shown = [one for one in change.uncovered if one.severity != "info" or one.id in _SHOWN]
-    findings = tuple(_finding(one, unread=at_once and unread) for one in shown)
+    findings = (*(_finding(one, unread=at_once and unread) for one in shown), *_way_back(change, known))
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
     demanding = [one for one in change.uncovered if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
-    if at_once:
-        if lost := [one for one in change.uncovered if one.id == ONLY_COPY]:
-            return Verdict(Outcome.REFUSE, (_loses(lost),), findings)
-        return Verdict(Outcome.PROCEED, (), (*findings, *_not_declared(change, known)))
-    if demanding:
+    if at_once and (lost := [one for one in change.uncovered if one.id == ONLY_COPY]):
+        return Verdict(Outcome.REFUSE, (_loses(lost),), findings)
+    if demanding and not at_once:
         return Verdict(Outcome.REFUSE, (_refusal(before, after, change, demanding),), findings)
-    if change.plan.verdict is Outcome.INCONCLUSIVE and same:
-        also = _nothing_declared(before, after, known, "only what was read from both programs and the description were")
-        return Verdict(Outcome.PROCEED, (), (*findings, also))
     if change.plan.verdict is Outcome.INCONCLUSIVE:
-        return Verdict(Outcome.INCONCLUSIVE, (_open(before, after, change),), findings)
+        return Verdict(Outcome.INCONCLUSIVE, (_open(before, after, change, at_once=at_once),), findings)
     return Verdict(Outcome.PROCEED, (), findings)
 
 
-def _is_undeclared(one: Described) -> bool:
-    return one.only_read or one.is_bare
+def _may_be_accepted(old: ParsedDescription, new: ParsedDescription, *, at_once: bool) -> bool:
+    """Whether only what no description shows is open: a change that was seen is judged, and never accepted unseen."""
+    return at_once or old.topology == new.topology
 
 
-def _nothing_declared(before: Described, after: Described, known: Known, what: str) -> Finding:
-    message = f"nothing declared for {_named(before)} and {_named(after)}: {what} compared, which is the same"
-    return Finding("nothing-declared", "info", known.application.name, message, _DECLARATION)
+def _unless_accepted(verdict: Verdict, known: Known, accepted: str | None, *, same_build: bool) -> Verdict:
+    """The verdict about undeclared facts, with the finding in their place if a person accepts them."""
+    if same_build:
+        name = known.application.name
+        open_ = Finding("change-not-declared", "warning", name, verdict.text, _DECLARATION)
+        return Verdict(Outcome.PROCEED, (), (*verdict.findings, open_))
+    judged = may_stay_unread(verdict.reasons, known.application, accepted)
+    return replace(judged, findings=(*verdict.findings, *judged.findings))
 
 
 def _refused_settings(
@@ -154,12 +158,21 @@ def _loses(lost: list[ChangeFinding]) -> str:
     )
 
 
-def _open(before: Described, after: Described, change: ChangeReading) -> str:
+def _open(before: Described, after: Described, change: ChangeReading, *, at_once: bool) -> str:
     """Undeclared facts that would decide it."""
+    again = again_with("this runbook", change.enough)
+    bare = " and ".join(_named(one) for one in (before, after) if one.is_bare)
+    if bare and before.text == after.text:
+        return (
+            f"nothing but the description is known of {bare}: the descriptions are the same, and have no windows, "
+            "formats, keys or aggregates; let the topology command and the instances show topology facts "
+            f"(docs/facts.md), or declare both releases{again}"
+        )
+    may = f"may take over from {_named(before)}" if at_once else f"may be rolled next to {_named(before)}"
     reasons = first_of(change.plan.reasons, _MOST, "; ")
     return (
-        f"whether {_named(after)} may be rolled next to {_named(before)} cannot be said: {reasons}; declare it next to "
-        f"the fleet entry, plan_change shows all of it{again_with('this runbook', change.enough)}"
+        f"whether {_named(after)} {may} cannot be said: {reasons}; declare it next to the fleet entry, plan_change "
+        f"shows all of it{again}"
     )
 
 
@@ -171,8 +184,8 @@ def _finding(one: ChangeFinding, *, unread: bool = False) -> Finding:
     return Finding(one.id, one.severity, one.object, one.message, one.source)
 
 
-def _not_declared(change: ChangeReading, known: Known) -> Iterator[Finding]:
-    if change.plan.verdict is Outcome.INCONCLUSIVE:
-        reasons = change.plan.reasons
-        message = f"{len(reasons)} things are not declared, and what else has to be run hangs on them: {reasons[0]}"
-        yield Finding("change-not-declared", "warning", known.application.name, message, _DECLARATION)
+def _way_back(change: ChangeReading, known: Known) -> Iterator[Finding]:
+    """What an approver has to know of the way back."""
+    if change.back.sentences:
+        severity: Severity = "warning" if change.back.loses else "info"
+        yield Finding("way-back", severity, known.application.name, "; ".join(change.back.sentences), _WAY_BACK)

@@ -1,30 +1,32 @@
 """Reads a change: its effects on an application, their consequences, and the runbooks to run."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.change.answer import ChangePlan, change_plan
 from kstreams_runbooks.decide.change.buffers import NewLimits, new_limits
 from kstreams_runbooks.decide.change.contradicted import contradicted
 from kstreams_runbooks.decide.change.cures import Cure, Runbooks, cures
 from kstreams_runbooks.decide.change.effects import Effect, effects
-from kstreams_runbooks.decide.change.library import library_findings
+from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED, PATHS, library_findings, opens_nothing
 from kstreams_runbooks.decide.change.rules import Fired, fired, found
 from kstreams_runbooks.decide.change.settings import settings_of_release
-from kstreams_runbooks.decide.change.unchanged import enough, unchanged_findings
+from kstreams_runbooks.decide.change.unchanged import Asserted, asserted, enough, same_is_enough, unchanged_findings
 from kstreams_runbooks.decide.change.unread import with_reasons
+from kstreams_runbooks.decide.change.way_back import NOTHING_IN_THE_WAY, WayBack, swapped, way_back
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
 from kstreams_runbooks.decide.comparison.subjects import subjects
+from kstreams_runbooks.decide.releases.guard import LEFT_IN, MISREAD
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
-from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Subject, Undecided
+from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, ChangeRunbook, Subject, Undecided
 from kstreams_runbooks.model.topology.declaration import Unchanged
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.verdicts import SEVERITIES, Outcome
 
-_SEVERITIES = ("danger", "warning", "info")
 _Findings = tuple[ChangeFinding, ...]
 
 
@@ -32,7 +34,10 @@ _Findings = tuple[ChangeFinding, ...]
 class ChangeReading:
     """Findings, worst first; undeclared facts; the plan; and the effect on names on cluster and disks.
 
-    `enough` are fields that decide an inconclusive plan if the new version declares them `unchanged`.
+    `enough` are fields that decide an inconclusive plan if the new version declares them `unchanged`. `asserted` is
+    what these and those that it declares state about each operator. `same_enough`: it is decided if both are one build.
+    `at_least` are the runbooks of what is certain. `back` is what keeps the old version from starting
+    in place of the new one.
     `not_compared` lists facts that neither side gives. `mixed_up`: the two have nothing in common, and are not of one
     application. `cures` are changes of the program that make the plan milder. `limits` are new ones of suppress
     buffers.
@@ -48,6 +53,10 @@ class ChangeReading:
     cures: tuple[Cure, ...] = ()
     limits: tuple[NewLimits, ...] = ()
     enough: tuple[Unchanged, ...] = ()
+    asserted: tuple[Asserted, ...] = ()
+    same_enough: bool = False
+    at_least: tuple[ChangeRunbook, ...] = ()
+    back: WayBack = NOTHING_IN_THE_WAY
 
     @property
     def uncovered(self) -> tuple[ChangeFinding, ...]:
@@ -57,7 +66,8 @@ class ChangeReading:
     @property
     def rolls(self) -> bool:
         """Whether a rolling bounce is enough, with no decision needed first."""
-        return self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.uncovered)
+        safe = self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.uncovered)
+        return safe and not self.back.loses
 
 
 def read_change(
@@ -79,6 +89,8 @@ def read_change(
 
     def with_others(by_rows: _Findings, other: Compared, parts: tuple[Subject, ...]) -> _Findings:
         of_declarations = (*contradicted(other), *unchanged_findings(other.after, parts))
+        if any(one.id == MISREAD for one in of_settings.findings):
+            by_rows = tuple(replace(one, covered_by=MISREAD) if one.id == LEFT_IN else one for one in by_rows)
         return (*by_rows, *of_library.findings, *of_settings.findings, *of_declarations)
 
     def fired_with(other: Compared) -> Fired:
@@ -101,23 +113,52 @@ def read_change(
             "application); look whether two applications were mixed up"
         )
         plan = ChangePlan(Outcome.REFUSE, (reason,), ())
-    findings = sorted(all_fired.findings, key=lambda one: (one.covered_by is not None, _SEVERITIES.index(one.severity)))
+    findings = sorted(all_fired.findings, key=lambda one: (one.covered_by is not None, SEVERITIES.index(one.severity)))
     prediction = predicted(compared)
     asks = change_plan(Fired(all_fired.findings, ()))
+    deciding = enough(all_fired, after, lambda named: fired_with(Compared(before, named)), plan.verdict)
+    named = after.declared.unchanged
+    back = _back(swapped(compared), rules, versions, broker, catalogue)
+    open_ = fired_with(Compared(before, _without_unchanged(after))) if named else all_fired
     return ChangeReading(
         tuple(findings),
         all_fired.undecided,
         plan,
         prediction,
-        effects(plan.runbooks, compared, prediction),
+        effects(plan.runbooks, compared, prediction, cleared=opens_nothing(compared, versions)),
         tuple(_not_compared(compared)),
         compared.nothing_in_common,
         ()
         if compared.nothing_in_common
         else cures(compared, asks.runbooks if asks.verdict is Outcome.PROCEED else None, found_only),
         () if compared.nothing_in_common else new_limits(compared),
-        enough(all_fired, after, lambda named: fired_with(Compared(before, named)), plan.verdict),
+        deciding,
+        asserted(open_.undecided, after, named.union(deciding)),
+        same_is_enough(before, after, lambda same: fired_with(Compared(before, same)), plan.verdict),
+        asks.runbooks,
+        way_back(compared, all_fired, back, plan.runbooks),
     )
+
+
+def _back(
+    compared: Compared,
+    rules: tuple[ChangeRule, ...],
+    versions: UpgradePathRules,
+    broker: Release | None,
+    catalogue: SettingCatalogue,
+) -> Fired:
+    """What fires in the other direction. A release that does not have the new settings refuses it."""
+    try:
+        of_library = library_findings(compared, versions, broker).findings
+    except BadInput as error:
+        name = str(compared.after.declared.library)
+        of_library = (ChangeFinding(LIBRARY_CHANGED, "danger", name, str(error), PATHS, (), refuse=True),)
+    return Fired((*found(subjects(compared, catalogue), rules), *of_library), ())
+
+
+def _without_unchanged(side: Side) -> Side:
+    """The side without a word of a person about the version before."""
+    return replace(side, declared=replace(side.declared, unchanged=frozenset(), named=None))
 
 
 def _not_compared(compared: Compared) -> Iterator[str]:

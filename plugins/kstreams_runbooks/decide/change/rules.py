@@ -78,7 +78,7 @@ def _unknown(rule: ChangeRule, subject: Subject) -> list[str] | None:
 def _undecided(rule: ChangeRule, subject: Subject, unknown: list[str]) -> Undecided:
     asked = tuple(dict.fromkeys(one for name in unknown for one in subject.asked[name]))
     candidates = subject.said.get("candidates", "")
-    return Undecided(rule.id, rule.severity, subject.name, asked, rule.runbooks, candidates, rule.refuse)
+    return Undecided(rule.id, rule.severity, subject.name, asked, rule.runbooks, candidates, rule.refuse, rule.data)
 
 
 def _findings(firing: list[ChangeRule], subject: Subject) -> list[ChangeFinding]:
@@ -100,6 +100,7 @@ def _finding(rule: ChangeRule, subject: Subject, words: Mapping[str, str]) -> Ch
         rule.runbooks,
         refuse=rule.refuse,
         data=rule.data,
+        first=rule.first,
     )
 
 

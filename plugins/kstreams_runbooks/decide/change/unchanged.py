@@ -3,8 +3,9 @@
 They count like the line `unchanged` of the new version's declaration, and the plan shows who named them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import get_args
 
 from kstreams_runbooks.decide.change.answer import change_plan, open_questions
@@ -12,9 +13,9 @@ from kstreams_runbooks.decide.change.contradicted import CONTRADICTED
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.topology.change import ChangeFinding, Subject, SubjectKind
+from kstreams_runbooks.model.topology.change import ChangeFinding, Subject, SubjectKind, Undecided, Undeclared
 from kstreams_runbooks.model.topology.declaration import Declaration, NamedUnchanged, Unchanged
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.verdicts import SEVERITIES, Outcome
 from kstreams_runbooks.wording import outside
 
 NAMED = "named-unchanged"
@@ -26,6 +27,44 @@ _SECTIONS: dict[SubjectKind, str] = {
     "sink": "topics",
 }
 _SOURCE = "docs/declaration.md"
+_OPTIMIZATION, _BOTH = "topology.optimization", 2
+_OPERATOR = re.compile(r"operator (\S+) ")
+
+
+@dataclass(frozen=True, slots=True)
+class Asserted:
+    """What naming fields as unchanged states about one operator, such as `key of store counts`, and its cost.
+
+    `costs` of an error are the meanings for the data, the worst first.
+    """
+
+    operator: str
+    what: tuple[str, ...]
+    costs: tuple[str, ...]
+
+
+def asserted(undecided: Iterable[Undecided], side: Side, fields: Collection[Unchanged]) -> tuple[Asserted, ...]:
+    """Each operator whose code a person has to compare before naming these fields, in the order of the questions."""
+    what: dict[str, dict[str, None]] = {}
+    costs: dict[str, dict[str, None]] = {}
+    for one in sorted(undecided, key=lambda one: SEVERITIES.index(one.severity)):
+        for missing in one.asked:
+            if missing.field in fields:
+                operator = _operator_of(missing, side)
+                what.setdefault(operator, {})[f"{missing.field} of {missing.where.replace('s.', ' ', 1)}"] = None
+                costs.setdefault(operator, {}).update({one.data: None} if one.data else {})
+    return tuple(Asserted(operator, tuple(what[operator]), tuple(costs[operator])) for operator in what)
+
+
+def _operator_of(missing: Undeclared, side: Side) -> str:
+    """The operator whose code was not read; else those that keep the store, or read and write the topic."""
+    if found := _OPERATOR.search(missing.reason):
+        return found[1].rstrip(",;")
+    section, _, name = missing.where.partition(".")
+    keepers = [one.name for one in side.keepers.get(name, ())] if section == "stores" else []
+    readers = [one.name for one in side.readers.get(name, ())] if section == "topics" else []
+    ends = [*keepers, *readers, *(side.sinks.get(name, ()) if section == "topics" else ())]
+    return ", ".join(ends) or name
 
 
 def unchanged_fields(given: object, where: str) -> tuple[Unchanged, ...]:
@@ -48,12 +87,40 @@ def with_unchanged(declared: Declaration, fields: tuple[Unchanged, ...], by: str
     return replace(declared, unchanged=declared.unchanged | set(fields), named=NamedUnchanged(fields, by))
 
 
+def with_same_program(declared: Declaration, by: str) -> Declaration:
+    """The declaration of a new version that is the build of the one before; `by` is how that is known."""
+    return replace(declared, same_program=by)
+
+
+def check_same_program(before: Side, after: Side) -> None:
+    """BadInput if the descriptions prove that the new version is another program than it is declared to be."""
+    optimized = {(side.declared.config or {}).get(_OPTIMIZATION) for side in (before, after)}
+    if after.declared.same_program and before.topology != after.topology and len(optimized) < _BOTH:
+        raise BadInput(
+            f"{after.declared.same_program}: the two descriptions differ, and {_OPTIMIZATION} does not (expected: one "
+            "program); plan without it"
+        )
+
+
+def same_is_enough(before: Side, after: Side, fired_with: Callable[[Side], Fired], verdict: Outcome) -> bool:
+    """Whether an inconclusive plan of two equal descriptions with other settings is decided if both are one build."""
+    configs = before.declared.config, after.declared.config
+    settings_only = before.topology == after.topology and None not in configs and configs[0] != configs[1]
+    if verdict is not Outcome.INCONCLUSIVE or not settings_only or after.declared.same_program:
+        return False
+    same = replace(after, declared=with_same_program(after.declared, "one build"))
+    return change_plan(fired_with(same)).verdict is not Outcome.INCONCLUSIVE
+
+
 def unchanged_findings(after: Side, found: Iterable[Subject]) -> Iterator[ChangeFinding]:
     """What was named for this comparison and by whom, and each place where a field of `unchanged` differs."""
     declared = after.declared
     if declared.named is not None:
         fields, by = ", ".join(declared.named.fields), declared.named.by
         yield ChangeFinding(NAMED, "info", "unchanged", f"declared {by}: {fields} unchanged", _SOURCE, ())
+    if declared.same_program:
+        message = f"declared {declared.same_program}: both versions are one program; what only code decides is the same"
+        yield ChangeFinding(NAMED, "info", "program", message, _SOURCE, ())
     places = dict.fromkeys((f"{_SECTIONS[one.kind]}.{one.name}", field) for one, field in _differing(declared, found))
     for where, field in places:
         message = f"{where}: unchanged names {field}, which differs between the versions; the plan uses the difference"

@@ -15,10 +15,14 @@ from kstreams_runbooks.decide.comparison.words import topic_words
 from kstreams_runbooks.decide.topology.graph import store_roles
 from kstreams_runbooks.decide.topology.partitions import joined_topics, joins
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
-from kstreams_runbooks.model.topology.declaration import DeclaredTopic
+from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredTopic
+from kstreams_runbooks.model.topology.topology import Source
 
 # The topics of a sink with an extractor, in a sentence.
 _CHOSEN = "topics chosen by code"
+# The setting for partitions without a committed offset, by its most specific name first.
+_RESET, _LATEST = "auto.offset.reset", "latest"
+_CLIENT_PREFIXES = ("main.consumer.", "consumer.", "")
 # A topic that fills no store together with another.
 _ALONE: tuple[bool | None, tuple[str, ...]] = (False, ())
 
@@ -40,6 +44,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
     joined, needed = _joined_now(compared), _needed(compared.after)
     timed, untimed = timed_by(compared.after)
     patterns = _patterns(compared.before), _patterns(compared.after)
+    tasks = compared.before.read(is_global=False), compared.after.read(is_global=False)
     restoring = {one.topic for one in contents(compared.before).values() if one.place == "input"}
     for is_global in (False, True):
         old, new = (side.read(is_global=is_global) for side in (compared.before, compared.after))
@@ -48,11 +53,20 @@ def sources(compared: Compared) -> Iterator[Subject]:
             stays = topic in old and topic in new
             if not stays:
                 declared = dict.fromkeys(declared, False)
+            uneven, lacking = (
+                (False, ())
+                if is_global
+                else _uneven(compared, topic, together.get(topic, ()), joined.get(topic, set()))
+            )
+            of_tasks = topic in tasks[0], topic in tasks[1]
             if is_global:
                 declared["extractor_changed"] = False
             facts: dict[str, Fact] = {
                 "added": topic not in old,
-                "removed": topic not in new,
+                "removed": topic not in new and topic not in after,
+                "was_global": not is_global and topic in new and topic in before and not of_tasks[0],
+                "becomes_global": is_global and topic in new and of_tasks == (True, False),
+                "begins_latest": _begins_latest(compared.after, topic),
                 "own": topic in own,
                 "stays": stays,
                 "global": is_global,
@@ -61,9 +75,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "stateful": topic in stateful,
                 "loss_acceptable": topic not in needed,
                 "is_changelog": _is_changelog(compared.before, topic, restoring) if topic not in new else False,
-                "uneven": False
-                if is_global
-                else _uneven(compared, topic, together.get(topic, ()), joined.get(topic, set())),
+                "uneven": uneven,
                 "merged_unevenly": merged.get(topic, _ALONE)[0],
                 "is_pattern": topic in patterns[0] | patterns[1],
                 "timed": timed,
@@ -72,7 +84,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
             what = Undeclared("config", "topology.optimization", "old")
             if compared.before.declared.config is not None:
                 what = Undeclared(f"source_table of the store that is filled from {topic}", "", "old")
-            uneven = (Undeclared(f"topics.{topic}", "joined_with", "new"),)
+            begins = (Undeclared("config", _RESET, "new"),)
             yield Subject(
                 "source_topic",
                 topic,
@@ -88,7 +100,8 @@ def sources(compared: Compared) -> Iterator[Subject]:
                     **asked,
                     "timed": untimed,
                     "is_changelog": (what,),
-                    "uneven": uneven,
+                    "uneven": lacking,
+                    "begins_latest": begins,
                     "merged_unevenly": (Undeclared(f"topics.{topic}", "partitions", "new"),),
                 },
             )
@@ -225,25 +238,53 @@ def _joined_now(compared: Compared) -> dict[str, set[str]]:
     return found
 
 
-def _uneven(compared: Compared, topic: str, together: Iterable[set[str]], joined: Collection[str]) -> bool | None:
+def _begins_latest(side: Side, topic: str) -> bool | None:
+    """Whether a partition of the topic without a committed offset is read from its end; None without settings.
+
+    A source has a choice of its own, else the setting counts, and the library's is the beginning.
+    """
+    sources = side.readers.get(topic) or [
+        node for node in side.nodes.values() if isinstance(node, Source) and node.pattern == topic
+    ]
+    declared = (side.declared.operators.get(source.name) for source in sources)
+    own = {one.offset_reset.lower() for one in declared if one is not None and one.offset_reset}
+    if chosen := own - {DEFAULT}:
+        return _LATEST in chosen
+    if side.declared.config is None:
+        return None
+    given = (side.declared.config.get(f"{prefix}{_RESET}") for prefix in _CLIENT_PREFIXES)
+    return next((value.lower() for value in given if value), "") == _LATEST
+
+
+def _uneven(
+    compared: Compared, topic: str, together: Iterable[set[str]], joined: Collection[str]
+) -> tuple[bool | None, tuple[Undeclared, ...]]:
     """Whether a topic and one that it is joined with have different partition counts since this change.
 
-    Topics of one subtopology with counts that were equal and now differ may be joined: a name hides it. `joined` are
-    topics that it is joined with since this change.
+    Else what to declare: the partitions of those that are joined since this change, or the join. Topics of one
+    subtopology with counts that were equal and now differ may be joined: a name hides it. `joined` are topics that it
+    is joined with since this change, as far as the descriptions show it.
     """
     before, after = compared.before.declared.topics, compared.after.declared.topics
     own = after.get(topic, DeclaredTopic())
     others = own.joined_with
     count = partial(_count, after)
     if others is not None:
-        return any(_differ(count(topic), count(other)) for other in others)
+        if any(_differ(count(topic), count(other)) for other in others):
+            return True, ()
+        known = before.get(topic, DeclaredTopic()).joined_with
+        come = others - known if known is not None else others & set(joined)
+        # The library gives a repartition topic the number of those that it is joined with.
+        external = sorted(one for one in come if one not in compared.after.internal)
+        lacking = [one for one in (topic, *external) if count(one) is None] if external else []
+        return (None if lacking else False), tuple(Undeclared(f"topics.{one}", "partitions", "new") for one in lacking)
     parted = count(topic) is not None and any(
         _differ(count(topic), count(other))
         and (other in joined or not _differ(_count(before, topic), _count(before, other)))
         for near in together
         for other in near
     )
-    return None if parted else False
+    return (None if parted else False), (Undeclared(f"topics.{topic}", "joined_with", "new"),)
 
 
 def _uneven_with(compared: Compared, topic: str) -> str:

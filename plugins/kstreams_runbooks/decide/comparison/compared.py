@@ -264,6 +264,11 @@ class Compared:
         return bool(self.before.topology.stores | self.after.topology.stores)
 
     @property
+    def same_program(self) -> bool:
+        """Whether both are known to be one build: only settings, releases and the cluster can differ."""
+        return bool(self.after.declared.same_program)
+
+    @property
     def nothing_in_common(self) -> bool:
         """Whether the two share neither an external topic nor a name of anything persistent: two applications."""
         shared = (self.before.read() & self.after.read()) | (self.before.written() & self.after.written())

@@ -124,6 +124,7 @@ def _changelog_problems(topology: Topology, name: str, store: DeclaredStore) -> 
             f"stores.{name}: logging is false, and topic {store.changelog} is its changelog (expected: one of them); "
             "correct it"
         )
+        return
     sub = topology.subtopology_of(name)
     sources = () if sub is None else sub.sources
     if not any(source.pattern or store.changelog in source.topics for source in sources):

@@ -195,8 +195,8 @@ def window_of(store: DeclaredStore | None) -> Window | None:
 
 def _compared(where: str, field: str, old: object, new: object) -> tuple[bool | None, tuple[Undeclared, ...]]:
     found = changed(old, new)
-    if found is None and isinstance(old, Serde) and isinstance(new, Serde):
-        # One class on both sides: the version of its schema is open on both.
+    if found is None and any(isinstance(one, Serde) and one.is_class for one in (old, new)):
+        # A class does not show the version of its schema: no declared format compares with it.
         return found, (Undeclared(where, field, sides(None, None)),)
     return found, (Undeclared(where, field, sides(old, new)),)
 

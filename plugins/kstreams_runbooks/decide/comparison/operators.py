@@ -25,6 +25,9 @@ _UNTOLD_ASKED: dict[str, tuple[Undeclared, ...]] = {f"{field}_changed": () for f
 _NO_JOIN = "no join"
 _USUAL = {DEFAULT, _NO_JOIN}
 # The library names a lookup of a stream in a table by its kind, if the program gives it no name.
+# The operator of the left table of a join, of each kind, and its end where the join has a name.
+_LEFT_TABLE = ("KTABLE-JOINTHIS-", "KTABLE-LEFTTHIS-", "KTABLE-OUTERTHIS-", "KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-")
+_LEFT_TABLE_NAMED = ("-join-this", "-subscription-registration-processor")
 _LOOKUPS = {"KSTREAM-JOIN-N": "inner", "KSTREAM-LEFTJOIN-N": "left"}
 
 
@@ -50,6 +53,7 @@ def operators(compared: Compared) -> Iterator[Subject]:
 def _operator(compared: Compared, was: str, name: str, **true: bool) -> Subject:
     """One operator; what a program sets of it is compared if it stays."""
     facts: dict[str, Fact] = {"added": False, "removed": False, "named_later": False, **true}
+    facts["joins_tables"] = facts["added"] and joins_tables(name)
     said, asked = {"name": name, "before": was}, dict[str, tuple[Undeclared, ...]]()
     if not (_is_told_of(compared.before, was) or _is_told_of(compared.after, name)):
         # Most operators of a large program: the same answers without a look at each field.
@@ -69,6 +73,11 @@ def _operator(compared: Compared, was: str, name: str, **true: bool) -> Subject:
 def _is_told_of(side: Side, name: str) -> bool:
     """Whether a declaration or a reader may have something about an operator."""
     return side.declared.was_read or bool(side.declared.not_read) or name in side.declared.operators
+
+
+def joins_tables(name: str) -> bool:
+    """Whether a name shows the operator of the left table of a join of tables, by key or by foreign key."""
+    return stem(name).startswith(_LEFT_TABLE) or name.endswith(_LEFT_TABLE_NAMED)
 
 
 def _lookup(compared: Compared, was: str, name: str) -> Subject:

@@ -61,6 +61,7 @@ _FAMILIES = {
     "store_type": STORE_TYPES,
 }
 _FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names}
+_STORE_TYPE = "default.dsl.store"
 _EXPLICIT, _CLUSTER = "ensure.explicit.internal.resource.naming", "bootstrap.servers"
 # Releases that check names at start (KIP-1111), and the generated names that they do not check.
 _CHECKS_NAMES, _NOT_CHECKED = ("4.1..",), "FK-JOIN-SUBSCRIPTION-"
@@ -124,6 +125,7 @@ def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[st
         "same_cluster": name == _CLUSTER and bool(_addresses(old) & _addresses(new)),
         "cache_switched": name == CACHE and (old == "0") != (new == "0"),
         "refuses_names": name == _EXPLICIT and _refuses_names(old, new, compared),
+        "no_effect": name == _STORE_TYPE and _makers_stay(compared),
     }
     return facts, {"present": asked, "refuses_names": asked}
 
@@ -148,6 +150,19 @@ def _bytes_declared(side: Side) -> bool:
     stores = [side.declared.stores.get(name) for name in side.topology.stores if not is_suppression(name)]
     topics = [side.declared.topics.get(name) for name in side.internal]
     return all(one is not None and one.key_serde and one.value_serde for one in (*stores, *topics))
+
+
+def _makers_stay(compared: Compared) -> bool:
+    """Whether the code of both sides shows that each store is made as before, also those of another default.
+
+    A program that gives its settings to StreamsBuilder has the class that they choose in each store of the DSL.
+    Source: KIP-591; Apache Kafka, MaterializedInternal and TopologyConfig; tests/facts/test_pairs.py.
+    """
+    old, new = compared.before.declared, compared.after.declared
+    suppliers = [(old.stores[one].supplier, new.stores[one].supplier) for one in old.stores.keys() & new.stores.keys()]
+    stores = compared.before.topology.stores | compared.after.topology.stores
+    known = old.was_read and new.was_read and stores <= old.stores.keys() & new.stores.keys()
+    return known and all(was is not None and was == now for was, now in suppliers)
 
 
 def _refuses_names(old: str, new: str, compared: Compared) -> bool | None:

@@ -1,6 +1,6 @@
 """Whether the topics of the cluster let a topology start: checked before any instance is stopped for it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kstreams_runbooks.decide.fitting.counts import External, counts_fit
 from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, title, topics_needed
@@ -42,7 +42,8 @@ def topics_fit(
         if name in seen.hidden:
             unknown.append(f"{seen.hidden[name]} ({why})")
         elif name not in seen.partitions:
-            refused.append(f"topic {name} does not exist ({why}): create it, then trigger this again")
+            count = _count_that_fits(name, brought, seen, application)
+            refused.append(f"topic {name} does not exist ({why}): create it{count}, then trigger this again")
     unknown += [seen.hidden[name] for name in sorted(needed.internal & seen.hidden.keys())]
     suppressions = {
         name for one in brought if not isinstance(one, Missing) for name in one.described.declaration.suppressions
@@ -68,6 +69,23 @@ def topics_fit(
     named = ", ".join(dict.fromkeys(compared))
     said = f"the topics of the cluster fit {named}" if named else "no topology could be compared with the cluster"
     return Verdict(Outcome.PROCEED, (said,), kept)
+
+
+def _count_that_fits(
+    name: str, brought: Iterable[ParsedDescription | Missing], seen: TopicsSeen, application: DeclaredApplication
+) -> str:
+    """The partitions that a topic needs, by an existing one that it is joined with; empty if any number fits."""
+    for version in brought:
+        if isinstance(version, Missing):
+            continue
+        for group in joined_topics(version.topology, version.described.declaration.suppressions.keys()):
+            for other in sorted(group - {name}) if name in group else ():
+                full = next(
+                    (one for one in (other, f"{application.application_id}-{other}") if one in seen.partitions), ""
+                )
+                if full:
+                    return f" with {seen.partitions[full]:,} partitions, as {full} has, which it is joined with"
+    return ""
 
 
 def _not_compared(application: DeclaredApplication, why: str) -> Finding:

@@ -7,7 +7,8 @@ process, its start and its membership.
 
 from collections.abc import Iterator
 
-from kstreams_runbooks.decide.instances.members import members_of, settings_text, strangers
+from kstreams_runbooks.decide.instances.members import members_of, settings_text, strangers, unclaimed
+from kstreams_runbooks.decide.instances.mixed import mixed_topologies
 from kstreams_runbooks.decide.lag import standing_still, total_lag
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
@@ -42,6 +43,8 @@ def gate(samples: tuple[ApplicationReading, ...], expected: Expectation) -> Verd
     if not samples:
         return Verdict(Outcome.WAIT, ("no reading yet",))
     last = samples[-1]
+    if not expected.goes_back and (mixed := mixed_topologies(samples)):
+        return Verdict(Outcome.REFUSE, (mixed,))
     if fatal := tuple(_never(samples, expected)):
         return Verdict(Outcome.REFUSE, (*fatal, *_seen_as_well(samples, expected)))
     missing = tuple(_unread(last, expected))
@@ -197,6 +200,11 @@ def _group(now: ApplicationReading, instance: InstanceReading) -> Iterator[str]:
             yield f"group {now.group.group_id}: no member of {instance.instance} yet"
         for member in strangers(now):
             yield f"group {now.group.group_id}: member {member.client_id} on {member.host} is of no declared instance"
+        for member in unclaimed(now):
+            yield (
+                f"group {now.group.group_id}: whose member {member.client_id} on {member.host} is cannot be read: an "
+                "instance gives no answer"
+            )
 
 
 def _progress(earlier: list[ApplicationReading], now: ApplicationReading, expected: Expectation) -> Iterator[str]:

@@ -53,9 +53,21 @@ def owner_of(member: MemberReading, instances: tuple[InstanceReading, ...]) -> I
 
 def strangers(reading: ApplicationReading) -> tuple[MemberReading, ...]:
     """Members of no declared instance; empty while an instance cannot be read, because they may be its own."""
-    if isinstance(reading.group, Missing) or any(isinstance(one.streams, Missing) for one in reading.instances):
-        return ()
-    return tuple(member for member in reading.group.members if owner_of(member, reading.instances) is None)
+    return () if _any_is_silent(reading) else _unowned(reading)
+
+
+def unclaimed(reading: ApplicationReading) -> tuple[MemberReading, ...]:
+    """Members that an instance which cannot be read may own, or no declared one: that is not known until it answers."""
+    return _unowned(reading) if _any_is_silent(reading) else ()
+
+
+def _any_is_silent(reading: ApplicationReading) -> bool:
+    return any(isinstance(one.streams, Missing) for one in reading.instances)
+
+
+def _unowned(reading: ApplicationReading) -> tuple[MemberReading, ...]:
+    members = reading.group.members if isinstance(reading.group, GroupReading) else ()
+    return tuple(member for member in members if owner_of(member, reading.instances) is None)
 
 
 def every_member_runs(reading: ApplicationReading, bounces: tuple[Bounce, ...]) -> Verdict:

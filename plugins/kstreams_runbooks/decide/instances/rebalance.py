@@ -32,11 +32,16 @@ def restart_effect(restart: Restart, forecast_s: tuple[int, int] | None) -> Rest
     if not restart.static:
         why = "without static membership each restart is a rebalance: its tasks moved to the others and back"
         return RestartEffect(True, True, f"{began}; {why}")
+    gone_ms = restart.started_ms - restart.stopped_ms
+    if not restart.is_measured and (restart.session_ms is None or gone_ms <= restart.session_ms):
+        why = (
+            f"its agent gave no answer for {restart.unheard_ms / 1000:.0f} s of that: how long it was away is not known"
+        )
+        return RestartEffect(None, True, f"{began}; {why}")
     if restart.session_ms is None:
         why = f"session.timeout.ms is not known ({restart.session_source})"
         return RestartEffect(None, False, f"{began}; whether it caused a rebalance is not known: {why}")
     limit = f"session.timeout.ms {restart.session_ms:,} ({restart.session_source})"
-    gone_ms = restart.started_ms - restart.stopped_ms
     away_ms = restart.back_ms - restart.stop_requested_ms
     if gone_ms > restart.session_ms:
         why = f"its process was gone for {gone_ms / 1000:.1f} s, longer than {limit}: its member left the group"

@@ -92,7 +92,9 @@ def with_cleared_state(
     if cleared.undo_deletes.names and not undo_may_delete:
         plan = replace(plan, findings=(*plan.findings, _undo_needs_a_choice(plan, cleared.undo_deletes)))
     if cleared.undo_deletes.names:
-        also = f"{cleared.undo_deletes.what} of each instance cleared while it is down"
+        also = (
+            f"no way back in place: clears {cleared.undo_deletes.what} of each instance while it is down, and restores"
+        )
         plan = replace(plan, undo=(*plan.undo, also))
     plan = replace(plan, stages=stages)
     if not any(bounce.clears for bounce in plan.bounces):

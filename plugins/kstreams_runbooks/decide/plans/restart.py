@@ -51,7 +51,7 @@ def restart_plan(
     target = release or _one_release(found)
     require_declared(declared, target)
     if UPGRADE_FROM in settings:
-        raise BadInput(f"settings: {UPGRADE_FROM} is set and unset by library_bump alone; trigger that one")
+        raise BadInput(f"settings: {UPGRADE_FROM} is set and unset by library_bump alone; leave it out")
     _same_library(found, declared, target)
     kept = kept_settings(reading, frozenset({UPGRADE_FROM, *settings}))
     wanted = kept | {key: value for key, value in settings.items() if value is not None}
@@ -62,7 +62,8 @@ def restart_plan(
     if not changed and not at_once and not restart:
         raise BadInput(
             f"nothing to change: every instance of {declared.name} is deployed as {bounce.deployed} already; give "
-            "another release or other settings, or choose restart (a restart without a change, one after another)"
+            "another release or other settings, or trigger a new run with --param restart=true (a restart without a "
+            "change, one after another)"
         )
     return Plan(
         runbook="stop_and_restart" if at_once else "rolling_bounce",

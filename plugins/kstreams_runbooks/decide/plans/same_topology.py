@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+from kstreams_runbooks.decide.change.without_topology import may_stay_unread, unread_release
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
+from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.declaration import STORE_FORMAT, DeclaredStore, Described
@@ -16,15 +18,17 @@ _SOURCE = "KIP-1271; KIP-1285; Kafka Streams configuration, dsl.store.format"
 _MOST = 3
 
 
-def may_take_over(before: tuple[Described, ...], after: Described | Missing, application: str) -> Verdict:
+def may_take_over(
+    before: tuple[Described, ...], after: Described | Missing, application: DeclaredApplication, accepted: str | None
+) -> Verdict:
     """Whether release `after` may continue with the changelogs of every running version, from before a downgrade.
 
     Refuses another topology, and a store whose serdes need the headers of records, which older releases do not give
-    them. Inconclusive if a release cannot be described, or if it is not declared whether they need them.
+    them. Inconclusive if it is not declared whether they need them, or if a release cannot be described and no person
+    has accepted that (`accepted`).
     """
     if isinstance(after, Missing):
-        why = f"whether the older release has the same topology is not known: {after.missing}"
-        return Verdict(Outcome.INCONCLUSIVE, (f"{why}; declare a topology command for it",))
+        return may_stay_unread((unread_release(after),), application, accepted)
     wanted, running = parsed(after), [parsed(one) for one in before]
     for one in running:
         if one.topology != wanted.topology:
@@ -57,7 +61,7 @@ def may_take_over(before: tuple[Described, ...], after: Described | Missing, app
             ),
         )
     return Verdict(
-        Outcome.PROCEED, (f"{_named(after)} has the same topology",), tuple(_findings(running, after, application))
+        Outcome.PROCEED, (f"{_named(after)} has the same topology",), tuple(_findings(running, after, application.name))
     )
 
 

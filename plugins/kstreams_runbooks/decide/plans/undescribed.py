@@ -16,6 +16,19 @@ def changed_settings(plan: Plan) -> set[str]:
     return {name for one in plan.facts.at_start for name, _ in after ^ set(one.settings)}
 
 
+def unseen_changes(plan: Plan, catalogue: SettingCatalogue) -> tuple[str, ...]:
+    """The sentence about settings that change and may change the topology, for a command that takes no settings.
+
+    Settings that stay are in none of the two descriptions that are compared: they are a finding.
+    """
+    if not (names := may_change_the_topology(changed_settings(plan), catalogue)):
+        return ()
+    return (
+        f"whether {', '.join(names)} changes the topology is not known: the topology command takes no settings; add "
+        "their placeholder (docs/deployers.md), then trigger a new run",
+    )
+
+
 def undescribed_settings(
     plan: Plan, catalogue: SettingCatalogue, *, topology_settings: bool, same_text: bool = False
 ) -> tuple[Finding, ...]:

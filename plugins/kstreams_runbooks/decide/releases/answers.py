@@ -9,6 +9,9 @@ from kstreams_runbooks.model.releases.rules import Guarantee, GuaranteeRule, Pro
 from kstreams_runbooks.model.verdicts import Outcome
 
 NO_RULE = "no published rule covers this pair; choose another target"
+# What a summary names of a downgrade that an older release does not survive in place.
+DRAIN, CLEAR_STATE = "drain", "clear state"
+_ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth"}
 NOTHING_PUBLISHED = "Kafka Streams Upgrade Guide and API Changes: it has nothing on this"
 
 
@@ -34,7 +37,7 @@ def path_of(
 
 
 def summary(path: UpgradePath) -> str:
-    """The summary of a path, in a few words."""
+    """The summary of a path in a few words, its bounces in their order."""
     if path.verdict is not Outcome.PROCEED:
         return f"{path.verdict} ({', '.join(one.id for one in path.findings if one.severity == 'danger')})"
     bounces = path.bounces
@@ -42,14 +45,16 @@ def summary(path: UpgradePath) -> str:
     parts = ["one rolling bounce" if rolled == 1 else f"{rolled} rolling bounces"] if rolled else []
     if path.bridge:
         parts.append(f"through {path.bridge}")
-    if values := tuple(dict.fromkeys(one.upgrade_from for one in bounces if one.upgrade_from)):
-        parts.append(f"with upgrade.from={' and '.join(values)}")
-    if guarantees := tuple(one.processing_guarantee for one in bounces if one.processing_guarantee):
-        parts.append(f"switching to {' and '.join(guarantees)}")
+    for number, one in enumerate(bounces, 1):
+        sets = [f"with upgrade.from={one.upgrade_from}"] if one.upgrade_from else []
+        sets += [f"switching to {one.processing_guarantee}"] if one.processing_guarantee else []
+        if sets:
+            which = f"{_ORDINALS.get(number, f'bounce {number}')} " if rolled > 1 else ""
+            parts.append(f"{which}{' and '.join(sets)}")
     duties = {duty for one in bounces for duty in one.before}
-    parts += ["drain"] if "drain" in duties else []
+    parts += [DRAIN] if "drain" in duties else []
     parts += ["all instances down at once"] if rolled < len(bounces) else []
-    parts += ["clear state"] if "clear_state" in duties else []
+    parts += [CLEAR_STATE] if "clear_state" in duties else []
     return ", ".join(parts)
 
 

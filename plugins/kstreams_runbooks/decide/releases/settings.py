@@ -6,7 +6,10 @@ A name that no release has is the application's own: Kafka Streams passes it to 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from kstreams_runbooks.decide.releases.refusals import names_of, refused_together
+from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from
 from kstreams_runbooks.model.releases.release import Release, within
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import (
     PARTS,
     ReleaseSetting,
@@ -35,6 +38,10 @@ _NOT_OF_CLIENTS = frozenset({"group.protocol"})
 # Source: Topology and StreamsBuilder (Apache Kafka 2.4 to 4.3); names that begin with __ are internal switches.
 _OF_THE_TOPOLOGY = frozenset({"processor.wrapper.class", "topology.optimization"})
 _INTERNAL = "__"
+# Names that the library itself reads by their beginnings. Source: StreamsConfig, AbstractConfig (Apache Kafka 4.3).
+_GIVEN_ON = ("__", "client.tag.", "config.providers")
+# Settings on which many refusals depend.
+_MODES = frozenset({"processing.guarantee", "group.protocol"})
 _IDEMPOTENCE = frozenset({"acks", "enable.idempotence"})  # exactly once sets both (KIP-129)
 _NUMBERS = {"short": 15, "int": 31, "long": 63}
 _INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -47,17 +54,23 @@ def setting_findings(
     running: Release | None,
     target: Release,
     catalogue: SettingCatalogue,
+    *,
+    tried: bool = False,
 ) -> Iterator[SettingFinding]:
     """What `target` does with the settings `after`; `before` and `running` are the side that runs, None if unknown.
 
-    A refused value is always a finding; a setting without effect only if the setting or the release changes.
+    A refused value is always a finding; a setting without effect only if the setting or the release changes. A name
+    that no release has is one if it is new. `tried`: as for `refused_together`.
     """
+    yield from refused_together(after, target, catalogue, tried=tried)
     for name, value in sorted(after.items()):
         there = _rows(name, target, catalogue)
         if refused := next((row for row in there if refuses(row, value)), None):
             yield _refused(name, value, refused, target)
         elif before is None or before.get(name) != value or running != target:
             yield from _without_effect(name, value, target, catalogue)
+            if (before or {}).get(name) != value:
+                yield from _unknown(name, catalogue)
             if there and all(row.deprecated for row in there):
                 message = f"{name} is set, and {target} has it only as deprecated: a later release removes it"
                 yield SettingFinding("setting-deprecated", "info", name, message)
@@ -98,9 +111,13 @@ def rows_about(
     wanted = {part for name in names for part in (name, _bare(name)[1])}
     if target is not None:
         wanted |= {name for one in running for name, _, _, _ in _defaults(one, target, catalogue)}
+    # A refusal is about settings together: one that is not given has its default, and no release refuses defaults.
+    refusals = tuple(one for one in catalogue.refusals if ((names_of(one) - _MODES) or names_of(one)) & wanted)
+    defaults = {name for one in refusals for name in names_of(one)}
     return SettingCatalogue(
-        tuple(row for row in catalogue.rows if row.name in wanted),
+        tuple(row for row in catalogue.rows if row.name in wanted | defaults),
         tuple(one for one in catalogue.effects if one.name in wanted),
+        refusals,
     )
 
 
@@ -137,6 +154,29 @@ def _number(row: ReleaseSetting, text: str) -> float | None:
 def _refused(name: str, value: str, row: ReleaseSetting, target: Release) -> SettingFinding:
     message = f"{target} refuses {name}={value} (expected: {_expected(row)}): no instance starts; correct it"
     return SettingFinding("setting-refused", "danger", name, message, refuse=True)
+
+
+def _unknown(name: str, catalogue: SettingCatalogue) -> Iterator[SettingFinding]:
+    """A name that no release has: the library logs it, and gives it to the classes of the application."""
+    parts, bare = _bare(name)
+    own = not parts or name.startswith(_GIVEN_ON) or any(row.name == bare for row in catalogue.rows)
+    if not own:
+        message = (
+            f"{name} is set, and no release of Kafka Streams has it: the library only logs that it is not known, and "
+            "gives it to serdes, extractors and assignors; correct the name if it is meant for Kafka"
+        )
+        yield SettingFinding("setting-unknown", "info", name, message)
+
+
+def thrown_by_assignor(value: str | None, target: Release, rules: UpgradePathRules) -> Iterator[SettingFinding]:
+    """A value of upgrade.from that the configuration takes and the assignor does not."""
+    accepted = accepted_upgrade_from(target, rules)
+    if value is not None and accepted and value not in accepted:
+        message = (
+            f"{target} takes upgrade.from={value} and then throws when tasks are assigned (it runs with "
+            f"{', '.join(accepted)}): no instance starts; correct it"
+        )
+        yield SettingFinding("setting-refused", "danger", "upgrade.from", message, refuse=True)
 
 
 def _expected(row: ReleaseSetting) -> str:

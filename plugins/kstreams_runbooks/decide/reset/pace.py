@@ -13,13 +13,15 @@ from kstreams_runbooks.model.times import SECOND_MS
 def read_pace(kept: Sequence[KeptReading]) -> ReadPace | Missing:
     """The highest pace between two readings in a row, oldest first, with what came in meanwhile.
 
-    A pair counts only if both readings have every offset and every end of the same partitions, and none went back.
+    A pair counts only if both readings have every offset and every end of the same partitions, and none went back. It
+    has to leave as much unread as came in meanwhile: an application at the end of its inputs reads as fast as records
+    arrive, which is not how fast it can read.
     """
     found = [pace for pair in pairwise(kept) if (pace := _between(*pair)) is not None]
     if not found:
         return Missing(
-            f"the ledger has {len(kept)} readings of its lag (expected two in a row with every offset): let the "
-            "scheduled check run"
+            f"its pace was not measured: of {len(kept)} readings of its lag no two in a row have every offset and more "
+            "to read than came in"
         )
     read, incoming = max(found)
     return ReadPace(read, incoming, len(found) + 1)
@@ -53,7 +55,7 @@ def _between(then: KeptReading, now: KeptReading) -> tuple[float, float] | None:
     before, after = _inputs(then), _inputs(now)
     if not before or before.keys() != after.keys() or now.at_ms <= then.at_ms:
         return None
-    read = incoming = 0
+    read = incoming = left = 0
     for name, row in after.items():
         old = before[name]
         if row.committed is None or old.committed is None or row.log_end_offset is None or old.log_end_offset is None:
@@ -62,6 +64,9 @@ def _between(then: KeptReading, now: KeptReading) -> tuple[float, float] | None:
             return None
         read += row.committed - old.committed
         incoming += row.log_end_offset - old.log_end_offset
+        left += row.log_end_offset - row.committed
+    if not left or left < incoming:
+        return None
     seconds = (now.at_ms - then.at_ms) / SECOND_MS
     return read / seconds, incoming / seconds
 

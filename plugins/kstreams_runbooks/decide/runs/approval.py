@@ -13,9 +13,12 @@ from kstreams_runbooks.model.runs.object_stages import DeleteRecords, DeleteTopi
 from kstreams_runbooks.model.runs.plan import Plan, SidePart
 from kstreams_runbooks.model.runs.stages import Bounce, Stage, StopAll
 from kstreams_runbooks.model.times import utc, utc_minute
-from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.wording import LONGEST_SENTENCE, code, first_of, markdown, why_no_reason
 
+# Of a question that fits one screen; every danger is shown.
+_WORST_FIRST, _MOST_RISKS = ("danger", "warning", "info"), 5
+_ACKNOWLEDGED = "recreated-acknowledged"
 # The promise of a question about a point of no return (`has_changed` in steps/approval/approve.py).
 _READ_AGAIN = "State and group are read again when you answer"
 
@@ -185,8 +188,6 @@ def approval_body(
     far, `held` how long it holds inputs (empty: it holds none).
     """
     todo = [one for one in plan.stages if one.number >= bounce]
-    weighed = [one for one in plan.findings if one.severity != "info" or one.id == NAMED]
-    risks = [f"{finding.severity}: {finding.message}" for finding in weighed]
     limits = _other_limits(plan, fleet_limits)
     on, stop = options_of(bounce, deletes=bool(deleted_for_good(plan)))
     lines = [
@@ -197,7 +198,7 @@ def approval_body(
         labelled(Label.HELD, held) if held else "",
         labelled(Label.WORST_CASE, plan.worst_case),
         labelled(Label.UNDO, plan.undo[-1] if bounce > 1 else "; ".join(plan.undo)),
-        labelled(Label.RISKS, " / ".join(risks) or "none found"),
+        _risks(plan.findings),
         labelled(Label.OTHER_LIMITS, limits) if limits else "",
         labelled(
             Label.REJECT_MEANS if on == APPROVE else f"{stop!r} means",
@@ -207,6 +208,31 @@ def approval_body(
         last_line(asking, plan.digest),
     ]
     return "\n\n".join(line for line in lines if line)
+
+
+def _risks(findings: Sequence[Finding]) -> str:
+    """The risks as a list, dangers first: one line a cause with its objects, and one for all that was accepted before.
+
+    Dangers are all there; of the warnings the first, and how many more the log of `plan` has.
+    """
+    objects: dict[tuple[str, str], list[str]] = {}
+    before: list[str] = []
+    for one in findings:
+        if one.id == _ACKNOWLEDGED and one.severity != _WORST_FIRST[0]:
+            before.append(one.object)
+        elif one.severity != "info" or one.id == NAMED:
+            objects.setdefault((one.severity, one.message), []).append(one.object)
+    causes = sorted(objects, key=lambda cause: _WORST_FIRST.index(cause[0]))
+    dangers = sum(severity == _WORST_FIRST[0] for severity, _ in causes)
+    shown = causes[: max(dangers, _MOST_RISKS)]
+    lines = [
+        f"{severity}: {first_of(list(dict.fromkeys(objects[severity, said])))}: {said}" for severity, said in shown
+    ]
+    lines += [f"and {len(causes) - len(shown)} more, which the log of `plan` has"] if shown != causes else []
+    lines += [f"accepted before, at fleet_check: {first_of(before)}"] if before else []
+    if not lines:
+        return labelled(Label.RISKS, "none found")
+    return "\n".join([Label.RISKS.bold, *(f"- {markdown(line, LONGEST_SENTENCE)}" for line in lines)])
 
 
 def _no_way_back(plan: Plan, bounce: int, on: str) -> str:
@@ -285,10 +311,10 @@ def _todo(whole: Plan, stage: Stage) -> str:
     if stage is whole.start:
         return (
             f"stop all {len(names)} instances, remove their members until the group is EMPTY, start all with "
-            f"{bounce.sentence.partition(': ')[2]}"
+            f"{whole.sentence_of(stage).partition(': ')[2]}"
         )
     who = f"{len(names)} instances one after another" if len(names) > 1 else names[0]
-    return f"{bounce.sentence}, {who}"
+    return f"{whole.sentence_of(stage)}, {who}"
 
 
 def _gap(plan: Plan) -> str:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from kstreams_runbooks.decide.runs.approval import Label, when
 from kstreams_runbooks.decide.runs.commands import UNDO, evidence_command, trigger_command, undo_command
 from kstreams_runbooks.decide.runs.conclusion import Conclusion
-from kstreams_runbooks.decide.runs.next_action import INDENT, NextAction
+from kstreams_runbooks.decide.runs.go_on import INDENT
+from kstreams_runbooks.decide.runs.next_action import NextAction
 from kstreams_runbooks.model.runs.held_inputs import HeldInputs
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.message import Kind, Notification

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.decide.runs.approval import Asking, Label, may_answer_text, when
 from kstreams_runbooks.decide.runs.conclusion import Conclusion
-from kstreams_runbooks.decide.runs.next_action import INDENT, NextAction
+from kstreams_runbooks.decide.runs.go_on import INDENT
+from kstreams_runbooks.decide.runs.next_action import NextAction
 from kstreams_runbooks.model.runs.ledger import Approval
 from kstreams_runbooks.wording import LONGEST_COMMAND, code, markdown, outside, sentence
 
@@ -94,6 +95,15 @@ def note_of_answer(why: str, at_ms: int, zone: str) -> tuple[Piece, ...]:
 def _uncounted(why: str) -> Piece:
     wrong, _, reason = why.partition(": ")
     return Piece(1, head=f"**{markdown(wrong)}:** ", text=reason, last=f"**{markdown(wrong)}**")
+
+
+def note_of_failure(task_id: str, why: str, again_in_s: float | None, at_ms: int, zone: str) -> tuple[Piece, ...]:
+    """Why a task failed, and when Airflow tries it again (None: it does not)."""
+    if again_in_s is None:
+        head = f"**STOPPED** at {markdown(task_id)} {when(at_ms, zone)}"
+    else:
+        head = f"**WAITS** at {markdown(task_id)} since {when(at_ms, zone)}, tries again in {again_in_s:g} s"
+    return (Piece(0, head=f"{head}: ", text=why, last=head),)
 
 
 def note_of_progress(task_id: str, at_ms: int, zone: str, approvals: Iterable[Approval]) -> tuple[Piece, ...]:

@@ -53,6 +53,7 @@ def merged(read: Declaration, declared: Declaration | None) -> Declaration:
         config=config,
         library=library,
         not_read=read.not_read,
+        refused=read.refused,
         contradictions=(*of_library, *of_config, *of_stores, *of_suppressions, *of_topics, *of_operators),
     )
 

@@ -242,18 +242,20 @@ class CommandDeployer(WithoutBuilds):
 
     def topology(self, target: Target) -> str:
         """The description that the topology command prints for the release; kept for the life of this deployer."""
-        return self._printed(target).text
+        return self._printed(self._described(target)).text
 
     def topology_target(self, target: Target) -> Target:
         """The release, and the settings if the topology command takes {settings}."""
-        return described_target(target, with_settings=takes_settings(self._settings.commands.topology))
+        return self._described(target)
 
-    def facts(self, target: Target) -> Declaration | None:
+    def facts(self, target: Target, *, started: bool = False) -> Declaration | None:
         """The facts that it prints, None for a description; kept as the description is."""
-        return self._printed(target).read
+        return self._printed(self._described(target, started=started)).read
 
-    def _printed(self, target: Target) -> PrintedTopology:
-        wanted = self.topology_target(target)
+    def _described(self, target: Target, *, started: bool = False) -> Target:
+        return described_target(target, with_settings=takes_settings(self._settings.commands.topology), started=started)
+
+    def _printed(self, wanted: Target) -> PrintedTopology:
         if wanted not in self._topologies:
             command, releases = self._settings.commands.topology, self._settings.releases
             self._topologies[wanted] = topology_of(

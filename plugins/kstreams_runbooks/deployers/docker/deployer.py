@@ -234,15 +234,18 @@ class DockerDeployer:
 
     def topology(self, target: Target) -> str:
         """The description that the topology command prints in a container; kept for the life of this deployer."""
-        return self._printed(target).text
+        return self._printed(self._described(target)).text
 
     def topology_target(self, target: Target) -> Target:
         """The release, and the settings if the command gets them: as variables, or with {settings_file}."""
-        return described_target(target, with_settings=self._settings.describes_settings)
+        return self._described(target)
 
-    def facts(self, target: Target) -> Declaration | None:
+    def facts(self, target: Target, *, started: bool = False) -> Declaration | None:
         """The facts that it prints, None for a description; kept as the description is."""
-        return self._printed(target).read
+        return self._printed(self._described(target, started=started)).read
+
+    def _described(self, target: Target, *, started: bool = False) -> Target:
+        return described_target(target, with_settings=self._settings.describes_settings, started=started)
 
     def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:
         """Stop and start in a shell; in between a person creates the container again, as they created it."""
@@ -365,8 +368,7 @@ class DockerDeployer:
             self.would_write.append(sentence)
         return self._dry_run
 
-    def _printed(self, target: Target) -> PrintedTopology:
-        wanted = self.topology_target(target)
+    def _printed(self, wanted: Target) -> PrintedTopology:
         if wanted in self._topologies:
             return self._topologies[wanted]
         if wanted.release not in self._settings.releases:

@@ -231,15 +231,18 @@ class SupervisordDeployer(WithoutBuilds):
 
     def topology(self, target: Target) -> str:
         """The description that the topology command prints; kept for the life of this deployer."""
-        return self._printed(target).text
+        return self._printed(self._described(target)).text
 
     def topology_target(self, target: Target) -> Target:
         """The release, and the settings if the topology command takes {settings_file}."""
-        return described_target(target, with_settings=self._settings.describes_settings)
+        return self._described(target)
 
-    def facts(self, target: Target) -> Declaration | None:
+    def facts(self, target: Target, *, started: bool = False) -> Declaration | None:
         """The facts that it prints, None for a description; kept as the description is."""
-        return self._printed(target).read
+        return self._printed(self._described(target, started=started)).read
+
+    def _described(self, target: Target, *, started: bool = False) -> Target:
+        return described_target(target, with_settings=self._settings.describes_settings, started=started)
 
     def manual_commands(self, instance: str, target: Target, *, clears: TaskDirectories | None = None) -> list[str]:
         """The same in a shell: stop, clear the local state if requested, write the file, start."""
@@ -373,8 +376,7 @@ class SupervisordDeployer(WithoutBuilds):
         # supervisord cuts fractions of a second, so a remote start needs one second more than the compared limit.
         wait_until_apart(path, 2 * _CLOSE_MS / 1000 if self._supervisord.local else 2 * _REMOTE_CLOSE_MS / 1000 + 0.1)
 
-    def _printed(self, target: Target) -> PrintedTopology:
-        wanted = self.topology_target(target)
+    def _printed(self, wanted: Target) -> PrintedTopology:
         if wanted not in self._topologies:
             directory = self._release_directory(wanted.release)
             self._topologies[wanted] = print_topology(self._settings, wanted, directory)

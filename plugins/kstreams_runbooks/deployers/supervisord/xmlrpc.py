@@ -6,7 +6,7 @@ supervisord documentation, "XML-RPC API Documentation": process control, fault c
 import xmlrpc.client
 
 from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo, process_infos
-from kstreams_runbooks.errors import BadInput, Refused, Unreachable, WriteRefused
+from kstreams_runbooks.errors import BadInput, LoginRefused, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.model.address import printable
 from kstreams_runbooks.model.web_address import REFUSED_LOGIN, login_words, web_address
 from kstreams_runbooks.wire.limits import ExchangeLimits
@@ -66,8 +66,10 @@ class Supervisord:
                 f"supervisord: {error}; start it, or correct the deployer's url ({self.address})"
             ) from None
         if answer.status != _OK:
-            hint = f"; {login_words(self._at)} is not accepted; correct it" if answer.status in REFUSED_LOGIN else ""
-            raise Unreachable(f"supervisord: HTTP {answer.status} (expected 200){hint} ({self.address})")
+            said = f"supervisord: HTTP {answer.status} (expected 200)"
+            if answer.status in REFUSED_LOGIN:
+                raise LoginRefused(f"{said}; {login_words(self._at)} is not accepted; correct it ({self.address})")
+            raise Unreachable(f"{said} ({self.address})")
         try:
             return answer_of(answer.body)
         except Faulty as fault:

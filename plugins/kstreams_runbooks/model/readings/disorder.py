@@ -1,4 +1,4 @@
-"""How far apart in time records of a history may meet while it is caught up, next to what windows allow.
+"""How far apart in time records may meet while a history or a backlog is caught up, next to what windows allow.
 
 Times are Unix ms, durations ms. None is a value that does not exist, Missing one that is not known.
 """
@@ -43,3 +43,59 @@ class LateForecast:
         if self.times or isinstance(self.disorder_ms, Missing):
             return False
         return not self.disorder_ms or (isinstance(self.grace_ms, int) and self.disorder_ms <= self.grace_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionOrder:
+    """The last records of one partition: how many, how long by their own time, and how far out of order.
+
+    `step_back_ms` is the most that a record is older than one before it.
+    """
+
+    topic: str
+    partition: int
+    records: int
+    span_ms: int
+    step_back_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The longest time without processing of a plan, and `what` happens meanwhile, for a sentence.
+
+    `rolls`: one instance after another stops for that long, without a restore; the others process on.
+    """
+
+    seconds: float
+    what: str
+    rolls: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LateStore:
+    """A store that drops records later than `grace_ms`, in tasks that do not read one partition alone.
+
+    `subtopology` is the one whose tasks have it. `windows` is the most windows that one record falls into; None if the
+    number has no bound, 0 if the store has none.
+    """
+
+    store: str
+    subtopology: str
+    inputs: tuple[str, ...]
+    grace_ms: int | Missing
+    windows: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LateLoss:
+    """A store that may drop records once processing goes on after a stop.
+
+    `allowed_ms` is the longest stop after which none is late: half of the grace less the most that a record of its
+    inputs is behind an earlier one of its partition. `records` is the most that may be late: as many as its inputs get
+    meanwhile, at the rate of their last records.
+    """
+
+    late: LateStore
+    step_back_ms: int | Missing
+    allowed_ms: int | Missing
+    records: int | Missing

@@ -23,13 +23,17 @@ CountedBy = Literal["nothing", "consumer", "spark"]
 class Readable:
     """Records that can be read, their bytes (keys and values), and the oldest timestamp (Unix ms, None: none).
 
-    `at_least`: only a part of the range was read, because it has more offsets than a scan may read.
+    `at_least`: only a part of the range was read, because it has more offsets than a scan may read. `newest_ms` is the
+    newest timestamp, `step_back_ms` the most that a record is older than one before it; None if the counter is Spark,
+    which reads no order.
     """
 
     records: int = 0
     bytes: int = 0
     oldest_ms: int | None = None
     at_least: bool = False
+    newest_ms: int | None = None
+    step_back_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,8 @@ class StreamsReading:
 
     `restoring` is the number of active tasks that still restore; `restore_remaining` the records they still have to
     restore (-1 if Streams does not know yet). Both are `Missing` in releases that have no such metric. `buffers` are
-    those of its suppress operators, one for each task.
+    those of its suppress operators, one for each task. `dropped` has each task with the records that it has dropped
+    since its start.
     """
 
     taken: Taken
@@ -147,6 +148,7 @@ class StreamsReading:
     topology: str | Missing
     buffers: tuple[SuppressBuffer, ...] | Missing = Missing("the suppress buffers were not read")
     copies: bool = False
+    dropped: tuple[tuple[str, int], ...] | Missing = Missing("dropped records were not read")
 
 
 def polled_buffers(instance: str, found: StreamsReading | Missing) -> PolledBuffers:

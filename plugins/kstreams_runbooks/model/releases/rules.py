@@ -155,7 +155,8 @@ class AvoidRule:
 class Change:
     """A change in a release that a person has to assess: the API, behaviour, or the topology itself.
 
-    `setting` is what every application that has not set it has to set before it starts on the release.
+    `setting` is what every application that has not set it has to set before it starts on the release. `about` is what
+    an application has to have for the change to matter; empty for every application.
     """
 
     id: str
@@ -165,6 +166,7 @@ class Change:
     message: str
     source: str
     setting: str = ""
+    about: Literal["", "stores", "outer_joins", "several_inputs"] = ""
 
 
 @dataclass(frozen=True, slots=True)

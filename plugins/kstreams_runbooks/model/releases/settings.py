@@ -1,5 +1,6 @@
 """Settings as the releases of Kafka Streams have them: name, default, the values that they take, and what each does."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,11 +43,61 @@ class SettingEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class SettingCondition:
+    """One condition of a refusal, on the value of a setting in one part of the application; exactly one test is given.
+
+    `setting` is the name without the prefix of a client. A setting that is not set has the value `unset`, or the
+    release's own default. The tests: it `is_set` and not empty, or is set `prefixed` with its client; it `begins` with
+    a text; it is `one_of` these or `none_of` these; an item of its list is `unlike` a pattern, or `lacks` the setting
+    of this prefix and its name; as a number it is `above`, `at_least` or `below` another setting of the same part, the
+    sum of several, or a number. `other` is the value of such another setting if it is not set.
+    """
+
+    setting: str
+    of: SettingPart = "streams"
+    unset: str | None = None
+    is_set: bool = False
+    prefixed: bool = False
+    begins: str = ""
+    one_of: tuple[str, ...] = ()
+    none_of: tuple[str, ...] = ()
+    unlike: str = ""
+    lacks: str = ""
+    above: str = ""
+    at_least: str = ""
+    below: str = ""
+    other: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRefusal:
+    """Settings that a release refuses together: all conditions of `when` hold. The first names the setting to correct.
+
+    `because` is the rule in one clause, `cure` what a person changes. `refused` and `taken` are settings that
+    `make settings` gives to each release: it refuses the first and takes the second. `releases` are those that did, as
+    they are printed in settings.yaml, with the library's own words. `text_alone`: a program may give another object
+    than text, and the library takes that.
+    """
+
+    id: str
+    when: tuple[SettingCondition, ...]
+    because: str
+    cure: str
+    source: str
+    refused: Mapping[str, str]
+    taken: Mapping[str, str]
+    text_alone: bool = False
+    releases: ReleaseRanges = ()
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SettingCatalogue:
-    """Rows of settings, and what the most important ones do; a part of all rows is a catalogue too."""
+    """Rows of settings, what the most important ones do, and which a release refuses together; a part is one too."""
 
     rows: tuple[ReleaseSetting, ...] = ()
     effects: tuple[SettingEffect, ...] = ()
+    refusals: tuple[SettingRefusal, ...] = ()
 
     def does(self, name: str) -> str:
         """What a setting does, empty if no row explains it."""
@@ -55,10 +106,14 @@ class SettingCatalogue:
 
 @dataclass(frozen=True, slots=True)
 class SettingFinding:
-    """One thing that a release does with a setting; with `refuse` no instance starts on it."""
+    """One thing that a release does with a setting; with `refuse` no instance starts on it.
+
+    `source` is empty for what the release's own list of settings shows.
+    """
 
     id: str
     severity: Severity
     name: str
     message: str
     refuse: bool = False
+    source: str = ""

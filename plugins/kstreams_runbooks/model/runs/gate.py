@@ -12,7 +12,8 @@ class Expectation:
 
     `max_lag` is in records over all partitions of the application, `max_age_ms` is the highest age of a reading,
     `commit_interval_ms` the time within which a working application commits. `seen` is a start whose Streams client was
-    seen before the gate's first reading: if it is gone by then, it does not come back.
+    seen before the gate's first reading: if it is gone by then, it does not come back. `goes_back`: an undo brings it:
+    both topologies of a change may run for a while.
     """
 
     instance: str
@@ -23,6 +24,7 @@ class Expectation:
     max_age_ms: int
     commit_interval_ms: int
     seen: Start | None = None
+    goes_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)

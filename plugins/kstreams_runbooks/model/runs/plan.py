@@ -201,7 +201,32 @@ class Plan:
 
     def sentence_of(self, stage: Stage) -> str:
         """What a stage does, with the application in place of its role."""
-        return (replace(stage, side=self.application_of(stage)) if stage.side else stage).sentence
+        sentence = (replace(stage, side=self.application_of(stage)) if stage.side else stage).sentence
+        changed = self.changed_settings(stage)
+        return f"{sentence} (changed: {', '.join(changed)})" if changed else sentence
+
+    def changed_settings(self, stage: Stage) -> tuple[str, ...]:
+        """The settings that a stage changes, as `num.stream.threads 1 → 2`; empty if it changes none.
+
+        The values before it are those of the stage before, or those with which the run began.
+        """
+        if not isinstance(stage, Bounce | StartAll):
+            return ()
+        own = stage.bounce if isinstance(stage, StartAll) else stage
+        part = next((one for one in self.parts if one.role == own.side), self.parts[0])
+        earlier = [one for one in self.bounces if one.side == own.side and one.number < own.number]
+        before = [
+            dict(next((one.settings for one in reversed(earlier) if one.takes(began.instance)), began.settings))
+            for began in part.facts.at_start
+            if own.takes(began.instance)
+        ]
+        after = dict(stage.settings)
+        found = []
+        for name in sorted({*after, *(name for one in before for name in one)}):
+            had = sorted({one.get(name, "unset") for one in before})
+            if had != [after.get(name, "unset")]:
+                found.append(f"{name} {' and '.join(had) or 'unset'} → {after.get(name, 'unset')}")
+        return tuple(found)
 
     def of_application(self, application: str) -> "Plan":
         """The part of the side that this application is (`of_side`); KeyError for one that is none of its sides."""

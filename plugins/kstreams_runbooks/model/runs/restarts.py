@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+# A JVM answers within some seconds of its start, and looks are this far apart at most.
+_LONGEST_UNHEARD_MS = 15_000
+
 
 @dataclass(frozen=True, slots=True)
 class GroupTimes:
@@ -29,6 +32,9 @@ class Restart:
     A run sees a restart by a person only in its looks, one each `seen_every_ms` (0: the run restarted it itself). Then
     `stop_requested_ms` is the last look that the old start answered, `stopped_ms` the first without it, and
     `started_ms` the last one before the new start: the gap is an upper bound, the time without a process a lower one.
+
+    `unheard_ms` is how long before `running_ms` nothing was heard of the new start: its agent did not answer, and it
+    may have been RUNNING all the time.
     """
 
     application: str
@@ -45,6 +51,12 @@ class Restart:
     session_ms: int | None
     session_source: str
     seen_every_ms: int = 0
+    unheard_ms: int = 0
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the gap is that of the instance, and not that of an agent without an answer."""
+        return self.unheard_ms <= _LONGEST_UNHEARD_MS
 
     @property
     def by_person(self) -> bool:

@@ -118,7 +118,8 @@ class ChangeRule:
     `message` has the words of the subject in braces. `runbooks` are alternatives, the mildest first; none if no action
     is needed, or if `refuse` is set because no runbook makes it safe. `covers` are rules whose findings on the same
     object, or on the application as a whole, add nothing once this one fires. `data` is the meaning for records, state
-    and results, in one clause: every danger and warning has one.
+    and results, in one clause: every danger and warning has one. `first` is a runbook that proves something before the
+    others begin.
     """
 
     id: str
@@ -132,13 +133,14 @@ class ChangeRule:
     covers: tuple[str, ...] = ()
     refuse: bool = False
     data: str = ""
+    first: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeFinding:
     """One rule that fired on one object, with the runbooks that answer it, the mildest first.
 
-    `covered_by` names the stronger rule on the same object, None without one; `data` is the rule's.
+    `covered_by` names the stronger rule on the same object, None without one; `data` and `first` are the rule's.
     """
 
     id: str
@@ -150,14 +152,15 @@ class ChangeFinding:
     covered_by: str | None = None
     refuse: bool = False
     data: str = ""
+    first: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
     """A rule that may fire on an object, and the fields to declare for a decision.
 
-    `severity`, `runbooks` and `refuse` are the rule's; `candidates` are possible counterparts of the object, if two or
-    more are equally alike.
+    `severity`, `runbooks`, `refuse` and `data` are the rule's; `candidates` are possible counterparts of the
+    object, if two or more are equally alike.
     """
 
     id: str
@@ -167,6 +170,7 @@ class Undecided:
     runbooks: tuple[ChangeRunbook, ...]
     candidates: str = ""
     refuse: bool = False
+    data: str = ""
 
 
 @dataclass(frozen=True, slots=True)

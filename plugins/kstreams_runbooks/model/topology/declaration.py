@@ -4,6 +4,7 @@ A person declares them, or they are read from the built program (docs/facts.md).
 fact: a fact that is not known stays unknown, and decisions that depend on it are inconclusive.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -19,6 +20,9 @@ WhenFull = Literal["shut_down", "emit_early"]
 Join = Literal["inner", "left", "outer"]
 # What an operator does with the records of its store, as far as code shows it; none: it keeps them as they come.
 Aggregation = Literal["count", "reduce", "aggregate", "none"]
+# How the name of a format that is a lambda ends.
+LAMBDA = " (lambda)"
+_DIRECTION = re.compile(r"(?<=[\w])(Serializer|Deserializer|Serde)$")
 # How a supplier that is an LRU map of the library begins.
 _LRU_MAP = "lru_map"
 # Of an operator: the program sets none.
@@ -71,7 +75,8 @@ class Serde:
 
     `is_class`: the name is that of a class of the program, read from its code. Under an equal name it may write another
     schema: only a declared name and version prove that a format is the same. `by_serializer`: the class is that of the
-    serializer, and not of the serde (None: one of the two). The names of both are not comparable.
+    serializer, and not of the serde (None: one of the two). The names of both are not comparable. A lambda has the name
+    of the class that has it, with LAMBDA behind it.
     """
 
     name: str
@@ -87,10 +92,26 @@ class Serde:
         return self == other or (self.name == other.name and other.schema_version in self.reads)
 
     def differs(self, other: "Serde") -> bool | None:
-        """Whether another one writes other bytes, None if both are one class, which may write either, or may be one."""
+        """Whether another one writes other bytes, None if both are one class, which may write either, or may be one.
+
+        A class is never a format of Kafka's, unless one release shows the serializer inside the class of the other.
+        """
         one_kind = self.by_serializer is not None and self.by_serializer == other.by_serializer
-        may_be_one = self == other or not one_kind
-        return None if self.is_class and other.is_class and may_be_one else self != other
+        if self.is_class and other.is_class:
+            return None if _class_of(self) == _class_of(other) or not one_kind else self != other
+        of_kafka = self if other.is_class else other
+        inside = (self.is_class or other.is_class) and not one_kind and of_kafka.by_serializer is not False
+        return None if inside else self != other
+
+    @property
+    def is_lambda(self) -> bool:
+        """Whether its code is a lambda, whose name shows nothing of the format."""
+        return self.is_class and self.name.endswith(LAMBDA)
+
+
+def _class_of(serde: Serde) -> str:
+    """The name, or that of the class of a lambda without its direction: a serde may get its serializer there."""
+    return _DIRECTION.sub("", serde.name.removesuffix(LAMBDA)) if serde.is_lambda else serde.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +252,20 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryRefusal:
+    """What the library refuses before it connects: `by` is the part of a start, such as producer.
+
+    `settings` are those of which each one alone, left out, ends the refusal. `sentence` is the library's, without
+    values.
+    """
+
+    by: str
+    settings: tuple[str, ...]
+    exception: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class NamedUnchanged:
     """Fields that a person named as unchanged for one comparison; `by` is how: `in the form by ada`."""
 
@@ -244,10 +279,12 @@ class Declaration:
 
     `config` are its settings (None: not given), `library` its Kafka Streams release, `auto_create_topics` the broker's
     auto.create.topics.enable. `unchanged` are fields that no store changes from the version before to this one.
-    `named` are those of them that no file declares, with who named them.
+    `named` are those of them that no file declares, with who named them. `same_program` is how it is known that this
+    version is the build of the version before, empty if it is not.
     `instances` is their number in the fleet entry (None: not read from one). `not_read` has the reason for each field
     that the reader of the program could not read; `contradictions` are declared fields that it read as other values,
-    which replace them.
+    which replace them. `refused` is what the library refuses of the settings (None: it was not tried; empty: it takes
+    them).
     """
 
     stores: Mapping[str, DeclaredStore] = field(default_factory=dict)
@@ -263,6 +300,8 @@ class Declaration:
     not_read: Mapping[str, str] = field(default_factory=dict, compare=False)
     contradictions: tuple[Contradiction, ...] = field(default=(), compare=False)
     named: NamedUnchanged | None = field(default=None, compare=False)
+    same_program: str = field(default="", compare=False)
+    refused: tuple[LibraryRefusal, ...] | None = field(default=None, compare=False)
 
     def keeps_headers(self, store: DeclaredStore) -> bool | None:
         """Whether a store keeps headers: by the store, else by the setting for stores of the DSL; None if unknown."""

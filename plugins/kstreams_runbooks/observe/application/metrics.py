@@ -42,6 +42,7 @@ _BUFFERS = f"kafka.streams:type=stream-state-metrics,{_STATE_ID}=*,*"
 _RECORDS, _BYTES = "suppression-buffer-count-max", "suppression-buffer-size-max"
 _RESTORING = "active-restoring-tasks"
 _REMAINING = "restore-remaining-records-total"
+_DROPPED = "dropped-records-total"
 
 _REQUEST = [
     {
@@ -58,7 +59,7 @@ _REQUEST = [
     },
     {"type": "read", "mbean": _RUNTIME, "attribute": ["Name", "StartTime"]},
     {"type": "read", "mbean": _UPDATER, "attribute": [_RESTORING]},
-    {"type": "read", "mbean": _TASKS, "attribute": [_REMAINING]},
+    {"type": "read", "mbean": _TASKS, "attribute": [_REMAINING, _DROPPED]},
     {"type": "read", "mbean": _BUFFERS, "attribute": [_RECORDS, _BYTES]},
 ]
 _PID = re.compile(r"[0-9]{1,9}")
@@ -156,6 +157,7 @@ def _client(
         topology=description(values, "topology-description")
         or Missing("no topology-description among the client's metrics"),
         buffers=_buffers(answers.get(_keys(_BUFFERS)), client_id),
+        dropped=_dropped(answers.get(_keys(_TASKS)), client_id),
     )
 
 
@@ -211,6 +213,19 @@ def _remaining(part: Mapping[str, Any] | None, client_id: str, restoring: int | 
     if not values:
         return Missing(f"{_REMAINING}: no task has reported it yet")
     return -1 if min(values) < 0 else sum(values)
+
+
+def _dropped(part: Mapping[str, Any] | None, client_id: str) -> tuple[tuple[str, int], ...] | Missing:
+    """Records that each task has dropped since its start: too late for their windows, or without a key or a time."""
+    found = []
+    for place, values in sorted(pattern(part, _TASKS).items()) if not denied(part) else ():
+        if not _of_client(place, client_id):
+            continue
+        number = count(values, _DROPPED)
+        if number is None:
+            return Missing(f"a task has no {_DROPPED}")
+        found.append((_shaped(_property(place, "task-id"), TASK, "a task"), number))
+    return tuple(found) if found else Missing(f"no task has reported its {_DROPPED}")
 
 
 def _buffers(part: Mapping[str, Any] | None, client_id: str) -> tuple[SuppressBuffer, ...] | Missing:

@@ -57,18 +57,14 @@ def count_readable(
         sums = _read(consumer, left, timeout_s)
     finally:
         consumer.close()
-    return {place: Readable(*sums.get(place, (0, 0, None))) for place in ranges}
+    return {place: sums.get(place, Readable()) for place in ranges}
 
 
-# Records, bytes and oldest timestamp of one partition while it is read.
-_Sums = tuple[int, int, int | None]
-
-
-def _read(consumer: Any, left: dict[Place, int], timeout_s: float) -> dict[Place, _Sums]:
+def _read(consumer: Any, left: dict[Place, int], timeout_s: float) -> dict[Place, Readable]:
     """Read every partition to its end; the partitions that are done are removed from `left`."""
     from confluent_kafka import TopicPartition
 
-    sums: dict[Place, _Sums] = {}
+    sums: dict[Place, Readable] = {}
     until = time.monotonic() + timeout_s
     silent_since = time.monotonic()
     dry: set[Place] = set()
@@ -93,7 +89,7 @@ def _read(consumer: Any, left: dict[Place, int], timeout_s: float) -> dict[Place
     return sums
 
 
-def _taken(message: Any, left: Mapping[Place, int], sums: dict[Place, _Sums], dry: set[Place]) -> Place | None:
+def _taken(message: Any, left: Mapping[Place, int], sums: dict[Place, Readable], dry: set[Place]) -> Place | None:
     """Count one message; its partition if the range is at its end."""
     place = (message.topic(), message.partition())
     if place not in left:
@@ -105,14 +101,23 @@ def _taken(message: Any, left: Mapping[Place, int], sums: dict[Place, _Sums], dr
         dry.add(place)
         return place if offset >= end else None
     if offset < end:
-        records, size, oldest = sums.get(place, (0, 0, None))
         _, timestamp = message.timestamp()
-        sums[place] = (
-            records + 1,
-            size + len(message.key() or b"") + len(message.value() or b""),
-            timestamp if oldest is None or timestamp < oldest else oldest,
-        )
+        size = len(message.key() or b"") + len(message.value() or b"")
+        sums[place] = _with(sums.get(place), size, timestamp)
     return place if offset >= end - 1 else None
+
+
+def _with(before: Readable | None, size: int, timestamp: int) -> Readable:
+    """What was read of a partition, with one more record of `size` bytes."""
+    if before is None or before.oldest_ms is None or before.newest_ms is None or before.step_back_ms is None:
+        return Readable(1, size, timestamp, newest_ms=timestamp, step_back_ms=0)
+    return Readable(
+        before.records + 1,
+        before.bytes + size,
+        min(before.oldest_ms, timestamp),
+        newest_ms=max(before.newest_ms, timestamp),
+        step_back_ms=max(before.step_back_ms, before.newest_ms - timestamp),
+    )
 
 
 def _positions(consumer: Any, left: Mapping[Place, int]) -> dict[Place, int]:

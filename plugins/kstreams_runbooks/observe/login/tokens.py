@@ -13,7 +13,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from kstreams_runbooks.documents.json_document import json_document
-from kstreams_runbooks.errors import BadInput, Unreachable
+from kstreams_runbooks.errors import BadInput, LoginRefused, Unreachable
 from kstreams_runbooks.model.web_address import WebAddress, web_address
 from kstreams_runbooks.wire.limits import MIB, ExchangeLimits
 from kstreams_runbooks.wording import outside
@@ -166,7 +166,7 @@ def request_token(client: ClientCredentials) -> tuple[str, float]:
     document = found if isinstance(found, dict) else {}
     if answer.status in _REFUSED:
         why = outside(document.get("error") or f"HTTP {answer.status}", 80)
-        raise Unreachable(
+        raise LoginRefused(
             f"token endpoint: does not accept client {outside(client.client_id, 80)} ({why}); correct "
             "sasl.oauthbearer.client.id, sasl.oauthbearer.client.secret or sasl.oauthbearer.scope "
             f"({client.url})"

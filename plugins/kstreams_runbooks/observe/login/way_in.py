@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
-from kstreams_runbooks.errors import Unreachable
-from kstreams_runbooks.observe.login.attempt import NO_ANSWER, NOTHING_LISTENS, Refusal, Server, attempt
+from kstreams_runbooks.errors import LoginRefused, Unreachable
+from kstreams_runbooks.observe.login.attempt import NO_ANSWER, NOTHING_LISTENS, REFUSED, Refusal, Server, attempt
 from kstreams_runbooks.observe.login.kafka_python import import_kafka_python
 
 # A restarting broker listens again within this time; if it does not, the sentence comes within 3 s.
@@ -25,6 +25,7 @@ _HEAD_START_S: Final = 0.5
 def find_way_in(settings: Mapping[str, Any], limit_s: float) -> str:
     """The first of the bootstrap servers that accepts the login; Unreachable with the cause if none does.
 
+    LoginRefused if a broker answers and does not accept the login or its settings.
     `settings` are kafka-python's. It gives up an address that does not answer after `limit_s`; every other cause is
     known within 3 s. Of the settings, the sentence shows only user, mechanism, protocol and file names.
     """
@@ -48,7 +49,8 @@ def find_way_in(settings: Mapping[str, Any], limit_s: float) -> str:
                 return str(result)
             refusals.append(result)
     silent = Refusal(NO_ANSWER, f"Kafka at {servers[0]}: no answer within {limit_s:.0f} s; is the broker up?")
-    raise Unreachable(min(refusals, default=silent).sentence)
+    found = min(refusals, default=silent)
+    raise LoginRefused(found.sentence) if found.rank == REFUSED else Unreachable(found.sentence)
 
 
 def _try(server: Server, settings: Mapping[str, Any], until: float, results: "SimpleQueue[Refusal | Server]") -> None:

@@ -14,6 +14,9 @@ _MOST = 20
 _MOST_OF_INFO = 3
 # A common end of several sentences begins at one of these.
 _CLAUSE = re.compile(r", |: |; ")
+# Findings of one release each, and their source.
+_API = "api-changes-"
+_API_SOURCE = 'Kafka Streams Upgrade Guide, "Streams API changes", https://kafka.apache.org/43/streams/upgrade-guide/'
 _KINDS = {
     "store ": "stores",
     "internal topic ": "internal topics",
@@ -43,19 +46,30 @@ class Block(NamedTuple):
 def blocks(plan: Mapping[str, Any]) -> Iterator[Block]:
     """Findings that no stronger one covers, from the worst; an upgrade that comes second is among the steps."""
     numbers = {source: str(number) for number, source in enumerate(sources(plan), 1)}
+    api: list[str] = []
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for one in uncovered(plan):
-        if not (one["id"] == LIBRARY_CHANGED and second(plan)):
+        if _is_api(one):
+            api.append(one["object"])
+        elif not (one["id"] == LIBRARY_CHANGED and second(plan)):
             found.setdefault((one["severity"], one["id"]), []).append(one)
     for (severity, rule), alike in found.items():
         named = dict.fromkeys(numbers[one["source"]] for one in alike)
         yield Block(severity, rule, tuple(_parts(severity, alike)), ", ".join(named))
+    if api:
+        says = f"{', '.join(api)} change the API and settings: `plan --explain {_API}{api[-1]}` shows one of them"
+        yield Block("info", _API.rstrip("-"), (Meaning(says, (), ""),), numbers[_API_SOURCE])
 
 
 def sources(plan: Mapping[str, Any]) -> list[str]:
-    """Every source of the findings and procedures, once."""
-    named = [one["source"] for one in (*uncovered(plan), *plan["procedures"])]
+    """Every source of the findings and procedures, once; changes of the API have one for all releases."""
+    named = [_API_SOURCE if _is_api(one) else one["source"] for one in (*uncovered(plan), *plan["procedures"])]
     return list(dict.fromkeys(named))
+
+
+def _is_api(finding: Mapping[str, Any]) -> bool:
+    """Whether it is about the API of one release, and not about the application."""
+    return finding.get("severity") == "info" and str(finding.get("id", "")).startswith(_API)
 
 
 def covered(plan: Mapping[str, Any]) -> str:

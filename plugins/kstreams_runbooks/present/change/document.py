@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any, Final
 
-from kstreams_runbooks.decide.change.answer import open_questions
+from kstreams_runbooks.decide.change.answer import MILD, open_questions
 from kstreams_runbooks.decide.change.buffers import held_back
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
@@ -13,6 +13,8 @@ from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import procedures
 
 SCHEMA_VERSION: Final = 1
+# Runbooks that start the new version and keep what there is.
+_ANSWERED_BY = {*MILD, "store_migration", "suppress_removal", "partition_increase"}
 _NOTHING_READ = ChangeFigures()
 
 
@@ -29,8 +31,13 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
         "verdict": reading.plan.verdict.value,
         "reasons": list(reading.plan.reasons),
         "runbooks": list(reading.plan.runbooks),
+        "first": _first(reading),
+        "way_back": {**asdict(reading.back), "sentences": list(reading.back.sentences)},
         "not_compared": list(reading.not_compared),
         "unchanged_is_enough": list(reading.enough),
+        "same_program_is_enough": reading.same_enough,
+        "at_least": list(reading.at_least),
+        "asserted": [asdict(one) for one in reading.asserted],
         "cures": [asdict(one) for one in reading.cures],
         "alternatives": [asdict(one) for one in reading.plan.alternatives],
         "findings": [_finding(one) for one in reading.findings],
@@ -67,6 +74,13 @@ def exit_code(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) ->
     if any(one.ends_it for one in held_back(reading.limits, figures.buffers)):
         return 1
     return 0 if reading.plan.verdict is Outcome.PROCEED and reading.rolls else 1
+
+
+def _first(reading: ChangeReading) -> list[str]:
+    """Runbooks that prove something before those of the plan begin; none before one that starts over."""
+    if not set(reading.plan.runbooks) & _ANSWERED_BY:
+        return []
+    return list(dict.fromkeys(one.first for one in reading.uncovered if one.first))
 
 
 def _finding(one: ChangeFinding) -> dict[str, Any]:

@@ -67,6 +67,8 @@ def _row(rule: ChangeRule) -> Iterator[str]:
     yield from _labelled("when", conditions(rule).replace("`", ""))
     runbooks = "none, refused" if rule.refuse else ", else ".join(rule.runbooks) or "none needed"
     yield from _labelled("runbook", runbooks)
+    if rule.first:
+        yield from _labelled("first", rule.first)
     if rule.covers:
         yield from _labelled("covers", ", ".join(rule.covers))
     yield from _labelled("source", rule.source)

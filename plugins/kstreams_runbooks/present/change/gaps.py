@@ -111,18 +111,24 @@ def declare_commands(given: Mapping[str, Any], plan: Mapping[str, Any]) -> Itera
     """The commands for the files that were given: a skeleton for each side that lacks a fact, and the plan again."""
     sides = {side for gap in gaps(one for one in plan["undecided"] if one["matters"]) for side in gap.sides.split(", ")}
     topologies = ("--from-topology", _file(given, "from"), "--to-topology", _file(given, "to"))
-    if enough := plan.get("unchanged_is_enough"):
+    if plan.get("same_program_is_enough"):
+        yield "if both versions are one build, such as one image, plan again:"
+        yield pasted(("kstreams-runbooks", "plan", *topologies, *_options(given), "--same-program"))
+    enough = plan.get("unchanged_is_enough")
+    if enough:
         yield "if the code of these did not change, plan again:"
         yield pasted(("kstreams-runbooks", "plan", *topologies, *_options(given), "--unchanged", ",".join(enough)))
+    if enough or plan.get("same_program_is_enough"):
         yield "otherwise:"
     known: list[str] = []
     again: list[str] = []
+    shared = _file(given, "from") == _file(given, "to")
     for option in ("from", "to"):
         declared = given.get(f"{option}_declaration")
         known += [f"--{option}-declaration", str(declared)] if declared else []
     for side, option in (("old", "from"), ("new", "to")):
         declared = given.get(f"{option}_declaration")
-        target = str(declared or _declaration_of(_file(given, option)))
+        target = str(declared or _declaration_of(_file(given, option), side if shared else ""))
         if side in sides:
             command = pasted(("kstreams-runbooks", "declare", *topologies, *known, "--side", side))
             yield from (f"add the lines that this prints to {target}:", command) if declared else ()
@@ -150,10 +156,14 @@ def _file(given: Mapping[str, Any], option: str) -> str:
     return path if path != "-" else {"from": "before.txt", "to": "after.txt"}[option]
 
 
-def _declaration_of(topology: str) -> PurePath:
-    """A name for the declaration next to a description, or next to facts, which are YAML as well."""
+def _declaration_of(topology: str, side: str) -> PurePath:
+    """A name for the declaration next to a description, or next to facts, which are YAML as well.
+
+    With the name of the side if both have one description.
+    """
     path = PurePath(topology)
-    return path.with_suffix(".declaration.yaml" if path.suffix in {".yaml", ".yml"} else ".yaml")
+    suffix = ".declaration.yaml" if path.suffix in {".yaml", ".yml"} else ".yaml"
+    return path.with_suffix(f".{side}{suffix}" if side else suffix)
 
 
 def _listed(fields: Iterable[str]) -> str:

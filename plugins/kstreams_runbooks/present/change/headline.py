@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED
 from kstreams_runbooks.present.change.gaps import asked_in_short
 from kstreams_runbooks.wording import first_of, sentence
 
@@ -11,25 +12,42 @@ _RULES = 3
 
 def headline(plan: Mapping[str, Any]) -> str:
     """The answer in one sentence; SAFE only if a rolling bounce is enough and every finding is an info."""
-    runbooks = ", then ".join(plan["runbooks"])
+    runbooks = ", then ".join((*plan["first"], *plan["runbooks"]))
     if plan["verdict"] == "inconclusive":
-        return f"NOT KNOWN: {asked_in_short(plan)}"
+        asked = asked_in_short(plan)
+        if plan["at_least"] == ["rolling_bounce"] and not _worst(plan):
+            return f"NOT KNOWN: {asked}"
+        certain = ", then ".join(plan["at_least"])
+        return f"NOT KNOWN: at least {certain}{_worst(plan)}; not known: {asked}"
     if plan["verdict"] != "proceed":
         return f"CANNOT: no runbook makes this safe{_worst(plan)}"
-    if plan["runbooks"] == ["rolling_bounce"] and not _worst(plan):
-        return f"SAFE: {runbooks}"
-    return f"RUNBOOK NEEDED: {runbooks}{_worst(plan)}"
+    back = plan["way_back"]
+    ends = "; no way back in place" if back["doors"] else ""
+    if plan["runbooks"] == ["rolling_bounce"] and not _worst(plan) and not back["loses"]:
+        return f"SAFE: {runbooks}{ends}"
+    if steps := _steps_of_bump(plan):
+        return f"LIBRARY BUMP: {steps}{_worst(plan)}{ends}"
+    return f"RUNBOOK NEEDED: {runbooks}{_worst(plan)}{ends}"
+
+
+def _steps_of_bump(plan: Mapping[str, Any]) -> str:
+    """The bounces of a plan that is an upgrade alone, in their order; empty for another one."""
+    if plan["first"] or plan["runbooks"] != ["library_bump"]:
+        return ""
+    paths = (one["message"] for one in plan["findings"] if one["id"] == LIBRARY_CHANGED)
+    return next((path.partition(": ")[2] for path in paths), "")
 
 
 def notes(plan: Mapping[str, Any]) -> list[str]:
-    """Smaller changes of the program first, then the reasons, and the facts that both versions lack.
+    """Smaller changes of the program first, then the way back, the reasons, and the facts that both versions lack.
 
     What an inconclusive plan lacks has a section of its own, and a reason that is a finding is among the findings.
     """
     lacking = [f"not compared, missing in both versions: {', '.join(plan['not_compared'])}"]
     found = {f"{one['object']}: {one['message']}" for one in plan["findings"]}
     reasons = [] if plan["verdict"] == "inconclusive" else [one for one in plan["reasons"] if one not in found]
-    return [*map(_cure, plan["cures"]), *map(sentence, reasons), *(lacking if plan["not_compared"] else [])]
+    told = map(sentence, (*plan["way_back"]["sentences"], *reasons))
+    return [*map(_cure, plan["cures"]), *told, *(lacking if plan["not_compared"] else [])]
 
 
 def _cure(cure: Mapping[str, Any]) -> str:

@@ -11,8 +11,13 @@ from kstreams_runbooks.present.change.gaps import gap_lines, left_open
 from kstreams_runbooks.wording import sentence
 
 RUN_IT, DECLARE_IT = "run it", "how to go on"
+# What a runbook that comes first proves.
+_FIRST = {"certify_drain": "pause what writes to the topics that go, and prove that everything in them is read"}
+ASSERTED = "what `unchanged` states about the code of each operator"
 _STARTS_OVER = {"reset_and_cleanup", "blue_green_cutover"}
 _PLURAL = {"topic": "topics", "directory": "directories", "group": "groups"}
+# Costs of a wrong statement that are listed, the worst first.
+_COSTS = 2
 _METHODS = "docs/deployment_methods.md has the three ways to deploy, and when to use which"
 
 
@@ -29,6 +34,7 @@ def sections(plan: Mapping[str, Any]) -> Iterator[Section]:
     if plan["verdict"] == "inconclusive":
         yield Section("missing", list(map(sentence, gap_lines(plan))))
         yield Section(DECLARE_IT, list(plan.get("declare_with", ())))
+    yield Section(ASSERTED, list(map(sentence, asserted_lines(plan))))
     yield Section("consequences", list(map(sentence, _happens(plan))))
     yield Section("suppress buffers now, and their new limits", list(map(sentence, buffer_lines(plan))))
     yield Section(f"changes by {' and '.join(plan['runbooks'])}", list(map(sentence, _changes(plan))))
@@ -54,6 +60,13 @@ def second(plan: Mapping[str, Any]) -> str:
     return f"library_bump, in a run of its own: {changed[0]['message']}" if changed else ""
 
 
+def asserted_lines(plan: Mapping[str, Any]) -> Iterator[str]:
+    """One line for each operator: what a person states of it, and what an error costs."""
+    for one in plan["asserted"]:
+        costs = "; ".join(cost[:1].lower() + cost[1:] for cost in one["costs"][:_COSTS])
+        yield f"{one['operator']}: {', '.join(one['what'])}" + (f". If one changed: {costs}" if costs else "")
+
+
 def _order(plan: Mapping[str, Any]) -> Iterator[str]:
     """One order for a plan with several procedures; nothing for one."""
     steps = list(plan["runbooks"])
@@ -61,6 +74,7 @@ def _order(plan: Mapping[str, Any]) -> Iterator[str]:
         steps = [*steps[:-1], f"{steps[-1]}: bring the change of the topology and keep the present library", bump]
     elif len(steps) > 1:
         steps = [*(f"{one}, without the steps that start the new version" for one in steps[:-1]), steps[-1]]
+    steps = [*(f"{one}: {_FIRST[one]}" for one in plan["first"]), *steps]
     if len(steps) > 1:
         yield from map(sentence, steps)
 
@@ -113,6 +127,9 @@ def _changes(plan: Mapping[str, Any]) -> Iterator[str]:
 
 def _commands(plan: Mapping[str, Any]) -> Iterator[str]:
     """The commands that start the runbooks; `commands` of a plan with its application and release."""
+    for name in plan["first"]:
+        words = (*start_command(name, plan.get("application", "NAME"), ""), "--param", "inputs_paused=REASON")
+        yield " ".join(words)
     if "commands" in plan:
         yield from plan["commands"]
         return

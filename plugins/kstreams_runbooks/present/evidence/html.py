@@ -4,7 +4,7 @@ import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kstreams_runbooks.decide.runs.next_action import INDENT
+from kstreams_runbooks.decide.runs.go_on import INDENT
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.times import utc_second
 from kstreams_runbooks.model.topology.topology import Topology

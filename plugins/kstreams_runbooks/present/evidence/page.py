@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kstreams_runbooks.decide.runs.next_action import INDENT, NEXT
+from kstreams_runbooks.decide.runs.go_on import INDENT
+from kstreams_runbooks.decide.runs.next_action import NEXT
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.question import UNCOUNTED, WITH_REASON
 from kstreams_runbooks.model.times import SECOND_MS, utc_second

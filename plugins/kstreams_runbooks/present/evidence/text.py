@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kstreams_runbooks.decide.runs.next_action import INDENT
+from kstreams_runbooks.decide.runs.go_on import INDENT
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.times import utc_second
 from kstreams_runbooks.present.change.kept import kept_lines

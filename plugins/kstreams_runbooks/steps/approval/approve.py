@@ -5,6 +5,7 @@ from typing import Any
 
 from airflow.sdk import Context
 
+from kstreams_runbooks.decide.change.without_topology import NOT_COMPARED
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
 from kstreams_runbooks.decide.instances.members import every_member_runs
 from kstreams_runbooks.decide.runs.answers import APPROVE, deleted_for_good, meant, options_of
@@ -78,7 +79,9 @@ class ApprovePlan(AskingOperator):
         self.options = list(options_of(self.bounce, deletes=bool(deleted_for_good(run.whole_plan()))))
 
     def is_automatic(self, run: Run) -> bool:
-        """Whether the fleet entry approves by itself, and so does that of each reader."""
+        """Whether the fleet entry approves by itself, and so does that of each reader; never an unread topology."""
+        if any(one.id == NOT_COMPARED for one in run.whole_plan().findings):
+            return False
         return super().is_automatic(run) and all(run.on(name).declared.automatic_approval for name in _readers(run))
 
     def digest(self, run: Run) -> str:

@@ -12,6 +12,7 @@ from kstreams_runbooks.steps.plan.looking import refuse_held, require_ready
 from kstreams_runbooks.steps.plan.only_copy import with_losses
 from kstreams_runbooks.steps.plan.plan import PlanMaker, at_once_plan, library_bump, rolling_bounce, stop_and_restart
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
+from kstreams_runbooks.steps.plan.startable import require_startable
 from kstreams_runbooks.steps.run.run import Run
 
 
@@ -81,6 +82,7 @@ def _try(run: Run, trial: Trial, reading: ApplicationReading) -> None:
     # The runbook takes a reading of its own: the age of this one is none of its reasons.
     findings = require_ready(run, reading, 0, at_once=trial.at_once, streams_group=trial.streams_group)
     made = trial.make(run, reading, findings)
+    require_startable(run, made, reading)
     if trial.restores:
         require_state_kept(run, made)
         with_losses(run, made, reading)

@@ -9,11 +9,13 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, retry_if
 from kstreams_runbooks.decide.drain.certificate import certified, drained
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.readings.disorder import Stop
 from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading, Pause
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.patience import pause
 from kstreams_runbooks.steps.drain.trigger import drain_trigger
 from kstreams_runbooks.steps.instances.gate import answered
+from kstreams_runbooks.steps.plan.late_losses import require_in_time
 from kstreams_runbooks.steps.plan.looking import rehearsed
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
@@ -35,6 +37,7 @@ class CertifyDrain(BaseOperator):
         """Defer the task until the drain is proven; a dry run reads once and reports the progress."""
         with reported(context, "waits until nothing is left to read, and proves it") as run:
             question = drain_question(run)
+            _require_in_time(run, question)
             if run.dry_run:
                 run.say(run.decide(drained, readings=(read_drain(run),), question=question).sentence)
                 rehearsed(run)
@@ -46,6 +49,12 @@ class CertifyDrain(BaseOperator):
         with reported(context, "the watch answered") as run:
             answered(run, event)
             give_certificate(run)
+
+
+def _require_in_time(run: Run, question: DrainQuestion) -> None:
+    """Refused or Inconclusive if windows may drop records once inputs that are paused for so long flow again."""
+    if question.pause is not None:
+        require_in_time(run, run.observed(), Stop(run.limit("drain_ceiling_s"), "its inputs stay paused"))
 
 
 def give_certificate(run: Run) -> None:

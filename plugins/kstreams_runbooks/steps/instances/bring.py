@@ -31,7 +31,7 @@ from kstreams_runbooks.steps.plan.cards import (
     write_card,
 )
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
-from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.run import Run, now_ms
 
 # Parking a task costs Airflow about as much processor time as a small instance needs to start: not at the same moment.
 _START_S = 15
@@ -114,7 +114,7 @@ def let_it_start(run: Run, name: str) -> Start | None:
     seen, until = None, time.monotonic() + _START_S
     while time.monotonic() < until:
         streams = read_streams(url, application_id=run.application.application_id)
-        measuring.look(run, name, streams)
+        measuring.look(run, name, streams, now_ms())
         if isinstance(streams, Missing):
             if seen is not None:
                 break

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kstreams_runbooks.decide.instances.rolling import in_place
+from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
 from kstreams_runbooks.model.readings.readings import InstanceReading, Missing, Start
 from kstreams_runbooks.model.runs.gate import Expectation, Patience
@@ -26,6 +27,7 @@ def expected(plan: Plan, bounce: Bounce, name: str, previous: Start | None, seen
         max_age_ms=int(plan.limit("max_reading_age_s") * 1000),
         commit_interval_ms=int(plan.limit("commit_interval_s") * 1000),
         seen=seen,
+        goes_back=plan.runbook == UNDO,
     )
 
 

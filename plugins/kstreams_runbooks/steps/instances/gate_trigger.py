@@ -106,7 +106,7 @@ class GateTrigger(WatchTrigger):
     @property
     def next_action(self) -> str:
         """What a person does about a gate that did not open."""
-        return f"mend what it names and clear {self.step}, which waits again, or undo this run"
+        return f"undo this run, or clear {self.step} to wait again"
 
     def ends_the_task(self, run: Run) -> bool:
         """Unless another instance went down meanwhile: then the task reads again."""

@@ -37,21 +37,31 @@ class Measuring:
         self._open = [] if run.application.copies else list(_open(run))
         kept = [one.payload for one in run.ledger.evidence(run.key, kind="note", name=_BACK)] if self._open else []
         self._back: dict[int, int] = {one["write"]: one["back_ms"] for one in reversed(kept)}
+        # The last look at which the agent of a new start answered, without a client that runs.
+        self._heard: dict[int, int] = {}
 
-    def look(self, run: Run, instance: str, streams: StreamsReading | Missing) -> None:
-        """Keep the restart of an instance that is seen RUNNING in a new start; log what it did to its group."""
+    def look(self, run: Run, instance: str, streams: StreamsReading | Missing, at_ms: int) -> None:
+        """Keep the restart of an instance that is seen RUNNING in a new start; log what it did to its group.
+
+        `at_ms` is when the look was taken.
+        """
         one = next((one for one in self._open if one.write.payload["instance"] == instance), None)
-        if one is None or isinstance(streams, Missing) or streams.start == one.previous or streams.state == _CREATED:
+        if one is None or streams.start is None or streams.start == one.previous:
+            return
+        if isinstance(streams, Missing) or streams.state == _CREATED:
+            self._heard[one.write.id] = at_ms
             return
         back_ms = self._back.setdefault(one.write.id, streams.taken.at_ms)
         if streams.state == _RUNNING:
             self._open.remove(one)
-            _keep(run, one.write, back_ms, streams.taken.at_ms)
+            heard_ms = self._heard.get(one.write.id, one.write.payload["times"]["started_ms"])
+            unheard_ms = max(0, streams.taken.at_ms - heard_ms) if back_ms == streams.taken.at_ms else 0
+            _keep(run, one.write, back_ms, streams.taken.at_ms, unheard_ms)
 
     def look_at(self, run: Run, reading: ApplicationReading) -> None:
         """The same for every instance of a reading."""
         for one in reading.instances if self._open else ():
-            self.look(run, one.instance, one.streams)
+            self.look(run, one.instance, one.streams, reading.taken.at_ms)
 
     def leave(self, run: Run) -> None:
         """Keep what was seen of those that are not RUNNING yet, for the process that goes on."""
@@ -75,7 +85,7 @@ def _open(run: Run) -> Iterator[_Open]:
             yield _Open(write, None if card is None else instance_facts(card).previous)
 
 
-def _keep(run: Run, write: Evidence, back_ms: int, running_ms: int) -> None:
+def _keep(run: Run, write: Evidence, back_ms: int, running_ms: int, unheard_ms: int) -> None:
     name, number, times = write.payload["instance"], write.payload["bounce"], write.payload["times"]
     plan = run.plan()
     cost = next((one for one in plan.costs if one.instance == name), None)
@@ -96,6 +106,7 @@ def _keep(run: Run, write: Evidence, back_ms: int, running_ms: int) -> None:
         session_ms=None if cost is None else cost.session_ms,
         session_source="" if cost is None else cost.session_source,
         seen_every_ms=write.payload.get("seen_every_ms", 0),
+        unheard_ms=unheard_ms,
     )
     effect = restart_effect(restart, None if cost is None else cost.gap_s)
     about = {"write": write.id, "restart": encode(restart), "rebalanced": effect.rebalanced}

@@ -23,7 +23,9 @@ from kstreams_runbooks.steps.instances.restart import await_gates
 from kstreams_runbooks.steps.instances.rolling import RollingOperator, next_of, rehearse
 from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all, started_by, stop_all
 from kstreams_runbooks.steps.instances.undone import (
+    accepted_before,
     check_builds,
+    kept_descriptions,
     other_applications,
     topics_of_cards,
     undone_of,
@@ -106,7 +108,7 @@ def _may_go_back(run: Run, made: Plan) -> tuple[Finding, ...]:
     if not made.bounces:
         return ()
     reading = run.observed("read_cards")
-    findings = require_topics(run, reading, made.bounces)
+    findings = require_topics(run, reading, made.bounces, accepted=accepted_before(run), kept=kept_descriptions(run))
     return findings + (stopped_for_good(run, reading, required=False) if made.at_once and not stops(made) else ())
 
 

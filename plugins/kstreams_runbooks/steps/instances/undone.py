@@ -1,18 +1,26 @@
 """The run that an undo takes back, its cards, and its sides."""
 
+from kstreams_runbooks.decide.change.preflight import may_be_rolled
+from kstreams_runbooks.decide.change.without_topology import WITHOUT_TOPOLOGY
 from kstreams_runbooks.decide.plans.undo_cards import OtherCard
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide
 from kstreams_runbooks.decide.releases.downgrade import clears_state
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.card_facts import card_facts, instance_facts
+from kstreams_runbooks.ledger.codec import decode
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Missing
 from kstreams_runbooks.model.runs.cards import KINDS, TOPIC_KINDS, InstanceMoved
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, RunRecord
 from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
 from kstreams_runbooks.model.runs.stages import StartAll
+from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore
+from kstreams_runbooks.steps.plan.fitting import accepted_unread
 from kstreams_runbooks.steps.plan.flushed import begun_flush, plan_of
 from kstreams_runbooks.steps.plan.next_action import UNDONE
+from kstreams_runbooks.steps.plan.releases import described_by
+from kstreams_runbooks.steps.run.form import given_reason
 from kstreams_runbooks.steps.run.run import Run
 
 # The evidence of the write behind a card, by the kind of the card.
@@ -102,6 +110,40 @@ def check_builds(run: Run, made: Plan) -> None:
     for before in first.values():
         if before.build and any(one.takes(before.instance) and one.target == before.target for one in made.bounces):
             run.deployer.check_build(before.instance, before.release, before.build)
+
+
+def kept_descriptions(run: Run) -> dict[str, Described]:
+    """What ran before the run to undo, by release: as that run compared it, else as its instances showed it.
+
+    An undo has to work while a registry is down, which a topology command may need.
+    """
+    key, found = undone_record(run.first).run_key, dict[str, Described]()
+    for kept in run.ledger.evidence(key, kind="verdict", name=may_be_rolled.__name__):
+        if kept.payload.get("application") == run.record.application:
+            compared: tuple[Described, ...] = decode(tuple[Described, ...], kept.payload["inputs"]["before"])
+            found = {one.release: one for one in compared} | found
+    for kept in run.ledger.evidence(key, kind="reading", name="application", task_id="observe"):
+        reading: ApplicationReading = decode(ApplicationReading, kept.payload)
+        for one in reading.instances if reading.application == run.record.application else ():
+            release, text = _shown(one)
+            if text and release not in found:
+                found[release] = described_by(run, release, one.instance, text)
+    return found
+
+
+def _shown(instance: InstanceReading) -> tuple[str, str]:
+    """Release and description of an instance that runs what is declared, empty if one of them is not known."""
+    deployment, streams = instance.deployment, instance.streams
+    if not isinstance(deployment, Deployment) or deployment.applied is not True or isinstance(streams, Missing):
+        return "", ""
+    release, text = deployment.release, streams.topology
+    return ("", "") if isinstance(release, Missing) or isinstance(text, Missing) else (release, text)
+
+
+def accepted_before(run: Run) -> str | None:
+    """The reason to go on without a look at the topology: of the undo's form, else that of the run to undo."""
+    own = accepted_unread(run)
+    return own or given_reason(undone_record(run.first).params, WITHOUT_TOPOLOGY) or own
 
 
 def _is_move(card: Card, cluster: str, application: str) -> bool:

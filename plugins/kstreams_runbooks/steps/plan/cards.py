@@ -68,7 +68,7 @@ def write_card(
         object=instance.instance,
         what=f"{instance.instance}: {'stop, ' + start.sentence if start else bounce.sentence}{empty}",
         undo=f"{instance.instance} back to {before.deployed}"
-        + ("" if clears is None else f", {clears.what} cleared first"),
+        + ("" if clears is None else f", no way back in place: {clears.what} cleared first"),
         cost=cost,
         data_affected=final,
         point_of_no_return=False,

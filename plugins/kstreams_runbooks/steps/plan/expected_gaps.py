@@ -14,10 +14,11 @@ from kstreams_runbooks.rules import release_settings
 from kstreams_runbooks.steps.plan.restarts import earlier_restarts
 from kstreams_runbooks.steps.run.run import Run
 
-_READ, _SET, _DECLARED, _PLANNED = (
+_READ, _SET, _DECLARED, _PRINTED, _PLANNED = (
     "read from its program",
     "set by its deployer",
     "declared for its release",
+    "printed by its topology command",
     "set by this plan",
 )
 # Source: KIP-848 and KIP-1071: the brokers have it, as a setting of the group.
@@ -71,6 +72,7 @@ def _group_times(run: Run, made: Plan, one: DeployedInstance, read: Mapping[str,
             wrong = str(error)
         else:
             base[_DECLARED] = (declared.config if declared is not None else None) or {}
+            base[_PRINTED] = _printed(run, one)
     stages.append((one.version, base))
     # A copier of the same run starts `as-deployed`, which does not name a release.
     own = made.of_application(run.record.application)
@@ -80,6 +82,16 @@ def _group_times(run: Run, made: Plan, one: DeployedInstance, read: Mapping[str,
         return GroupTimes(run.record.application, one.instance, None, wrong, None, wrong)
     session, poll = _lowest(SESSION, stages), _lowest(POLL, stages)
     return GroupTimes(run.record.application, one.instance, *_both(session), *_both(poll))
+
+
+def _printed(run: Run, one: DeployedInstance) -> Mapping[str, str]:
+    """The settings in the topology facts that its topology command prints; none if it prints a description or fails."""
+    try:
+        facts = run.deployer.facts(run.deployer.topology_target(one.target))
+    except RunbookError as error:
+        run.say(f"{one.instance}: its settings are not read, so the timeouts of its group may be defaults: {error}")
+        return {}
+    return {} if facts is None or facts.config is None else facts.config
 
 
 def _lowest(name: str, stages: list[tuple[str, dict[str, Mapping[str, str]]]]) -> Sourced | Missing:

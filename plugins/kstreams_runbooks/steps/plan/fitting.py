@@ -6,13 +6,15 @@ That includes what the group has not committed on the repartition topics that th
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
+from kstreams_runbooks.decide.change.without_topology import WITHOUT_TOPOLOGY, may_stay_unread, unread_release
 from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, repartitions_read, topics_needed
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.decide.fitting.uncommitted import resets_of, uncommitted_records, worst
 from kstreams_runbooks.decide.instances.running import RunningRelease
 from kstreams_runbooks.decide.instances.running_facts import with_facts
 from kstreams_runbooks.decide.plans.basis import UPGRADE_FROM
-from kstreams_runbooks.errors import Drifted, Inconclusive, RunbookError
+from kstreams_runbooks.decide.releases.settings import may_change_the_topology
+from kstreams_runbooks.errors import Drifted, Inconclusive, RunbookError, Unreachable
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
@@ -25,28 +27,77 @@ from kstreams_runbooks.model.readings.topics_seen import NO_REPARTITIONS, Repart
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.rules import release_settings
 from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.plan.releases import deployable, running
 from kstreams_runbooks.steps.plan.rights import require_rights_of_versions
+from kstreams_runbooks.steps.run.form import given_reason
 from kstreams_runbooks.steps.run.run import Run
 
 _Wanted = tuple[Described | Missing, ...]
+_NONE_KEPT: Mapping[str, Described] = {}
 
 
 def require_topics(
-    run: Run, reading: ApplicationReading, bounces: Iterable[Bounce], going: frozenset[str] = frozenset()
+    run: Run,
+    reading: ApplicationReading,
+    bounces: Iterable[Bounce],
+    going: frozenset[str] = frozenset(),
+    *,
+    accepted: str | None = None,
+    kept: Mapping[str, Described] = _NONE_KEPT,
 ) -> tuple[Finding, ...]:
     """Findings about the topics of every release of the plan, for the approver; Refused or Inconclusive as decided.
 
-    `going` are internal topics that the run deletes before the start: they count as absent.
+    `going` are internal topics that the run deletes before the start: they count as absent. `accepted` is the reason
+    to bring a release whose topology cannot be read (`accepted_unread`), `kept` are descriptions by release that the
+    ledger has.
     """
     bounces = tuple(bounces)
-    wanted = wanted_versions(run, reading, bounces)
+    wanted = wanted_versions(run, reading, bounces, kept)
+    unread = _require_read(run, reading, bounces, wanted, accepted)
     brought = [one.topology for one in parsed_or_missing(wanted) if not isinstance(one, Missing)]
     require_rights_of_versions(run, reading, brought)
     verdict = judged_topics(run, reading, wanted, going, [dict(one.settings) for one in bounces])
     run.demand(verdict)
+    return (*unread, *verdict.findings)
+
+
+def accepted_unread(run: Run) -> str | None:
+    """The reason of the form to go on without a look at the topology; empty without one, None without the field."""
+    return given_reason(run.record.params, WITHOUT_TOPOLOGY) if WITHOUT_TOPOLOGY in run.record.params else None
+
+
+def _require_read(
+    run: Run, reading: ApplicationReading, bounces: tuple[Bounce, ...], wanted: _Wanted, accepted: str | None
+) -> tuple[Finding, ...]:
+    """The finding about releases that nothing describes, if a person accepts that; Inconclusive otherwise.
+
+    A release that runs already, with the same settings as far as they matter, changes nothing: its topics are there.
+    """
+    brought = any(_brings(bounce, reading) for bounce in bounces)
+    unread = tuple(unread_release(one) for one in parsed_or_missing(wanted) if isinstance(one, Missing) and brought)
+    if not unread:
+        return ()
+    verdict = run.decide(may_stay_unread, unread=unread, declared=run.declared, accepted=accepted)
+    for finding in verdict.findings:
+        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.demand(verdict)
     return verdict.findings
+
+
+def _brings(bounce: Bounce, reading: ApplicationReading) -> bool:
+    """Whether a bounce gives an instance another release, or settings that may change its topology."""
+    for instance in reading.instances:
+        deployment = instance.deployment
+        if not bounce.takes(instance.instance):
+            continue
+        if isinstance(deployment, Missing) or deployment.release != bounce.release:
+            return True
+        changed = {name for name, _ in set(deployment.settings) ^ set(bounce.settings)}
+        if may_change_the_topology(changed, release_settings()):
+            return True
+    return False
 
 
 def judged_topics(
@@ -137,25 +188,32 @@ def _planned(run: Run) -> RepartitionsSeen | None:
 
 
 def wanted_versions(
-    run: Run, reading: ApplicationReading, bounces: Iterable[Bounce]
+    run: Run, reading: ApplicationReading, bounces: Iterable[Bounce], kept: Mapping[str, Described] = _NONE_KEPT
 ) -> tuple[Described | Missing, ...]:
-    """Each version that a plan brings, as an instance that runs it shows it, else as its deployer prints it."""
+    """Each version that a plan brings, as an instance that runs it shows it, as the ledger kept it, or as printed."""
     if run.declared.copies:
         return ()
     different = {(one.release, str(_settings(dict(one.settings)))): one for one in bounces}
-    return tuple(_described(run, reading, bounce) for bounce in different.values())
+    return tuple(_described(run, reading, bounce, kept) for bounce in different.values())
 
 
-def _described(run: Run, reading: ApplicationReading, bounce: Bounce) -> Described | Missing:
-    """A release as described by an instance with the same settings, else by its deployer, else with other settings.
+def _described(
+    run: Run, reading: ApplicationReading, bounce: Bounce, kept: Mapping[str, Described]
+) -> Described | Missing:
+    """A release as described by an instance with the same settings, by the ledger or by its deployer.
 
-    Settings can change a topology, and not every topology command takes them.
+    Without any of these by an instance with other settings: settings can change a topology, and not every topology
+    command takes them. Unreachable if the topology command does not end.
     """
     telling = [one for one in reading.instances if _own_text(one, bounce.release)]
     same = [one for one in telling if _settings(dict(bounce.settings)) == _settings(_deployed(one))]
     if not same:
+        if bounce.release in kept:
+            return kept[bounce.release]
         try:
             return deployable(run, bounce.target)
+        except Unreachable:
+            raise
         except RunbookError as error:
             if not telling:
                 return Missing(f"release {bounce.release}: {error}")

@@ -24,6 +24,7 @@ from kstreams_runbooks.patience import pause
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.cards import has_stopped, own_changes
+from kstreams_runbooks.steps.plan.late_losses import say_dropped
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import planned_from
 from kstreams_runbooks.steps.plan.restarts import say_restarts
@@ -198,6 +199,7 @@ def _prove(run: Run) -> None:
     proven = watch(run, lambda earlier, after: run.decide(change_verified, earlier=earlier, after=after, **of))
     say_restarts(run)
     if not run.application.copies:
+        say_dropped(run, proven)
         keep_orphans(run, before, proven)
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
-from kstreams_runbooks.decide.runs.next_action import Ending, NextAction, next_action
+from kstreams_runbooks.decide.runs.go_on import Ending
+from kstreams_runbooks.decide.runs.next_action import NextAction, next_action
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, Evidence, RunRecord

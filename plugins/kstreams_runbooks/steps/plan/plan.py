@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
+from kstreams_runbooks.decide.change.without_topology import may_stay_unread
 from kstreams_runbooks.decide.instances.check import of_the_future, ready_for_change
 from kstreams_runbooks.decide.instances.running_facts import differences
 from kstreams_runbooks.decide.plans.bump import bump_plan
@@ -19,7 +20,7 @@ from kstreams_runbooks.decide.plans.local_state import (
 )
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.same_topology import may_take_over
-from kstreams_runbooks.decide.plans.undescribed import changed_settings, undescribed_settings
+from kstreams_runbooks.decide.plans.undescribed import changed_settings, undescribed_settings, unseen_changes
 from kstreams_runbooks.decide.releases.settings import may_change_the_topology
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused
@@ -36,10 +37,12 @@ from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good
 from kstreams_runbooks.steps.plan.cards import bytes_of_topics
 from kstreams_runbooks.steps.plan.expected_gaps import with_gaps
-from kstreams_runbooks.steps.plan.fitting import require_topics
+from kstreams_runbooks.steps.plan.fitting import accepted_unread, require_topics
+from kstreams_runbooks.steps.plan.late_losses import with_late_losses
 from kstreams_runbooks.steps.plan.only_copy import with_losses
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
+from kstreams_runbooks.steps.plan.startable import require_startable
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.step import step
 
@@ -66,7 +69,8 @@ def planned(make: PlanMaker) -> Any:
             return
         reading = run.observed()
         made = make(run, reading, judged(run, reading))
-        made = with_losses(run, replace(made, findings=(*made.findings, *require_state_kept(run, made))), reading)
+        kept = (*require_startable(run, made, reading), *require_state_kept(run, made))
+        made = with_losses(run, replace(made, findings=(*made.findings, *kept)), reading)
         store(run, replace(made, findings=(*made.findings, *may_begin(run, made, reading))))
 
     return plan()
@@ -85,7 +89,7 @@ def store(run: Run, made: Plan, taken_by: str = "observe") -> None:
     `taken_by` is the step whose reading it was made from.
     """
     refuse_drift(run, made.digest)
-    made = with_gaps(run, made, taken_by)
+    made = with_late_losses(run, with_gaps(run, made, taken_by), taken_by)
     run.ledger.store_plan(run.key, made.digest, encode(made))
     for stage in made.stages:
         run.say(made.sentence_of(stage))
@@ -164,9 +168,12 @@ def library_bump(run: Run, reading: ApplicationReading, findings: tuple[Finding,
 def _downgraded(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
     """The plan of a downgrade with its findings; Refused or Inconclusive if the older release may not take over."""
     check_deployer(run, made)
-    made = replace(made, findings=(*made.findings, *require_topics(run, reading, made.bounces)))
+    fitting = require_topics(run, reading, made.bounces, accepted=accepted_unread(run))
+    made = replace(made, findings=(*made.findings, *fitting))
     before, after = before_a_roll(run, reading, made.bounces[-1].target)
-    same = run.decide(may_take_over, before=before, after=after, application=run.record.application)
+    same = run.decide(
+        may_take_over, before=before, after=after, application=run.declared, accepted=accepted_unread(run)
+    )
     run.demand(same)
     made = _judged_change(run, reading, replace(made, findings=(*made.findings, *same.findings)), before, after)
     choice = ALL if made.bounces[-1].clear_state else KEEP
@@ -242,7 +249,11 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan, *, 
     a description with them shows it. The added findings explain the plan to the approver and are not part of its
     digest.
     """
-    made = replace(made, findings=(*made.findings, *require_topics(run, reading, made.bounces)))
+    # A flush is inconclusive without both topologies: no person can accept that.
+    fitting = require_topics(run, reading, made.bounces, accepted=None if flushed else accepted_unread(run))
+    made = replace(made, findings=(*made.findings, *fitting))
+    if not run.deployer.abilities.topology_settings:
+        made = _unseen(run, made)
     if _stays(run, made):
         return with_undescribed(run, made)
     before, after = before_a_roll(run, reading, made.bounces[-1].target)
@@ -253,6 +264,15 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan, *, 
         return made
     cleared = run.decide(state_of_undo, before=before, after=after, known=known_of(run, reading))
     return _with_state(run, reading, made, cleared)
+
+
+def _unseen(run: Run, made: Plan) -> Plan:
+    """The plan with the finding about settings that no description shows, if a person accepts it; else Inconclusive."""
+    unseen = unseen_changes(made, release_settings())
+    verdict = run.decide(may_stay_unread, unread=unseen, declared=run.declared, accepted=accepted_unread(run))
+    if unseen:
+        run.demand(verdict)
+    return replace(made, findings=(*made.findings, *verdict.findings))
 
 
 def _judged_change(
@@ -277,11 +297,14 @@ def _judged_change(
         at_once=made.at_once and made.runbook != "library_bump",
         catalogue=settings_between(before, after),
         flushed=flushed,
+        same_build=_has_release(made),
+        accepted=accepted_unread(run),
     )
-    for finding in verdict.findings:
+    new = tuple(one for one in verdict.findings if one not in made.findings)
+    for finding in new:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     run.demand(verdict)
-    return replace(made, findings=(*made.findings, *verdict.findings))
+    return replace(made, findings=(*made.findings, *new))
 
 
 def _with_cleared_state(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
@@ -325,8 +348,9 @@ def with_undescribed(run: Run, made: Plan, *, same_text: bool = False) -> Plan:
 
 
 def _has_release(made: Plan) -> bool:
-    """Whether every instance has the planned release already."""
-    return {one.release for one in made.facts.at_start} == {made.bounces[-1].target.release}
+    """Whether every instance has the planned release already, and one build of it as far as its deployer knows."""
+    at_start = made.facts.at_start
+    return {one.release for one in at_start} == {made.bounces[-1].release} and len({one.build for one in at_start}) == 1
 
 
 def _stays(run: Run, made: Plan) -> bool:

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from functools import partial
 
 from kstreams_runbooks.decide.plans.recreated import ACKNOWLEDGE, accepted_before, may_keep_state, never_compared
-from kstreams_runbooks.errors import BadInput, Inconclusive
+from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.steps.run.form import given_reason
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.watch.recreated import read_recreated
-from kstreams_runbooks.wording import why_no_reason
 
 
 def require_state_kept(run: Run, made: Plan) -> tuple[Finding, ...]:
@@ -19,7 +19,7 @@ def require_state_kept(run: Run, made: Plan) -> tuple[Finding, ...]:
     Refused if the plan loses the state of one and the form has no reason; BadInput for a reason without words;
     Inconclusive if the present topics cannot be compared with the expected ones.
     """
-    reason = _reason(run)
+    reason = given_reason(run.record.params, ACKNOWLEDGE)
     findings: tuple[Finding, ...] = ()
     for part in made.parts:
         side = run.on(part.application)
@@ -47,13 +47,3 @@ def _said(run: Run, found: Iterable[Finding]) -> tuple[Finding, ...]:
     for finding in findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
     return findings
-
-
-def _reason(run: Run) -> str:
-    """The reason of the form, empty without one."""
-    given = run.record.params.get(ACKNOWLEDGE)
-    if given is None or given == "":
-        return ""
-    if wrong := why_no_reason(given):
-        raise BadInput(f"{ACKNOWLEDGE}: {wrong}")
-    return str(given).strip()

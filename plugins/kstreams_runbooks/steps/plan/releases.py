@@ -15,7 +15,7 @@ from kstreams_runbooks.decide.releases.settings import rows_about
 from kstreams_runbooks.decide.topology.code_facts import is_facts
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.documents.text import Absent, read_text
-from kstreams_runbooks.errors import BadInput, Refused, RunbookError
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.fleet import release_declaration
 from kstreams_runbooks.fleet.topology_facts import read_facts
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
@@ -84,8 +84,14 @@ def deployable(run: Run, target: Target) -> Described:
 
 
 def topology_of(run: Run, target: Target) -> str:
-    """The description that the deployer's command prints; a command that gave no answer is run again for a while."""
-    return run.patiently(lambda: run.deployer.topology(target))
+    """The description that the deployer's command prints; a command that gave no answer is run again for a while.
+
+    Inconclusive for a command that fails: what it would have printed is not known.
+    """
+    try:
+        return run.patiently(lambda: run.deployer.topology(target))
+    except Refused as error:
+        raise Inconclusive(str(error)) from None
 
 
 def _printed(run: Run, target: Target, text: str) -> Described:
@@ -124,12 +130,17 @@ def _printed_targets(run: Run, found: RunningRelease) -> tuple[Target, ...]:
 def before_a_roll(
     run: Run, reading: ApplicationReading, target: Target
 ) -> tuple[tuple[Described, ...], Described | Missing]:
-    """Every running version, and the wanted release; Missing if one of them cannot be described."""
+    """Every running version, and the wanted release; Missing if one of them cannot be described.
+
+    Unreachable if a topology command does not end: it may at the next try.
+    """
     found = run.running_facts(reading)
     versions = [one for version in running_releases(reading) for one in with_facts(version, found)]
     silent = [one for version in versions if version.text is None for one in _printed_targets(run, version)]
     try:
         printed = {one: topology_of(run, one) for one in sorted({target, *silent})}
+    except Unreachable:
+        raise
     except RunbookError as error:
         return (), Missing(str(error))
     require_declared(run.declared, target.release)

@@ -22,7 +22,8 @@ def say_restarts(run: Run) -> None:
 def earlier_restarts(run: Run) -> list[EarlierRestart]:
     """The newest restarts of the application that other runs of it measured, oldest first.
 
-    Restarts by a person count where a person restarts the instances, and those by a run where the run does.
+    Restarts by a person count where a person restarts the instances, and those by a run where the run does. One whose
+    agent did not answer for a while does not count: how long the instance was away is not known.
     """
     kept = run.ledger.evidence_of(*run.about, kind="note", name=MEASURED, newest=_NEWEST)
     found = [EarlierRestart(one.run_key, decode(Restart, one.payload["restart"])) for one in kept]
@@ -33,4 +34,5 @@ def earlier_restarts(run: Run) -> list[EarlierRestart]:
         if one.restart.application == run.record.application
         and one.run_key != run.key
         and one.restart.by_person is not acts
+        and one.restart.is_measured
     ]

@@ -17,7 +17,7 @@ from kstreams_runbooks.decide.plans.reset import ResetParts, reset_plan
 from kstreams_runbooks.decide.reset.radius import may_reset
 from kstreams_runbooks.decide.reset.streams_group import STREAMS, keeps_topology
 from kstreams_runbooks.decide.reset.targets import parse_target, target_text
-from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.readings.reset import BlastRadius
@@ -29,7 +29,7 @@ from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.present.blast_radius import as_text
-from kstreams_runbooks.steps.plan.fitting import require_topics, wanted_versions
+from kstreams_runbooks.steps.plan.fitting import accepted_unread, require_topics, wanted_versions
 from kstreams_runbooks.steps.plan.plan import at_once_plan, with_undescribed
 from kstreams_runbooks.steps.plan.releases import before_a_roll, deployable, known_of
 from kstreams_runbooks.steps.reset.retire import RETIRE, retire
@@ -77,7 +77,7 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
     if restart.facts.group_type == STREAMS:
         run.demand(keeps_topology(run.application.application_id, read.last, [one.topology for one in brings]))
     going = frozenset(one.name for one in read.radius.deleted)
-    fitting = require_topics(run, reading, restart.bounces, going)
+    fitting = require_topics(run, reading, restart.bounces, going, accepted=accepted_unread(run))
     parts, others = _as_before(run, read.radius, _parts(run, read, bounce, versions, directories))
     if isinstance(parts.created, tuple):
         # The run creates them, and commits their beginning.
@@ -178,6 +178,8 @@ def _printed(run: Run, bounce: Bounce) -> Described | Missing:
     """The wanted version as its topology command prints it: it may print facts that no instance shows."""
     try:
         return with_settings(deployable(run, bounce.target), bounce.settings)
+    except Unreachable:
+        raise
     except RunbookError as error:
         return Missing(str(error))
 

@@ -11,10 +11,11 @@ from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryActi
 
 from kstreams_runbooks.decide.runbooks import longest_h
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
-from kstreams_runbooks.decide.runs.next_action import Ending, NextAction, next_action
-from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError, Unreachable
+from kstreams_runbooks.decide.runs.go_on import Ending
+from kstreams_runbooks.decide.runs.next_action import NextAction, next_action
+from kstreams_runbooks.errors import BadInput, Inconclusive, LoginRefused, RunbookError, Unreachable
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.steps.run.note import note_progress
+from kstreams_runbooks.steps.run.note import note_failed, note_never_began, note_progress
 from kstreams_runbooks.steps.run.run import Run, log, record_of
 from kstreams_runbooks.wording import outside, sentence
 
@@ -24,7 +25,7 @@ class StepFailed(SystemExit):
 
 
 class StepUnreachable(SystemExit):
-    """The same for a system that does not answer: worth a retry."""
+    """The same for a system that does not answer: worth a retry, which a refused login is not."""
 
 
 # A retry does not change a decision; a system that did not answer may be back.
@@ -49,6 +50,7 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
         run = Run.begin(context)
     except RunbookError as error:
         action = _next_of_none(context, error)
+        note_never_began(context, error, action, again_in_s(context, error))
         log.log(_level(error), "%s", _never_began(context["params"], error, action))
         if action is None:
             raise ended_by(context, error) from None
@@ -64,7 +66,10 @@ def reported(context: Mapping[str, Any], what: str) -> Iterator[Run]:
         note_progress(run)
         yield run
     except RunbookError as error:
-        log.log(_level(error), "%s", run.line(_kept(run, error)))
+        last = _kept(run, error)
+        # The state of a task shows neither the cause nor that it is tried again: `conclude` may be minutes away.
+        note_failed(run, error, again_in_s(context, error))
+        log.log(_level(error), "%s", run.line(last))
         raise ended_by(context, error) from None
 
 
@@ -141,7 +146,22 @@ def leave(context: Mapping[str, Any], key: str, value: dict[str, Any]) -> None:
         log.warning("%s could not be stored in Airflow: %s", key, error)
 
 
+def _is_tried_again(error: RunbookError) -> bool:
+    """Whether a repetition of the task may help: a system may be back, a refused login and a wrong form stay."""
+    return isinstance(error, Unreachable) and not isinstance(error, LoginRefused)
+
+
+def again_in_s(context: Mapping[str, Any], error: RunbookError) -> float | None:
+    """Seconds until Airflow repeats the task after this error, None if it does not."""
+    ti, task = context["ti"], context.get("task")
+    tries, most = getattr(ti, "try_number", 1), getattr(ti, "max_tries", 0)
+    delay = getattr(task, "retry_delay", None)
+    if not _is_tried_again(error) or delay is None or tries > most:
+        return None
+    return float(delay.total_seconds())
+
+
 def ended_by(context: Mapping[str, Any], error: RunbookError, more: Mapping[str, Any] | None = None) -> SystemExit:
     """The exception that ends a task after one of our own errors; stores its sentence, and `more`, in Airflow first."""
     leave(context, ERROR, {"sentence": str(error), "exit_code": error.exit_code, **(more or {})})
-    return StepUnreachable(error.exit_code) if isinstance(error, Unreachable) else StepFailed(error.exit_code)
+    return StepUnreachable(error.exit_code) if _is_tried_again(error) else StepFailed(error.exit_code)

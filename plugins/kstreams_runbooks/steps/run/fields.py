@@ -60,7 +60,9 @@ def new_deployment() -> dict[str, Param]:
             "unsets one. Only settings that the fleet entry declares as settable.",
         ),
         **named_unchanged(),
+        **without_topology(),
         **lost_state(),
+        **late_loss(),
     }
 
 
@@ -81,6 +83,34 @@ def lost_state() -> dict[str, Param]:
             description="Only if a changelog was recreated and this run loses the state of its store: why that is "
             "acceptable. The approval shows it. Without it such a run is refused.",
         ),
+    }
+
+
+def without_topology() -> dict[str, Param]:
+    """The field of the reason to go on although a topology was not compared."""
+    return {
+        "without_topology": Param(
+            None,
+            type=["null", "string"],
+            title="Without topology",
+            description="Only if the topology of a release cannot be read or compared: the reason to roll it without "
+            "that look. If the topology changes, state and records may be lost. An approver has to accept it, also if "
+            "approvals are automatic. Without a reason such a run is inconclusive.",
+        )
+    }
+
+
+def late_loss() -> dict[str, Param]:
+    """The field of the reason to go on although records may come too late for their windows."""
+    return {
+        "accept_late_loss": Param(
+            None,
+            type=["null", "string"],
+            title="Accept late loss",
+            description="Only if processing stops for so long that windows may drop records afterwards: why that is "
+            "acceptable. The approval shows it, with the most that each store may drop. Without it such a run is "
+            "refused (docs/holding_inputs.md).",
+        )
     }
 
 
@@ -259,6 +289,7 @@ def paused_inputs() -> dict[str, Param]:
             title="Dry run",
             description="One reading instead of a certificate. This runbook never changes anything.",
         ),
+        **late_loss(),
     }
 
 

@@ -13,7 +13,7 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import application_names
 from kstreams_runbooks.model.local_state import LOSE_STATE
 from kstreams_runbooks.model.topology.declaration import Unchanged
-from kstreams_runbooks.wording import outside
+from kstreams_runbooks.wording import outside, why_no_reason
 
 # Title, unit, meaning and maximum, equal to those of the fleet's own limits (fleet/limits.py).
 _LIMITS = {
@@ -27,7 +27,8 @@ _LIMITS = {
 # Fields that only a plan or a refusal asks for: folded away behind those of every run, or Dry run and the button that
 # triggers the run are below the fold.
 _RARE = (
-    *("unchanged", "acknowledge_recreated", "lose_state", "without_key_check", "most_lost"),
+    *("unchanged", "acknowledge_recreated", "lose_state", "accept_late_loss", "without_topology"),
+    *("without_key_check", "most_lost"),
     *("leave_unknown", "without_flush"),
 )
 RARE = "Only if a plan or a refusal asks for it"
@@ -120,6 +121,16 @@ def _how(limits: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
 def given_unchanged(params: Mapping[str, Any]) -> tuple[Unchanged, ...]:
     """Fields that the form names as unchanged; BadInput for a word that is none."""
     return unchanged_fields(params.get("unchanged") or (), "unchanged")
+
+
+def given_reason(params: Mapping[str, Any], field: str) -> str:
+    """The reason in a field that accepts something, empty without one; BadInput for one without words."""
+    given = params.get(field)
+    if given is None or given == "":
+        return ""
+    if wrong := why_no_reason(given):
+        raise BadInput(f"{field}: {wrong}")
+    return str(given).strip()
 
 
 def given_lost(params: Mapping[str, Any]) -> tuple[str, ...]:

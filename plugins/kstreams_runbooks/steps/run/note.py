@@ -5,12 +5,13 @@ A task cannot set its run's note, so a login of its own does, that of the Airflo
 is in the log once in a run.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from airflow.sdk._shared.secrets_masker import redact
 
 from kstreams_runbooks.connections import airflow_address
-from kstreams_runbooks.decide.runs.conclusion import Conclusion
+from kstreams_runbooks.decide.runs.conclusion import Conclusion, RunOutcome
 from kstreams_runbooks.decide.runs.next_action import NextAction
 from kstreams_runbooks.decide.runs.note import (
     LONGEST_NOTE,
@@ -18,13 +19,14 @@ from kstreams_runbooks.decide.runs.note import (
     merged,
     note_of_answer,
     note_of_end,
+    note_of_failure,
     note_of_progress,
 )
 from kstreams_runbooks.errors import BadInput, Refused, RunbookError
 from kstreams_runbooks.fleet.notifications import NOTE_CONNECTION, notification_settings
 from kstreams_runbooks.model.runs.ledger import airflow_run
 from kstreams_runbooks.steps.run.contact import contact_of
-from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.steps.run.run import Run, log, now_ms
 from kstreams_runbooks.wire.airflow_note import RunNotes
 from kstreams_runbooks.wording import outside
 
@@ -64,7 +66,8 @@ def note(run: Run, what: str, build: Callable[[str], Sequence[Piece]], *, of_tas
     try:
         if (connection := note_connection()) is None:
             return
-        _write(run, RunNotes(connection, airflow_address(connection)), build(contact_of(run).zone), of_task)
+        notes = RunNotes(connection, airflow_address(connection))
+        _write(notes, airflow_run(run.key), run.task_id, build(contact_of(run).zone), of_task)
         run.keep("note", NOTED, {"what": what})
     except Exception as error:  # noqa: BLE001 - after any error the step continues
         _say_once(run, error)
@@ -78,6 +81,30 @@ def note_answer(run: Run, why: str) -> None:
 def note_end(run: Run, outcome: Conclusion, action: NextAction) -> None:
     """The outcome, GO ON, GO BACK and what a person can do manually; never raises."""
     note(run, _ENDED, lambda zone: note_of_end(outcome, action, now_ms(), zone))
+
+
+def note_failed(run: Run, error: RunbookError, again_in_s: float | None) -> None:
+    """Why a step failed, until `conclude` writes more, or what it waits for until it is tried again; never raises."""
+    if run.task_id != _LAST:
+        note(run, WAITS, lambda zone: note_of_failure(run.task_id, str(error), again_in_s, now_ms(), zone))
+
+
+def note_never_began(
+    context: Mapping[str, Any], error: RunbookError, action: NextAction | None, again_in_s: float | None
+) -> None:
+    """The same for a run that cannot be read: `action` is its next action if it has not begun; never raises."""
+    ti = context["ti"]
+    try:
+        if (connection := note_connection()) is None:
+            return
+        if action is None:
+            pieces = note_of_failure(ti.task_id, str(error), again_in_s, now_ms(), "UTC")
+        else:
+            pieces = note_of_end(Conclusion(RunOutcome.NOTHING_CHANGED, str(error)), action, now_ms(), "UTC")
+        notes = RunNotes(connection, airflow_address(connection))
+        _write(notes, (ti.dag_id, ti.run_id), ti.task_id, pieces)
+    except Exception as failed:  # noqa: BLE001 - after any error the step ends as without it
+        log.warning("the run's note is not written: %s", outside(redact(str(failed))))
 
 
 def note_progress(run: Run) -> None:
@@ -95,10 +122,10 @@ def note_progress(run: Run) -> None:
     note(run, _GOES_ON, lambda zone: note_of_progress(run.task_id, now_ms(), zone, approvals))
 
 
-def _write(run: Run, notes: RunNotes, pieces: Sequence[Piece], of_task: str) -> None:
-    dag_id, run_id = airflow_run(run.key)
+def _write(notes: RunNotes, of_run: tuple[str, str], task_id: str, pieces: Sequence[Piece], of_task: str = "") -> None:
+    dag_id, run_id = of_run
     before = notes.read(dag_id, run_id, of_task)
-    text = merged(before, pieces, run.task_id)
+    text = merged(before, pieces, task_id)
     if text is None:
         raise Refused(
             f"{len(before):,} characters of other text leave no room in it (limit {LONGEST_NOTE:,}); shorten them"

@@ -108,6 +108,8 @@ def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
         return value
     if "string" in types or "type" not in schema:
         return text
+    if "array" in types and not isinstance(value, dict) and schema.get("items", {}).get("type") == "string":
+        return [part.strip() for part in text.split(",") if part.strip()]
     wanted = " or ".join(kind for kind in types if kind != "null")
     raise BadInput(f"--param {name}: {text!r} is not of type {wanted} ({schema.get('title', name)})")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kstreams_runbooks.decide.runs.commands import unpause_command
-from kstreams_runbooks.decide.runs.next_action import INDENT
+from kstreams_runbooks.decide.runs.go_on import INDENT
 
 # As in the log of a task.
 LINE_EVERY_S = 10.0

@@ -11,7 +11,7 @@ import click
 from kstreams_runbooks.decide.runbooks import may_change
 from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
-from kstreams_runbooks.decide.runs.next_action import INDENT
+from kstreams_runbooks.decide.runs.go_on import INDENT
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.runs.ledger import airflow_run
 from kstreams_runbooks.terminal.airflow.connect import airflow_at, airflow_options

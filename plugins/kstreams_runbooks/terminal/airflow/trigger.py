@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 RUNBOOK_TAG = "runbook"
+_MONITOR_TAG = "monitor"
 
 
 @click.command()
@@ -52,7 +53,8 @@ def trigger(
 ) -> None:
     """Trigger RUNBOOK over Airflow's API; a dry run unless --execute is given.
 
-    `trigger undo RUN` takes back a run, of the application that it was about.
+    `trigger undo RUN` takes back a run, of the application that it was about. `trigger fleet_check` checks
+    the fleet now.
 
     With --wait: 0 completed (or dry run), 1 refused, rejected, stopped or a person is needed, 2 bad input, 3
     inconclusive, 4 Airflow is unreachable.
@@ -102,7 +104,7 @@ def _form(api: "AirflowApi", runbook: str) -> Mapping[str, Any]:
 
     if renamed := new_word(runbook, DAGS):
         raise BadInput(f"runbook {runbook}: {renamed}")
-    known = api.dag_ids(RUNBOOK_TAG)
+    known = [*api.dag_ids(RUNBOOK_TAG), *api.dag_ids(_MONITOR_TAG)]
     if runbook not in known:
         raise BadInput(f"runbook {runbook}: unknown to Airflow; {nearest(runbook, known)} ({api.url})")
     dag = api.dag(runbook)

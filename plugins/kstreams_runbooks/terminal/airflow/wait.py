@@ -1,13 +1,14 @@
 """Waits for a run's end over Airflow's API alone: a CI does not see the ledger."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from kstreams_runbooks.decide.runs.commands import clear_named
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
-from kstreams_runbooks.decide.runs.next_action import INDENT
+from kstreams_runbooks.decide.runs.go_on import INDENT
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.progress import Progress, at_work, paused_lines
@@ -17,6 +18,7 @@ from kstreams_runbooks.terminal.airflow.shapes import Left, require
 _POLL_S = 3.0
 # Longer than a restart of Airflow.
 _AWAY_S = 300.0
+_FAILED = {"failed": "failed", "up_for_retry": "waits to be tried again"}
 _ENDED = frozenset({"success", "failed"})
 _CHANGED = frozenset({str(RunOutcome.COMPLETED), str(RunOutcome.STOPPED)})
 
@@ -50,11 +52,13 @@ def wait(
 ) -> Ended:
     """Return when the run has ended; `say` receives each question once, with its approvers and its link.
 
-    One that is asked again because an answer did not count is another. The tasks at work are shown at once when they
-    change, and each ten seconds. It waits while Airflow does not answer: Unreachable after five minutes.
+    One that is asked again because an answer did not count is another. `say` also receives why a task failed, or waits
+    to be tried again. The tasks at work are shown when they change, and each ten seconds. Unreachable if Airflow gives
+    no answer for five minutes.
     """
     began = heard = time.monotonic()
     asked: set[str] = set()
+    failed: set[tuple[str, str]] = set()
     waits_for, progress = "", Progress(say)
     while True:
         try:
@@ -68,6 +72,10 @@ def wait(
                 if waits_for not in asked:
                     asked.add(waits_for)
                     say(waits_for)
+            for name, line in _failures(api, dag_id, run_id, tasks):
+                if (name, line) not in failed:
+                    failed.add((name, line))
+                    say(line)
             heard = time.monotonic()
             doing = {name: str(tasks[name]["state"]) for name in at_work(tasks)}
             progress.show(doing or {run_id: state}, partial(_why_queued, api, dag_id, state))
@@ -78,6 +86,19 @@ def wait(
         if timeout_s is not None and time.monotonic() - began >= timeout_s:
             return _too_late(timeout_s, waits_for)
         time.sleep(poll_s)
+
+
+def _failures(
+    api: AirflowApi, dag_id: str, run_id: str, tasks: Mapping[str, Mapping[str, Any]]
+) -> Iterator[tuple[str, str]]:
+    """Each task that failed or waits to be tried again, with its own sentence; `conclude` is the run's outcome."""
+    for name, task in tasks.items():
+        if task["state"] not in _FAILED or name == "conclude":
+            continue
+        left = api.xcom(dag_id, run_id, name, "error")
+        if left is not None:
+            require(Left, left, api.url)
+            yield name, f"{name}: {_FAILED[task['state']]}: {left['sentence']}"
 
 
 def _why_queued(api: AirflowApi, dag_id: str, state: str) -> tuple[str, ...]:
@@ -107,10 +128,17 @@ def outcome_of(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
         require(Left, failed, api.url)
         # Without a next action `conclude` failed at a run that has begun, such as while the ledger was away.
         on = tuple(failed.get("next", ())) or (
-            "GO ON: repair what is named above, then let `conclude` report it:",
+            "GO ON: once the ledger answers, let `conclude` report it:",
             command,
         )
         return Ended(state, failed.get("outcome"), failed["sentence"], failed["exit_code"], next=on)
+    if "conclude" not in api.tasks(dag_id, run_id):
+        # A monitor has no outcome: its tasks fail if it could not check everything.
+        well = state == "success"
+        sentence = (
+            f"{dag_id} has ended" if well else f"{dag_id} failed: it could not check everything; look at its tasks"
+        )
+        return Ended(state, None, sentence, 0 if well else Inconclusive.exit_code)
     sentence = f"Airflow shows {state}, but `conclude` left no outcome (marked manually, or killed); look at the run"
     return Ended(state, None, sentence, Inconclusive.exit_code, next=report)
 

@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
-from kstreams_runbooks.decide.change.unchanged import unchanged_fields, with_unchanged
+from kstreams_runbooks.decide.change.unchanged import (
+    check_same_program,
+    unchanged_fields,
+    with_same_program,
+    with_unchanged,
+)
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.topology.code_facts import is_facts, merged
@@ -117,7 +122,9 @@ def side_of(described: GivenTopology, given: SideFiles) -> Side:
         declared = merged(described.facts.read, None if given.declaration is None else declared)
     known = "the declaration" if described.facts is None else described.source
     if given.config is not None:
-        declared = replace(declared, config=_merged(declared.config or {}, given.config, known))
+        read, config = declared.config or {}, _merged(declared.config or {}, given.config, known)
+        # What the library refused was tried with the settings that were printed.
+        declared = replace(declared, config=config, refused=declared.refused if config == read else None)
     if given.library is not None:
         declared = replace(declared, library=_library(declared.library, given.library, known))
     side = Side(described.topology, declared)
@@ -142,6 +149,9 @@ def read_both(given: Mapping[str, Any]) -> BothSides:
     before, after = side_of(old, files[0]), side_of(new, files[1])
     named = unchanged_fields(",".join(given.get("unchanged") or ()), "--unchanged")
     after = replace(after, declared=with_unchanged(after.declared, named, "with --unchanged"))
+    if given.get("same_program"):
+        after = replace(after, declared=with_same_program(after.declared, "with --same-program"))
+        check_same_program(before, after)
     catalogue = SettingCatalogue()
     if before.declared.config is not None or after.declared.config is not None:
         catalogue = release_settings()

@@ -30,6 +30,9 @@ _ANSWERS = click.Choice(["yes", "no", "unknown"])
     metavar="P",
     help="Present group.protocol: classic or streams; to switch, ask `plan`.",
 )
+@click.option(
+    "--upgrade-from", "value", metavar="V", help="upgrade.from among the settings of the target, to judge it."
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def version_path_command(
     running: str,
@@ -39,6 +42,7 @@ def version_path_command(
     table_aggregations: Any,
     guarantee: Any,
     protocol: Any,
+    value: str | None,
     form: str,
 ) -> None:
     """Bounces that take an application from one Kafka Streams release to another, and why.
@@ -46,6 +50,7 @@ def version_path_command(
     Exit codes: 0 one plain rolling bounce, 1 more than that, a setting to make first or a refusal, 2 bad input, 3 an
     input is missing that would change the answer.
     """
+    from kstreams_runbooks.decide.releases.guard import with_value
     from kstreams_runbooks.decide.releases.path import upgrade_path
     from kstreams_runbooks.decide.releases.rules import settings_first
     from kstreams_runbooks.present.path import as_text
@@ -62,6 +67,8 @@ def version_path_command(
         group_protocol=protocol,
     )
     path = upgrade_path(question, upgrade_path_rules())
+    if value is not None:
+        path = with_value(path, value, question, upgrade_path_rules())
     settings = settings_first(path, upgrade_path_rules())
     if form == "json":
         click.echo(json.dumps(document(path, settings), indent=2))

@@ -81,6 +81,12 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
     "as the line `unchanged` of its declaration.",
 )
 @click.option(
+    "--same-program",
+    is_flag=True,
+    help="Both versions are one build, such as one image: what only code decides is the same. A person's word, which "
+    "the plan shows.",
+)
+@click.option(
     "--application",
     metavar="NAME",
     help="Compare the new version with the topics of this application's cluster as well, as every runbook does, and "

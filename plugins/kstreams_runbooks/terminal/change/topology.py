@@ -116,6 +116,6 @@ def declare_command(topology: Path | None, side: str | None, **given: Any) -> No
 def change_rules_command() -> None:
     """The page of all change rules as Markdown: every row with its source (docs/change_rules.md)."""
     from kstreams_runbooks.present.rules_page import rules_page
-    from kstreams_runbooks.rules import procedures, topology_change_rules
+    from kstreams_runbooks.rules import procedures, release_settings, topology_change_rules
 
-    click.echo(rules_page(topology_change_rules(), procedures()), nl=False)
+    click.echo(rules_page(topology_change_rules(), procedures(), release_settings().refusals), nl=False)

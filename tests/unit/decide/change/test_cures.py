@@ -32,6 +32,15 @@ def with_table(topology: Topology) -> Topology:
     return Topology((*topology.subtopologies, Subtopology(9, nodes)))
 
 
+def test_parts_in_another_order_are_named_by_what_they_read() -> None:
+    """No part is new: the cure names the old order, and never an empty name."""
+    versions = compared("named-subtopologies-swapped")
+    [cure] = [one for one in reading(versions.before, versions.after).cures if one.what.startswith("build")]
+    assert cure.what.startswith("build first what reads ")
+    assert ", then " in cure.what
+    assert "  " not in cure.what
+
+
 @pytest.mark.parametrize(
     ("pair", "call", "runbook"),
     [

@@ -19,9 +19,9 @@ FILTER = """    Processor: filter (stores: [])
 """
 
 
-def verdict(after: Described | Missing, *before: Described, at_once: bool = False) -> Verdict:
+def verdict(after: Described | Missing, *before: Described, at_once: bool = False, **more: Any) -> Verdict:
     return may_be_rolled(
-        before or (BEFORE,), after, known(), topology_change_rules(), upgrade_path_rules(), at_once=at_once
+        before or (BEFORE,), after, known(), topology_change_rules(), upgrade_path_rules(), at_once=at_once, **more
     )
 
 
@@ -29,7 +29,8 @@ def test_the_same_topology_rolls_whatever_the_library() -> None:
     """What lies between two libraries has a planner of its own."""
     found = verdict(AFTER)
     assert (found.outcome, found.findings) == (Outcome.PROCEED, ())
-    assert verdict(described(), described(COUNTS, NEW)).outcome is Outcome.PROCEED
+    declared = described(COUNTS, NEW, declaration())
+    assert verdict(described(declares=declaration()), declared).outcome is Outcome.PROCEED
 
 
 @pytest.mark.parametrize("at_once", [True, False])
@@ -51,11 +52,30 @@ def test_a_release_whose_settings_the_library_refuses_is_not_planned(at_once: bo
     assert verdict(after, at_once=at_once).outcome is Outcome.PROCEED
 
 
-def test_with_nothing_declared_the_same_description_is_enough() -> None:
-    """It is said that nothing else was compared."""
-    (finding,) = verdict(described(COUNTS, NEW), described()).findings
-    assert (finding.id, finding.severity) == ("nothing-declared", "info")
-    assert "only the description was compared" in finding.message
+@pytest.mark.parametrize("at_once", [True, False])
+def test_with_nothing_declared_the_same_description_is_not_enough(*, at_once: bool) -> None:
+    """It has no window, format or key: what is not known is named, and what a person may do."""
+    found = verdict(described(COUNTS, NEW), described(), at_once=at_once, accepted="")
+    assert (found.outcome, found.findings) == (Outcome.INCONCLUSIVE, ())
+    assert found.text == (
+        "nothing but the description is known of release 3.4.1 and release 4.3.1: the descriptions are the same, and "
+        "have no windows, formats, keys or aggregates; let the topology command and the instances show topology facts "
+        "(docs/facts.md), or declare both releases (or accept that, with a reason in without_topology)"
+    )
+
+
+def test_a_person_may_accept_what_no_description_shows() -> None:
+    """The approver reads the danger with the reason; a change that was seen is never accepted unseen."""
+    found = verdict(described(COUNTS, NEW), described(), accepted="same jar, rebuilt for a CVE")
+    assert found.outcome is Outcome.PROCEED
+    [danger] = found.findings
+    assert (danger.id, danger.severity) == ("topology-not-compared", "danger")
+    assert danger.message.startswith("NOT COMPARED: nothing but the description is known of release 3.4.1 and")
+    assert danger.message.endswith("accepted with the reason: same jar, rebuilt for a CVE")
+    audited = verdict(described(AUDITED, NEW), described(), accepted="same jar")
+    assert audited.outcome is Outcome.REFUSE
+    filtered = COUNTS.replace("--> out\n", "--> filter\n").replace("      <-- count\n", "      <-- filter\n") + FILTER
+    assert verdict(described(filtered, NEW), described(), accepted="same jar").outcome is Outcome.INCONCLUSIVE
 
 
 def only_read(release: str, **store: Any) -> Described:
@@ -65,13 +85,15 @@ def only_read(release: str, **store: Any) -> Described:
     return replace(described(COUNTS, release, replace(read, stores={"counts": known_store})), read=True)
 
 
-def test_facts_that_were_read_do_not_ask_for_a_declaration() -> None:
-    """An equal description goes on without declarations if no fact differs, and the plan tells it."""
-    (finding,) = verdict(only_read(NEW), only_read(OLD)).findings
-    assert finding.id == "nothing-declared"
-    assert "only what was read from both programs and the description were compared" in finding.message
-    for one_side in (verdict(only_read(NEW), described()), verdict(described(COUNTS, NEW), only_read(OLD))):
-        assert "only the description was compared" in one_side.findings[0].message
+def test_facts_that_were_read_leave_what_code_does_not_show() -> None:
+    """The meaning of a key: named in the form, it decides; read on one side alone, nothing is compared."""
+    found = verdict(only_read(NEW), only_read(OLD))
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert found.text.endswith("with --param unchanged=key if the code of these did not change")
+    assert verdict(in_form(only_read(NEW), "key"), only_read(OLD)).outcome is Outcome.PROCEED
+    for one_side in (verdict(only_read(NEW), described()), verdict(described(COUNTS, OLD), only_read(NEW))):
+        assert one_side.outcome is Outcome.INCONCLUSIVE
+        assert one_side.text.startswith("nothing but the description is known of release 3.4.1: ")
     assert verdict(only_read(NEW), replace(only_read(OLD), file=declaration())).outcome is Outcome.INCONCLUSIVE
 
 
@@ -153,7 +175,16 @@ def test_all_at_once_may_change_the_topology() -> None:
     assert (dropped.severity, dropped.object) == ("danger", "audit-repartition")
     assert "have the inputs paused and read to their end before you approve" in dropped.message
     undeclared = verdict(described(AUDITED), described(), at_once=True)
-    assert {one.id for one in undeclared.findings} >= {"repartition-added", "change-not-declared"}
+    assert undeclared.outcome is Outcome.INCONCLUSIVE
+    assert "whether release 3.4.1 may take over from release 3.4.1 cannot be said" in undeclared.text
+
+
+def test_settings_alone_ask_for_no_declaration_at_once() -> None:
+    """One build on both sides: its code decides formats and keys, and the approver reads what nobody declares."""
+    found = verdict(described(AUDITED), described(), at_once=True, same_build=True)
+    assert found.outcome is Outcome.PROCEED
+    assert {one.id for one in found.findings} >= {"repartition-added", "change-not-declared"}
+    assert verdict(described(AUDITED), described(), same_build=True).outcome is Outcome.REFUSE
 
 
 @pytest.mark.parametrize("at_once", [True, False])
@@ -164,11 +195,23 @@ def test_two_applications_are_never_one_change(*, at_once: bool) -> None:
     assert "whether two applications were mixed up" in found.sentence
 
 
-def test_what_cannot_be_described_is_shown_to_who_approves() -> None:
-    """A deployer need not have a topology command."""
-    (finding,) = verdict(Missing("no topology command is declared")).findings
-    assert (finding.id, finding.severity) == ("topology-not-compared", "warning")
-    assert "no topology command is declared" in finding.message
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_cannot_be_described_is_inconclusive(*, at_once: bool) -> None:
+    """A deployer need not have a topology command: a person may accept that, unless the run is a flush."""
+    unread = Missing("release 4.3.1: no topology command is declared")
+    found = verdict(unread, at_once=at_once)
+    assert (found.outcome, found.findings) == (Outcome.INCONCLUSIVE, ())
+    assert found.text == (
+        "whether the topology changes is not known: release 4.3.1: no topology command is declared; correct that, "
+        "then trigger a new run"
+    )
+    assert verdict(unread, at_once=at_once, accepted="").text.endswith(
+        "trigger a new run (or accept that, with a reason in without_topology)"
+    )
+    found = verdict(unread, at_once=at_once, accepted="the registry is down")
+    assert (found.outcome, [one.severity for one in found.findings]) == (Outcome.PROCEED, ["danger"])
+    flush = verdict(unread, at_once=at_once, accepted="the registry is down", flushed=True)
+    assert (flush.outcome, "without_topology" in flush.text) == (Outcome.INCONCLUSIVE, False)
 
 
 def in_form(one: Described, *fields: Unchanged) -> Described:
@@ -194,6 +237,6 @@ def test_what_the_form_names_lets_a_release_roll_and_the_approver_reads_it() -> 
 
 
 def test_a_name_in_the_form_is_no_declaration() -> None:
-    """Of two releases without any, only the description is compared, as without the form."""
-    (finding,) = verdict(in_form(described(COUNTS, NEW), "key"), described()).findings
-    assert (finding.id, "only the description was compared" in finding.message) == ("nothing-declared", True)
+    """Of two releases without any, a name alone leaves the rest open, and naming all that code hides decides less."""
+    found = verdict(in_form(described(COUNTS, NEW), "key"), described())
+    assert (found.outcome, "nothing but the description is known" in found.text) == (Outcome.INCONCLUSIVE, True)

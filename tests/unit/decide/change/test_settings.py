@@ -6,6 +6,7 @@ import pytest
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
+from kstreams_runbooks.model.topology.declaration import LibraryRefusal
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from world.pairs import compared
@@ -19,8 +20,9 @@ def change(
     libraries: tuple[str, str] = ("4.3.1", "4.3.1"),
     broker: str | None = "4.3",
     catalogue: SettingCatalogue | None = None,
+    pair: str = "threads-added",
 ) -> ChangeReading:
-    given = compared("threads-added")
+    given = compared(pair)
     old, new = (
         replace(
             side,
@@ -137,3 +139,88 @@ def test_a_setting_that_was_not_read_is_unknown_on_that_side() -> None:
     assert ("timestamp-extractor-changed", "config.default.timestamp.extractor (new)") in asked
     assert ("setting-changed", "config.sasl.jaas.config (old)") in asked
     assert not any(one.object == "default.timestamp.extractor" for one in found.findings)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "refused"),
+    [
+        ({"commit.interval.ms": "500"}, {"commit.interval.ms": "30000"}, True),
+        ({"commit.interval.ms": "500"}, {"commit.interval.ms": "30000", "transaction.timeout.ms": "60000"}, True),
+        ({"commit.interval.ms": "500"}, {"commit.interval.ms": "10000"}, False),
+        ({}, {"commit.interval.ms": "30000", "producer.transaction.timeout.ms": "30000"}, False),
+        ({}, {"producer.transaction.timeout.ms": "99"}, True),
+        ({}, {"producer.acks": "1"}, True),
+        ({}, {"consumer.heartbeat.interval.ms": "45000"}, True),
+        ({}, {"consumer.heartbeat.interval.ms": "44999"}, False),
+    ],
+)
+def test_settings_that_are_refused_together(before: dict[str, str], after: dict[str, str], refused: bool) -> None:
+    """Each alone is valid; the nearest that the library takes is planned."""
+    once = {"processing.guarantee": "exactly_once_v2"}
+    found = change({**once, **before}, {**once, **after})
+    assert (found.plan.verdict is Outcome.REFUSE) is refused
+    assert ("setting-refused" in ids(found)) is refused
+    assert change(before, after).plan.verdict is Outcome.PROCEED or "heartbeat" in str(after)
+
+
+@pytest.mark.parametrize("value", ["exactly_once", "exactly_once_beta"])
+def test_a_guarantee_that_4_x_lost_is_refused_whatever_ran_before(value: str) -> None:
+    """Of a side whose release or settings are not known too; 3.9 takes it."""
+    lost = {"processing.guarantee": value}
+    for before in ({}, lost, None):
+        assert change(before, lost).plan.verdict is Outcome.REFUSE
+    assert change({}, lost, ("3.9.1", "3.9.1")).plan.verdict is Outcome.PROCEED
+
+
+@pytest.mark.parametrize(
+    ("value", "libraries", "refused"),
+    [
+        ("3.5", ("3.4.1", "4.3.1"), True),
+        ("3.9", ("3.4.1", "4.3.1"), True),
+        ("3.5", ("3.3.2", "3.9.1"), True),
+        ("3.4", ("3.4.1", "4.3.1"), False),
+        ("3.9", ("3.9.1", "4.3.1"), False),
+    ],
+)
+def test_a_value_of_upgrade_from_that_running_instances_misread(
+    value: str, libraries: tuple[str, str], refused: bool
+) -> None:
+    """The row about one that is left in is covered then: it does not say that nothing is lost."""
+    found = change({}, {"upgrade.from": value}, libraries, pair="table-count-reads-new-topic")
+    misread = [one for one in found.findings if one.id == "upgrade-from-misread"]
+    left = [one for one in found.findings if one.id == "upgrade-from-left-behind"]
+    assert bool(misread) is refused
+    assert [one.covered_by for one in left] == ["upgrade-from-misread" if refused else None]
+
+
+def test_what_the_library_refused_when_the_facts_were_printed_is_refused() -> None:
+    """Also without a row, and of a release that no rule knows; a sentence of a row comes before the library's."""
+    given = compared("threads-added")
+
+    def planned(library: str, refusal: LibraryRefusal, **config: str) -> ChangeReading:
+        named = {name.replace("__", "."): value for name, value in config.items()}
+        side = replace(given.after.declared, config={**BASE, **named}, library=Release(library), refused=(refusal,))
+        old = replace(given.before, declared=replace(given.before.declared, config=BASE, library=Release(library)))
+        new = replace(given.after, declared=side)
+        return read_change(old, new, topology_change_rules(), upgrade_path_rules(), None, release_settings())
+
+    own = planned("9.9.9", LibraryRefusal("producer", ("my.own",), "ConfigException", "Must not be."), my__own="x")
+    assert own.plan.verdict is Outcome.REFUSE
+    assert "9.9.9 refuses my.own (producer): ConfigException, Must not be. No instance starts" in own.plan.reasons[0]
+    both = planned(
+        "4.3.1", LibraryRefusal("streams", ("num.stream.threads",), "X", "Not a number"), num__stream__threads="two"
+    )
+    assert len(both.plan.reasons) == 1
+    assert "4.3.1 refuses num.stream.threads=two (expected: " in both.plan.reasons[0]
+
+
+def test_static_members_of_a_streams_group() -> None:
+    """Before 4.4 the client refuses them, or the brokers do."""
+    member = {"group.protocol": "streams", "group.instance.id": "a"}
+    assert change(member, member, ("4.3.1", "4.3.1")).plan.verdict is Outcome.REFUSE
+    old = change(member, member, ("4.4.0", "4.4.0"), broker="4.3")
+    assert "static-members-of-streams-group" in {one.id for one in old.findings if one.refuse}
+    new = change(member, member, ("4.4.0", "4.4.0"), broker="4.4")
+    assert "static-members-of-streams-group" not in {one.id for one in new.findings}
+    classic = {"group.protocol": "classic", "group.instance.id": "a"}
+    assert change(classic, classic, ("4.3.1", "4.3.1")).plan.verdict is Outcome.PROCEED

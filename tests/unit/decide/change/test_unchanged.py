@@ -65,6 +65,36 @@ def test_what_is_known_to_differ_wins_and_is_named() -> None:
     assert others == {one.id for one in without.findings}
 
 
+def test_what_it_states_is_listed_by_operator_with_the_cost_of_an_error() -> None:
+    """Proposed or named by a person; nothing without either. A reader may name another operator."""
+    open_ = {"value_serde": CLASS, "key": None}
+    proposed = change(side(**open_), side(**open_)).asserted
+    assert [(one.operator, one.what) for one in proposed] == [
+        ("count", ("key of store counts", "value_serde of store counts"))
+    ]
+    assert proposed[0].costs[0].startswith("Nothing fails; every new key starts from nothing")
+    assert change(side(**open_), side("key", "value_serde", **open_)).asserted == proposed
+    assert change(side(), side()).asserted == ()
+    unread = side(**open_)
+    reason = {"stores.counts.key_of": "operator by-page may give each record another key; declare it"}
+    unread = replace(unread, declared=replace(unread.declared, not_read=reason))
+    assert ("by-page", ("key of store counts",)) in [
+        (one.operator, one.what) for one in change(unread, unread).asserted
+    ]
+
+
+def test_formats_that_the_code_of_both_shows_are_not_left_to_a_person() -> None:
+    """A library's on one side, a lambda of a class on the other: known to differ, with the word and without it."""
+    lambdas = Serde("com.acme.JsonSerde (lambda)", is_class=True)
+    found = change(side(value_serde=lambdas, key=None), side(key=None))
+    assert (found.enough, found.plan.runbooks) == ((), ("reset_and_cleanup",))
+    named = change(side(value_serde=lambdas, key=None), side("key", "value_serde", key=None))
+    assert named.plan.runbooks == ("reset_and_cleanup",)
+    assert {one.id for one in named.findings} >= {"serde-changed", CONTRADICTED}
+    declared = Serde("json", 3)
+    assert change(side(value_serde=declared), side(value_serde=declared)).plan.runbooks == ("rolling_bounce",)
+
+
 def test_a_declaration_that_contradicts_itself_is_named_too() -> None:
     """The same line in a file names nobody."""
     after = side(logging=False)

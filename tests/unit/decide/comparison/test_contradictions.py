@@ -4,12 +4,12 @@ import re
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.comparison.compared import Side, topics_of
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredSuppression, DeclaredTopic
-from world.pairs import described
+from world.pairs import compared, described
 
 FILTERED = """Topologies:
    Sub-topology: 0
@@ -98,3 +98,21 @@ def test_what_fits_passes() -> None:
     topology, _ = described("filter-before-unnamed-count")
     check_declaration(Side(topology, Declaration(stores={COUNT: DeclaredStore("key_value")})))
     check_declaration(Side(topology))
+
+
+def test_a_changelog_that_contradicts_its_store_is_named() -> None:
+    """Facts of a program have another topic as a changelog only if a source reads it, and only of a logged store."""
+    given = compared("threads-added").after
+    [store, *_] = sorted(given.topology.stores)
+    source = next(topic for sub in given.topology.subtopologies for one in sub.sources for topic in topics_of(one))
+
+    def of(changelog: str, *, logging: bool | None) -> Side:
+        kept = replace(given.declared.stores.get(store, DeclaredStore()), changelog=changelog, logging=logging)
+        return replace(given, declared=replace(given.declared, stores={**given.declared.stores, store: kept}))
+
+    with pytest.raises(BadInput, match=rf"stores\.{store}\.changelog: nowhere, and no source .* reads it \(.*{source}"):
+        check_declaration(of("nowhere", logging=True))
+    with pytest.raises(BadInput, match=rf"stores\.{store}: logging is false, and topic {source} is its changelog"):
+        check_declaration(of(source, logging=False))
+    check_declaration(of(source, logging=True))
+    check_declaration(of(source, logging=None))

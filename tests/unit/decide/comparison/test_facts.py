@@ -27,7 +27,7 @@ def test_an_equal_class_does_not_prove_an_equal_format(
     found, asked = store_facts("s", DeclaredStore(value_serde=before), DeclaredStore(value_serde=after))
     assert found["value_serde_changed"] is changes
     assert [one.field for one in asked["value_serde_changed"]] == ["value_serde"]
-    lacking = "" if changes is not None else "old" if before is None else "old, new"
+    lacking = "" if changes is not None else "old, new"
     assert [one.sides for one in asked["value_serde_changed"]] == [lacking]
     of_topic, _ = topic_facts("t", DeclaredTopic(key_serde=before), DeclaredTopic(key_serde=after))
     assert of_topic["key_serde_changed"] is changes
@@ -113,6 +113,52 @@ def test_a_serializer_is_not_compared_with_a_serde(
     found, asked = store_facts("s", DeclaredStore(value_serde=old), DeclaredStore(value_serde=new))
     assert found["value_serde_changed"] is changes
     assert asked["value_serde_changed"] == (Undeclared("stores.s", "value_serde", "" if changes else "old, new"),)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        (Serde("double"), Serde("com.acme.JsonSerde (lambda)", is_class=True), True),
+        (Serde("com.acme.JsonSerde (lambda)", is_class=True), Serde("long"), True),
+        (Serde("com.acme.JsonSerde (lambda)", is_class=True), Serde("com.acme.Avro", is_class=True), True),
+        (
+            Serde("com.acme.JsonSerde (lambda)", is_class=True),
+            Serde("com.acme.JsonSerde (lambda)", is_class=True),
+            None,
+        ),
+        (Serde("com.acme.JsonSerde (lambda)", is_class=True), Serde("com.acme.Json", is_class=True), None),
+        (Serde("com.acme.Json (lambda)", is_class=True), Serde("com.acme.Json", is_class=True), None),
+        (None, Serde("com.acme.JsonSerde (lambda)", is_class=True), None),
+    ],
+)
+@pytest.mark.parametrize("unchanged", [False, True])
+def test_a_lambda_of_another_class_is_another_format(
+    before: Serde | None, after: Serde, changes: bool | None, *, unchanged: bool
+) -> None:
+    """Of keys and values, stores and topics; `unchanged` answers what is not known, and not what is."""
+    fields: list[Unchanged] = ["key_serde", "value_serde"] if unchanged else []
+    expected = False if unchanged and changes is None else changes
+    old, new = (DeclaredStore(key_serde=one, value_serde=one) for one in (before, after))
+    of_store, _ = store_facts("s", old, new, fields)
+    was, now = (DeclaredTopic(key_serde=one, value_serde=one) for one in (before, after))
+    of_topic, _ = topic_facts("t", was, now, fields)
+    for field in ("key_serde_changed", "value_serde_changed"):
+        assert (of_store[field], of_topic[field]) == (expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("shows_serializer", "of_class", "changes"),
+    [(True, False, None), (None, False, None), (False, None, True), (False, True, True), (True, True, True)],
+)
+def test_a_format_of_kafka_may_be_inside_the_class_of_a_newer_release(
+    shows_serializer: bool | None, of_class: bool | None, changes: bool | None
+) -> None:
+    """Before 3.9 a store shows the serializer, and a serde of the program may take that of Kafka."""
+    old = DeclaredStore(value_serde=Serde("string", by_serializer=shows_serializer))
+    new = DeclaredStore(value_serde=Serde("com.acme.Text", is_class=True, by_serializer=of_class))
+    for pair in ((old, new), (new, old)):
+        found, _ = store_facts("s", *pair)
+        assert found["value_serde_changed"] is changes
 
 
 def test_a_format_of_kafka_is_not_a_class_by_its_serializer() -> None:

@@ -228,6 +228,15 @@ def test_a_pattern_that_cannot_be_read_here_is_inconclusive() -> None:
     assert fit(described(PATTERN.replace("orders-.*", r"\p{Lower}+"))).outcome is Outcome.INCONCLUSIVE
 
 
+def test_a_missing_topic_of_a_join_is_created_with_the_other_ones_count() -> None:
+    """Any other number would be refused next."""
+    found = fit(described(JOINED), topics={"orders": 6})
+    assert found.reasons == (
+        "topic zones does not exist (release 3.4.1 reads it): create it with 6 partitions, as orders has, which it is "
+        "joined with, then trigger this again",
+    )
+
+
 def test_joined_topics_with_other_counts_refuse() -> None:
     """The assignor checks them; a topic that is declared to be joined with none is not."""
     topics = {"orders": 4, "zones": 2}

@@ -298,3 +298,20 @@ def test_a_reading_that_is_missing_does_not_hide_what_was_read() -> None:
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert verdict.reasons[0] == "offsets of orders: broker busy"
     assert "group orders: PreparingRebalance (expected Stable)" in verdict.sentence
+
+
+def test_a_member_that_a_silent_instance_may_own_keeps_the_gate_shut() -> None:
+    """One instance without an answer hides no stranger: whose the member is, is not known until it answers."""
+    silent = replace(instance("orders-2"), streams=Missing("no answer"), group_instance_id="orders-2")
+    stray = replace(member("elsewhere"), instance_id=None)
+    own = instance("orders-1", release=NEW, settings=BOUNCE_1.settings)
+    samples = []
+    for second in range(1, 6):
+        found = sample(second, own)
+        assert isinstance(found.group, GroupReading)
+        group = replace(found.group, members=(*found.group.members, stray))
+        samples.append(replace(found, instances=(own, silent), group=group))
+    verdict = gate(tuple(samples), expectation())
+    assert (verdict.outcome, "whose member elsewhere" in verdict.text) == (Outcome.WAIT, True)
+    quiet = tuple(replace(one, group=sample(1, own).group) for one in samples)
+    assert gate(quiet, expectation()).outcome is Outcome.PROCEED

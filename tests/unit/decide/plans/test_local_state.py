@@ -126,7 +126,10 @@ def test_the_undo_of_a_roll_deletes_what_the_old_version_cannot_open() -> None:
     assert found == ClearedState(undo_deletes=TaskDirectories(("1_",), (COUNTS_LOG,)))
     made = with_cleared_state(plan(), found, 0, 0)
     assert (made.bounces[0].clears, made.bounces[0].undo_deletes) == (None, found.undo_deletes)
-    assert made.undo == (*plan().undo, "task directories 1_* of each instance cleared while it is down")
+    assert made.undo == (
+        *plan().undo,
+        "no way back in place: clears task directories 1_* of each instance while it is down, and restores",
+    )
 
 
 def test_the_undo_of_a_roll_that_changes_no_files_deletes_nothing() -> None:

@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.plans.same_topology import may_take_over
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Described
 from kstreams_runbooks.model.verdicts import Outcome
+from world.samples import declared
 
 TEXT = """\
 Topologies:
@@ -25,7 +26,7 @@ def release(library: str, text: str = TEXT, **declared: Any) -> Described:
 
 
 def judged(before: Described, after: Described | Missing) -> tuple[Outcome, str, tuple[str, ...]]:
-    verdict = may_take_over((before,), after, "orders")
+    verdict = may_take_over((before,), after, declared(), None)
     return verdict.outcome, " ".join(verdict.reasons), tuple(one.id for one in verdict.findings)
 
 
@@ -44,7 +45,15 @@ def test_another_topology_is_refused_with_what_differs() -> None:
 def test_a_release_that_cannot_be_described_is_inconclusive() -> None:
     """It may have any topology."""
     outcome, why, _ = judged(release("4.3.1"), Missing("no topology command"))
-    assert (outcome, "no topology command; declare a topology command" in why) == (Outcome.INCONCLUSIVE, True)
+    assert (outcome, "no topology command; correct that" in why) == (Outcome.INCONCLUSIVE, True)
+
+
+def test_a_person_may_accept_that_the_older_release_is_not_described() -> None:
+    """Another topology is still refused."""
+    accepted = may_take_over((release("4.3.1"),), Missing("no topology command"), declared(), "the registry is down")
+    assert (accepted.outcome, [one.id for one in accepted.findings]) == (Outcome.PROCEED, ["topology-not-compared"])
+    other = may_take_over((release("4.3.1"),), release("3.9.1", TEXT.replace("counts", "sums")), declared(), "down")
+    assert other.outcome is Outcome.REFUSE
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_what_each_value_would_give_is_told() -> None:
     told = next(finding for finding in path.findings if finding.id == "missing-guarantee")
     assert told.message == (
         "Not known. at_least_once, exactly_once_v2: one rolling bounce; "
-        "exactly_once: 2 rolling bounces, switching to exactly_once_v2; "
+        "exactly_once: 2 rolling bounces, first switching to exactly_once_v2; "
         "exactly_once_beta: one rolling bounce, switching to exactly_once_v2."
     )
     assert "KIP-732" in told.source

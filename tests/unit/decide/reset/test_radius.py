@@ -537,6 +537,18 @@ def test_the_pace_is_the_highest_that_was_measured() -> None:
         assert isinstance(read_pace(readings), Missing)
 
 
+def test_an_application_at_the_end_of_its_inputs_shows_no_pace() -> None:
+    """It reads what comes in: 300 records a second, and now and then some more that were on their way."""
+    steady = [kept(60_000 * number, 18_000 * number + number % 2 * 60, 18_000 * number + 90) for number in range(6)]
+    found = read_pace(steady)
+    assert isinstance(found, Missing)
+    assert "no two in a row have every offset and more to read than came in" in found.missing
+    # An idle one that has read all shows none either, and one that catches up does, until it is at the end.
+    assert isinstance(read_pace([kept(0, 50, 100), kept(1_000, 100, 100)]), Missing)
+    behind = [kept(0, 0, 500_000), kept(10_000, 110_000, 503_000), kept(20_000, 505_900, 506_000)]
+    assert read_pace([*behind, *steady]) == ReadPace(11_000.0, 300.0, 2)
+
+
 def test_the_time_until_caught_up() -> None:
     """Records come in meanwhile; a pace that was no faster than they came shows no end."""
     pace = ReadPace(50.0, 10.0, 3)

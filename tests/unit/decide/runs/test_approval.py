@@ -9,7 +9,7 @@ from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.object_stages import DeleteRecords, DeleteTopics
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Severity
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.wording import unmarked
 from world.samples import NEW, card, declared, reading
@@ -91,6 +91,36 @@ def test_the_body_is_short_and_complete() -> None:
             "[the task's log](https://airflow.example/dags/library_bump/runs/r)",
         ):
             assert word in text
+
+
+def test_risks_are_a_list_with_dangers_first_and_one_line_a_cause() -> None:
+    """Every danger is there; of the warnings the first; what was accepted before is one line."""
+
+    def found(severity: Severity, name: str, of: str, message: str) -> Finding:
+        return Finding(name, severity, of, message, "a test")
+
+    plan = replace(
+        PLAN,
+        findings=(
+            *(found("warning", "orphan", f"topic-{number}", "nothing reads it any more") for number in range(7)),
+            *(found("warning", f"other-{number}", "orders", f"warning {number}") for number in range(6)),
+            *(found("warning", "recreated-acknowledged", f"old-{number}", "it was recreated") for number in range(2)),
+            found("danger", "lost", "store counts", "begins empty"),
+            found("danger", "recreated-acknowledged", "log", "its state is lost"),
+            found("info", "nothing", "orders", "is not shown"),
+        ),
+    )
+    lines = body(plan=plan)
+    first = lines.index("**Risks:**") + 1
+    assert [line.replace("\\", "") for line in lines[first : first + 7]] == [
+        "- danger: store counts: begins empty",
+        "- danger: log: its state is lost",
+        "- warning: topic-0, topic-1, topic-2 and 4 more: nothing reads it any more",
+        "- warning: orders: warning 0",
+        "- warning: orders: warning 1",
+        "- and 4 more, which the log of `plan` has",
+        "- accepted before, at fleet_check: old-0, old-1",
+    ]
 
 
 def test_the_body_has_how_long_inputs_are_held_if_they_are() -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
-from kstreams_runbooks.decide.runs.next_action import Ending, next_action
+from kstreams_runbooks.decide.runs.go_on import Ending
+from kstreams_runbooks.decide.runs.next_action import next_action
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from world.samples import card
 
@@ -45,7 +46,7 @@ def test_a_stopped_run_goes_on_then_back_then_by_hand() -> None:
     """Each with its command; the first is the one of the message."""
     found = next_action(STOPPED)
     assert found.lines == (
-        "GO ON: repair what is named above, then clear bounce_1_first and what follows it:",
+        "GO ON: clear bounce_1_first and what follows it, which starts again what is down:",
         "    kstreams-runbooks clear r bounce_1_first",
         "GO BACK: undo this run, first as a dry run:",
         "    kstreams-runbooks trigger undo r",
@@ -76,7 +77,6 @@ def test_the_sentence_may_name_an_earlier_task(failure: str, task: str) -> None:
 @pytest.mark.parametrize(
     ("failure", "task"),
     [
-        ("stage 2 cannot be done, as oncall answered (clear cache_dir first); undo this run", "bounce_1_first"),
         (
             "stage 2 cannot be done, as oncall answered (clear plan, then trigger a new run); undo this run, or clear "
             "verify, which asks again",
@@ -84,7 +84,7 @@ def test_the_sentence_may_name_an_earlier_task(failure: str, task: str) -> None:
         ),
         ("orders-1: its operator wrote: clear plan or trigger again; mend it, then clear this step", "bounce_1_first"),
     ],
-    ids=["no task", "a task and a new run", "this step"],
+    ids=["a task and a new run", "this step"],
 )
 def test_what_a_sentence_quotes_is_not_what_it_asks_for(failure: str, task: str) -> None:
     """A person's reason may ask for other things; what the sentence itself asks for comes last."""
@@ -119,7 +119,7 @@ def test_a_run_that_cannot_go_on_names_a_new_one(ending: Ending) -> None:
     """With the same form."""
     found = next_action(ending)
     assert found.command == f"{AGAIN} --execute"
-    assert found.lines[0].endswith("then start a new run (this one cannot go on):")
+    assert found.lines[0].endswith("start a new run (this one cannot go on):")
 
 
 @pytest.mark.parametrize(

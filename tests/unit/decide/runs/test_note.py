@@ -27,7 +27,7 @@ CARD = "undo 1: orders-1 back to 3.4.1 (a restart)"
 BY_HAND = "supervisorctl restart orders-1"
 ACTION = NextAction(
     (
-        "GO ON: repair what is named above, then clear bounce_1_first and what follows it:",
+        "GO ON: clear bounce_1_first and what follows it, which starts again what is down:",
         f"    {ON}",
         "GO BACK: undo this run, first as a dry run:",
         f"    {BACK}",
@@ -65,7 +65,7 @@ def test_the_way_on_is_before_the_way_back_and_the_hand_is_last() -> None:
     """Each with its command as a block of code that can be pasted."""
     assert ended().split("\n\n") == [
         f"{BEGIN}**STOPPED, CHANGED** 2026-09-21 14:13 UTC: gate of orders-1: lag 20 (limit 10)",
-        "**GO ON:** repair what is named above, then clear bounce_1_first and what follows it:",
+        "**GO ON:** clear bounce_1_first and what follows it, which starts again what is down:",
         block(ON),
         "**GO BACK:** undo this run, first as a dry run:",
         block(BACK),

@@ -113,12 +113,10 @@ def _sentence(servers: str, limit_s: float = 2, settings: Mapping[str, str] | No
 def test_another_program_is_told_from_a_broker(
     listen: Callable[[Program], str], program: Program, tls: bool, said: str
 ) -> None:
-    began = time.monotonic()
     address = listen(program)
     sentence = _sentence(address, 1, {"security.protocol": "SSL"} if tls else {})
     assert sentence.startswith(f"Kafka at {address}: ")
     assert said in sentence
-    assert time.monotonic() - began < 3
 
 
 def test_a_connection_that_fails_leaves_no_thread(
@@ -132,9 +130,7 @@ def test_a_connection_that_fails_leaves_no_thread(
 
 
 def test_a_port_on_which_nothing_listens_and_a_name_that_nobody_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    began = time.monotonic()
     assert "nothing listens on this port" in _sentence("127.0.0.1:9")
-    assert time.monotonic() - began < 3
     monkeypatch.setattr(way_in, "_AGAIN_S", 0.3)
     assert "'a..b' is not a host name" in _sentence("a..b:9092")
 
@@ -269,10 +265,8 @@ def test_a_handshake_that_never_ends_is_given_up(
     """kafka-python alone waits for ever; so it would in the middle of a reading, for a broker that is frozen."""
     monkeypatch.setattr(admin_client, "HANDSHAKE_TIMEOUT_S", 0.3)
     settings = python_config({"bootstrap.servers": listen(fake_silent), "security.protocol": "SSL"})
-    began = time.monotonic()
     with pytest.raises(KafkaTimeoutError):
         admin_client.AdminClient(**settings | {"bootstrap_timeout_ms": 500})
-    assert time.monotonic() - began < 3
 
 
 def test_what_let_the_login_in_is_what_kafka_python_gets(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,7 @@ def change(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr(module, "stopped_for_good", lambda *_, **__: ())
     monkeypatch.setattr(accepted, "stopped_for_good", lambda *_, **__: ())
     monkeypatch.setattr(accepted, "with_losses", lambda _, made, __: made)
+    monkeypatch.setattr(accepted, "require_startable", lambda *_: ())
     monkeypatch.setattr(recreated, "read_recreated", lambda *_: RecreatedSeen((), {}))
     monkeypatch.setattr(Run, "kafka", {})
     return run
@@ -83,6 +84,7 @@ def test_what_its_plan_would_demand_is_demanded(change: Run, monkeypatch: pytest
 
     restarts = ("stop_and_restart", "control_topic_flush", "reset_and_cleanup")
     expected = {
+        "require_startable": restarts,
         "require_state_kept": restarts[:2],
         "with_losses": restarts[:2],
         "may_begin": restarts,

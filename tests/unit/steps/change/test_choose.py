@@ -34,6 +34,8 @@ def planned(tmp_path: Path, offered: Choices = OFFERED, *, dry_run: bool = False
     finding = {"id": "library-changed", "severity": "warning", "message": "two bounces", "covered_by": None}
     document = {
         "verdict": "proceed",
+        "first": [],
+        "way_back": {"doors": [], "loses": False, "sentences": []},
         "runbooks": ["library_bump"],
         "reasons": [],
         "findings": [finding],

@@ -57,7 +57,7 @@ def asked(tmp_path: Path, config: Path) -> Callable[..., Run]:
 class Describing:
     """A deployer that knows one description."""
 
-    def facts(self, target: Target) -> None:
+    def facts(self, target: Target, *, started: bool = False) -> None:
         """It prints descriptions."""
 
     def topology_target(self, target: Target) -> Target:
@@ -166,6 +166,8 @@ def planned(asked: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> Calla
         run = asked(**params)
         document = {
             "verdict": verdict,
+            "first": [],
+            "way_back": {"doors": [], "loses": False, "sentences": []},
             "runbooks": list(runbooks or ("store_migration",)),
             "findings": [],
             "after": {"release": NEW},

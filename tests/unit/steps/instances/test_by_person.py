@@ -38,7 +38,7 @@ def until_running(run: Run, at_ms: int) -> None:
     streams = BACK.streams
     assert not isinstance(streams, Missing)
     seen = replace(streams, taken=replace(streams.taken, at_ms=at_ms))
-    Measuring(run).look(run, "orders-1", seen)
+    Measuring(run).look(run, "orders-1", seen, 0)
 
 
 def kept(run: Run, name: str = BY_PERSON) -> list[dict[str, object]]:

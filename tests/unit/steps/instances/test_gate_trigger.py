@@ -84,4 +84,4 @@ def test_a_gate_that_stays_shut_names_what_to_do(waits: Waits) -> None:
     assert event["outcome"] == "refuse"
     [why] = event["reasons"]
     assert why.startswith("gate of orders-1 still shut after 0 s (gate_ceiling_s 0, bake_s 0): ")
-    assert why.endswith("; mend what it names and clear bounce_1_first, which waits again, or undo this run")
+    assert why.endswith("; undo this run, or clear bounce_1_first to wait again")

@@ -53,11 +53,11 @@ def test_it_is_measured_until_running_and_once(run: Run, plan: Plan) -> None:
     measuring = Measuring(run)
     old = instance("orders-1").streams
     for seen in (old, Missing("no answer"), client("CREATED", 13_000), client("REBALANCING", 14_000)):
-        measuring.look(run, "orders-1", seen)
+        measuring.look(run, "orders-1", seen, 13_000)
     assert kept(run) == []
-    measuring.look(run, "orders-1", client("RUNNING", 17_500))
-    measuring.look(run, "orders-1", client("RUNNING", 19_000))
-    Measuring(run).look(run, "orders-1", client("RUNNING", 20_000))
+    measuring.look(run, "orders-1", client("RUNNING", 17_500), 0)
+    measuring.look(run, "orders-1", client("RUNNING", 19_000), 0)
+    Measuring(run).look(run, "orders-1", client("RUNNING", 20_000), 0)
     [one] = kept(run)
     measured = one["restart"]
     assert (measured["stop_requested_ms"], measured["back_ms"], measured["running_ms"]) == (STOPPED, 14_000, 17_500)
@@ -65,11 +65,41 @@ def test_it_is_measured_until_running_and_once(run: Run, plan: Plan) -> None:
     assert one["sentence"].startswith("orders-1, bounce 1: 7.5 s from its stop until RUNNING (expected 4–11 s)")
 
 
+@pytest.mark.parametrize(
+    ("looks", "unheard_ms", "measured"),
+    [
+        # Nothing answers for a minute, and then it runs: since when is not known.
+        ([(Missing("connection refused"), 13_000), (Missing("timed out"), 60_000)], 81_000, False),
+        # The JVM answers without a client: until then it did not run.
+        ([(Missing("no Kafka Streams client in the JVM", start=NEW_START), 88_000)], 5_000, True),
+        ([(client("CREATED", 90_000), 90_000)], 3_000, True),
+        # It was seen restoring: the gap is its own.
+        ([(client("REBALANCING", 14_000), 14_000), (Missing("timed out"), 60_000)], 0, True),
+        # The old start says nothing about the new one.
+        ([(Missing("no client", start=Start(1_000, 7)), 92_000)], 1_000, True),
+    ],
+)
+def test_a_minute_without_an_agent_is_not_a_restart_of_a_minute(
+    run: Run, plan: Plan, looks: list[tuple[StreamsReading | Missing, int]], unheard_ms: int, measured: bool
+) -> None:
+    """No later run forecasts from it, and no advice about a timeout follows."""
+    restarted(run, plan)
+    measuring = Measuring(run)
+    for seen, at_ms in looks:
+        measuring.look(run, "orders-1", seen, at_ms)
+    measuring.look(run, "orders-1", client("RUNNING", 93_000), 93_000)
+    assert kept(run)[0]["restart"]["unheard_ms"] == unheard_ms
+    later = run.ledger.start_run(replace(run.record, run_key="library_bump/s", run_id="s", started_at_ms=now_ms()))
+    assert bool(earlier_restarts(_as(run, later))) is measured
+    unknown = f"its agent gave no answer for {unheard_ms / 1000:.0f} s of that: how long it was away is not known"
+    assert (unknown in kept(run)[0]["sentence"]) is not measured
+
+
 def test_the_process_that_goes_on_knows_when_it_was_back(run: Run, plan: Plan) -> None:
     """The worker that started it leaves the task to the triggerer while it restores."""
     restarted(run, plan)
     first = Measuring(run)
-    first.look(run, "orders-1", client("REBALANCING", 14_000))
+    first.look(run, "orders-1", client("REBALANCING", 14_000), 0)
     first.leave(run)
     Measuring(run).look_at(run, reading(replace(instance("orders-1"), streams=client("RUNNING", 40_000))))
     assert (kept(run)[0]["restart"]["back_ms"], kept(run)[0]["restart"]["running_ms"]) == (14_000, 40_000)
@@ -79,7 +109,7 @@ def test_instances_that_were_stopped_together_count_from_that_stop(run: Run, pla
     """The restart itself found it down."""
     run.keep("write", "stop", {"instances": ["orders-1", "orders-2"], "requested_ms": 2_000, "down_ms": 3_000})
     restarted(run, plan, TIMES | {"already_stopped": True})
-    Measuring(run).look(run, "orders-1", client("RUNNING", 15_000))
+    Measuring(run).look(run, "orders-1", client("RUNNING", 15_000), 0)
     assert (kept(run)[0]["restart"]["stop_requested_ms"], kept(run)[0]["restart"]["stopped_ms"]) == (2_000, 3_000)
 
 
@@ -91,7 +121,7 @@ def test_a_rebalance_that_it_caused_is_a_warning_in_verify_too(
     vars(run)["plan"] = lambda: replace(plan, costs=costs)
     restarted(run, plan)
     with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
-        Measuring(run).look(run, "orders-1", client("RUNNING", 15_000))
+        Measuring(run).look(run, "orders-1", client("RUNNING", 15_000), 0)
         say_restarts(run)
     first, again = [record for record in caplog.records if "until RUNNING" in record.message]
     assert (first.levelname, again.levelname, first.message) == ("WARNING", "WARNING", again.message)
@@ -102,7 +132,7 @@ def test_a_rebalance_that_it_caused_is_a_warning_in_verify_too(
 def test_a_later_run_of_the_same_application_forecasts_from_it(run: Run, plan: Plan) -> None:
     """A run's own restarts are no forecast of it."""
     restarted(run, plan)
-    Measuring(run).look(run, "orders-1", client("RUNNING", 15_000))
+    Measuring(run).look(run, "orders-1", client("RUNNING", 15_000), 0)
     assert earlier_restarts(run) == []
     later = run.ledger.start_run(replace(run.record, run_key="library_bump/s", run_id="s", started_at_ms=now_ms()))
     [found] = earlier_restarts(_as(run, later))
@@ -114,5 +144,5 @@ def test_a_copier_reports_no_client(run: Run, plan: Plan) -> None:
     """Its process says nothing about its group."""
     restarted(run, plan)
     vars(run)["application"] = SimpleNamespace(copies=True)
-    Measuring(run).look(run, "orders-1", client("RUNNING", 15_000))
+    Measuring(run).look(run, "orders-1", client("RUNNING", 15_000), 0)
     assert kept(run) == []

@@ -93,7 +93,10 @@ def test_a_person_is_asked_with_everything_that_is_needed(
     awaited = requested(by_hand, reading())
     assert awaited == Awaited("orders-1", BOUNCE_1, BEFORE, (member("orders-1"),))
     [card] = by_hand.ledger.cards(by_hand.key)
-    assert (card.object, card.undo) == ("orders-1", "orders-1 back to 3.4.1, local state cleared first")
+    assert (card.object, card.undo) == (
+        "orders-1",
+        "orders-1 back to 3.4.1, no way back in place: local state cleared first",
+    )
     assert card.facts["by_hand"][-1].startswith("# set orders-1 to release 3.4.1 (orders:17) with no setting")
     assert by_hand.ledger.run(by_hand.key).wrote_at_ms is not None
     [note] = by_hand.ledger.evidence(by_hand.key, kind="note", name=REQUESTED)
@@ -144,7 +147,7 @@ def test_a_rerun_while_nothing_was_done_asks_again(by_hand: Run) -> None:
     first, second = requested(by_hand, reading()), requested(by_hand, reading())
     assert first == second
     assert {card.undo for card in by_hand.ledger.cards(by_hand.key)} == {
-        "orders-1 back to 3.4.1, local state cleared first"
+        "orders-1 back to 3.4.1, no way back in place: local state cleared first"
     }
 
 

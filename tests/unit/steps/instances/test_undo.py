@@ -4,15 +4,24 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from kstreams_runbooks.decide.change.preflight import may_be_rolled
+from kstreams_runbooks.decide.change.without_topology import may_stay_unread
 from kstreams_runbooks.errors import BadInput, WriteRefused
-from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.ledger.codec import encode, encode_call
 from kstreams_runbooks.model.runs.cards import InstanceMoved
 from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.steps.instances import undo as module
-from kstreams_runbooks.steps.instances.undone import check_builds, topics_of_cards, undone_record
+from kstreams_runbooks.steps.instances.undone import (
+    accepted_before,
+    check_builds,
+    kept_descriptions,
+    topics_of_cards,
+    undone_record,
+)
 from kstreams_runbooks.steps.run.run import Run
-from world.samples import NEW, OLD, card, reading
+from world.samples import NEW, OLD, applied, card, declared, instance, reading
+from world.sides import AUDITED, COUNTS, declaration, described
 
 
 def test_an_undo_keeps_to_the_run_that_it_was_planned_for(run: Run) -> None:
@@ -82,3 +91,40 @@ def test_the_build_is_looked_at_again_before_anything_is_stopped(
     with pytest.raises(WriteRefused):
         getattr(module.undo(), way)(run, plan.bounces[0])
     assert done == []
+
+
+def _begun(run: Run, **form: str) -> Run:
+    """The undo of a run, which was triggered with nothing but its id and these fields."""
+    own = "-".join(("u", *form.values()))
+    asked = replace(run.record, dag_id="undo", run_id=own, params={"run": "r", **form})
+    begun = replace(run, record=run.ledger.start_run(asked))
+    vars(begun)["declared"] = declared()
+    return begun
+
+
+def test_an_undo_has_what_its_run_knew_of_the_releases_before(run: Run) -> None:
+    """As the run compared them, else as the instances showed what they ran; no topology command is needed."""
+    begun = _begun(run)
+    assert kept_descriptions(begun) == {}
+    shown = instance("orders-1", topology=COUNTS)
+    stale = applied(instance("orders-2", release="9", topology=AUDITED), value=False)
+    now = reading(shown, stale)
+    run.ledger.record(run.key, "observe", 1, "reading", "application", encode(now), 1)
+    assert {release: one.text for release, one in kept_descriptions(begun).items()} == {OLD: COUNTS}
+    compared = described(COUNTS, OLD, declaration())
+    accepted = may_stay_unread(("x",), declared(), "down")
+    call = encode_call(may_be_rolled, {"before": (compared,)}, accepted)
+    run.ledger.record(run.key, "plan", 1, "verdict", "may_be_rolled", call | {"application": "payments"}, 2)
+    assert kept_descriptions(begun)[OLD].declared is None
+    run.ledger.record(run.key, "plan", 1, "verdict", "may_be_rolled", call | {"application": "orders"}, 3)
+    assert kept_descriptions(begun) == {OLD: compared}
+
+
+def test_an_undo_has_the_reason_of_its_run(run: Run) -> None:
+    """Its own comes first; a run that compared its topologies gives none."""
+    assert accepted_before(_begun(run, without_topology="")) == ""
+    bold = replace(run, record=replace(run.record, params={"without_topology": "the registry is down"}))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("kstreams_runbooks.steps.instances.undone.undone_record", lambda _: bold.record)
+        assert accepted_before(_begun(run, without_topology="")) == "the registry is down"
+        assert accepted_before(_begun(run, without_topology="looked by hand")) == "looked by hand"

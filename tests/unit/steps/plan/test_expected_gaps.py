@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from kstreams_runbooks.decide.plans.restart import restart_plan
-from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.model.copying import AS_DEPLOYED
 from kstreams_runbooks.model.readings.readings import Missing, Taken
 from kstreams_runbooks.model.runs.plan import Plan, SidePart
@@ -24,7 +24,9 @@ _DECLARES = "kstreams_runbooks.steps.plan.expected_gaps.release_declaration"
 @pytest.fixture
 def planned(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """The run with a reading, no facts and no declaration."""
-    deployer = SimpleNamespace(abilities=SimpleNamespace(act=True))
+    deployer = SimpleNamespace(
+        abilities=SimpleNamespace(act=True), facts=lambda _: None, topology_target=lambda target: target
+    )
     vars(run).update(application=SimpleNamespace(copies=False), deployer=deployer, running_facts=lambda _: {})
     vars(run)["observed"] = lambda _: reading()
     monkeypatch.setattr(_DECLARES, lambda *_: None)
@@ -60,6 +62,25 @@ def test_without_facts_it_is_set_declared_or_the_default(planned: Run, monkeypat
     assert "45,000, max.poll.interval.ms 300,000 (the default of Kafka Streams 3.4.1)" in why(planned, made())
     monkeypatch.setattr(_DECLARES, lambda *_: Declaration(config={f"main.consumer.{SESSION}": "20000"}))
     assert "20,000 (declared for its release)" in why(planned, made())
+
+
+def test_the_topology_command_is_asked_before_a_default_is_assumed(
+    planned: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    """If it prints facts; one that fails leaves the default, and the log says why."""
+    vars(planned.deployer)["facts"] = lambda _: Declaration(config={SESSION: "12000"})
+    assert "session.timeout.ms 12,000 (printed by its topology command)" in why(planned, made())
+    vars(planned)["running_facts"] = lambda _: {"orders-1": facts(session_timeout_ms="30000")}
+    assert "session.timeout.ms 30,000 (read from its program)" in why(planned, made())
+
+    def fails(_: object) -> None:
+        raise Refused("no login to the registry")
+
+    vars(planned)["running_facts"] = lambda _: {}
+    vars(planned.deployer)["facts"] = fails
+    with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
+        assert "(the default of Kafka Streams 3.4.1)" in why(planned, made())
+    assert "orders-1: its settings are not read, so the timeouts of its group may be defaults: no login" in caplog.text
 
 
 def test_of_several_bounces_the_shortest_timeout_counts(planned: Run, plan: Plan) -> None:

@@ -43,7 +43,7 @@ class Printing:
         """The description in them."""
         return self._found(target).text or ""
 
-    def facts(self, target: Target) -> Declaration:
+    def facts(self, target: Target, *, started: bool = False) -> Declaration:  # noqa: ARG002 - as for all
         """What was read of the program."""
         return self._found(target).read
 

@@ -6,22 +6,24 @@ from dataclasses import replace
 import pytest
 from kstreams_runbooks.decide.fitting.needed import NeededTopics
 from kstreams_runbooks.decide.fitting.uncommitted import SKIPPED_AT_FIRST
-from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused
+from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Taken
 from kstreams_runbooks.model.readings.topics_seen import RepartitionsSeen, TopicsSeen
 from kstreams_runbooks.model.runs.cards import TopicDeleted
 from kstreams_runbooks.model.runs.object_stages import DeleteTopics
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic
 from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.steps.plan.fitting import require_topics, require_topics_still
+from kstreams_runbooks.steps.plan.releases import topology_of
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
-from world.samples import NEW, applied, declared, instance, reading
-from world.sides import COUNTS
+from world.samples import NEW, OLD, applied, declared, down, instance, reading
+from world.sides import COUNTS, described
 
 PRESENT = TopicsSeen({"orders": 4, "counted": 4}, {}, {})
 GONE = TopicsSeen({"orders": 4}, {}, {})
@@ -35,7 +37,7 @@ class Describing:
     def __init__(self, text: str) -> None:
         self.text, self.asked = text, 0
 
-    def facts(self, target: Target) -> None:
+    def facts(self, target: Target, *, started: bool = False) -> None:
         """It prints descriptions."""
 
     def topology_target(self, target: Target) -> Target:
@@ -104,14 +106,92 @@ def test_what_is_down_is_kept_down_by_what_is_certain_alone(run: Run, cluster: C
         require_topics_still(run, RUNS, "orders-1 not started", down=True)
 
 
-def test_a_release_that_nothing_describes_is_a_finding(run: Run, cluster: Callable[[TopicsSeen], None]) -> None:
-    """The runbook goes on, and the approval says what was not compared."""
+def test_a_release_that_nothing_describes_is_inconclusive(run: Run, cluster: Callable[[TopicsSeen], None]) -> None:
+    """Before anything is changed; a person who accepts that reads what was not compared."""
     vars(run)["deployer"] = Describing("")
     cluster(TopicsSeen({}, {}, {}))
-    (finding,) = require_topics(run, RUNS, run.plan().bounces)
+    with pytest.raises(
+        Inconclusive,
+        match=r"whether the topology changes is not known: release 4\.3\.1: .* no topology command is declared; "
+        r"correct that, then trigger a new run \(or accept that, with a reason in without_topology\)",
+    ):
+        require_topics(run, RUNS, run.plan().bounces, accepted="")
+    danger, finding = require_topics(run, RUNS, run.plan().bounces, accepted="the registry is down")
+    assert (danger.id, danger.severity) == ("topology-not-compared", "danger")
+    assert danger.message.endswith("accepted with the reason: the registry is down")
     assert (finding.id, finding.severity) == ("topics-not-compared", "warning")
     assert "release 4.3.1: topology of 4.3.1 cannot be read: no topology command is declared" in finding.message
     require_topics_still(run, RUNS, "nothing is stopped")
+
+
+def test_a_restart_of_what_runs_asks_for_no_description(run: Run, cluster: Callable[[TopicsSeen], None]) -> None:
+    """Its topics are there; settings that may change its topology are a change, and so is another release."""
+    vars(run)["deployer"] = Describing("")
+    cluster(TopicsSeen({}, {}, {}))
+    silent = reading(down("orders-1"), down("orders-2"))
+    again = Bounce(1, OLD, (), OLD, again=True)
+    threads = (("num.stream.threads", "2"),)
+    for same in (again, replace(again, settings=threads)):
+        assert [one.id for one in require_topics(run, silent, [same])] == ["topics-not-compared"]
+    for setting in ("topology.optimization", "input.topic"):
+        with pytest.raises(Inconclusive, match="whether the topology changes is not known"):
+            require_topics(run, silent, [replace(again, settings=(*threads, (setting, "x")))])
+    half = reading(down("orders-1"), down("orders-2", release=NEW))
+    with pytest.raises(Inconclusive, match="whether the topology changes is not known"):
+        require_topics(run, half, [again])
+
+
+def test_an_undo_takes_the_description_that_its_run_kept(run: Run, cluster: Callable[[TopicsSeen], None]) -> None:
+    """No topology command is run: a registry may be down."""
+    vars(run)["deployer"] = Describing("")
+    cluster(GONE)
+    kept = {OLD: described(COUNTS)}
+    back = [Bounce(1, OLD, (), OLD)]
+    with pytest.raises(Refused, match="topic counted does not exist"):
+        require_topics(run, reading(instance("orders-1", release=NEW)), back, kept=kept)
+    assert run.deployer.asked == 0  # type: ignore[attr-defined] # the fake above
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        # supervisord and docker; command and manual by their exit codes; no command; facts that cannot be used.
+        Refused("java: topology of 4.3.1 not printed (exit 1: no login to the registry)"),
+        Refused("orders: topology (deploy): it refused (exit 1, no jars)"),
+        BadInput("topology of 4.3.1 cannot be read: no topology command is declared"),
+        Inconclusive("java: topology of 4.3.1: its document of topology facts has no description"),
+    ],
+)
+def test_no_way_in_which_a_deployer_fails_lets_a_release_pass(
+    run: Run, cluster: Callable[[TopicsSeen], None], error: RunbookError
+) -> None:
+    """Each of them is inconclusive, with its own words, and so is plan_change."""
+    cluster(PRESENT)
+
+    class Failing(Describing):
+        def topology(self, target: Target) -> str:  # noqa: ARG002 - as for all
+            raise error
+
+    vars(run)["deployer"] = Failing("")
+    with pytest.raises(Inconclusive, match="whether the topology changes is not known") as unread:
+        require_topics(run, RUNS, run.plan().bounces, accepted="")
+    assert str(error) in str(unread.value)
+    shown = BadInput if isinstance(error, BadInput) else Inconclusive
+    with pytest.raises(shown):
+        topology_of(run, Target(NEW))
+
+
+def test_a_topology_command_that_does_not_end_is_tried_again(run: Run, cluster: Callable[[TopicsSeen], None]) -> None:
+    """It is not taken for a release without a description: the task is repeated."""
+    cluster(PRESENT)
+
+    class Hanging(Describing):
+        def topology(self, target: Target) -> str:
+            raise Unreachable(f"topology of {target.release} not printed within 60 s")
+
+    vars(run)["deployer"] = Hanging("")
+    with pytest.raises(Unreachable, match="not printed within 60 s"):
+        require_topics(run, RUNS, run.plan().bounces, accepted="the registry is down")
 
 
 def test_a_release_that_runs_describes_itself(run: Run, cluster: Callable[[TopicsSeen], None]) -> None:
@@ -122,7 +202,8 @@ def test_a_release_that_runs_describes_itself(run: Run, cluster: Callable[[Topic
     with pytest.raises(Refused, match="topic counted does not exist"):
         require_topics(run, new, run.plan().bounces)
     set_only = reading(new.instances[0], applied(new.instances[1], value=False))
-    assert [one.id for one in require_topics(run, set_only, run.plan().bounces)] == ["topics-not-compared"]
+    with pytest.raises(Inconclusive, match="whether the topology changes is not known"):
+        require_topics(run, set_only, run.plan().bounces)
 
 
 def test_a_number_that_the_program_fixes_is_read_from_its_instance(

@@ -26,7 +26,7 @@ def planned(run: Run, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> Callable[.
     def made(*, before: bool, after: bool, at_once: bool = False) -> Plan:
         sides = ((_version(OLD, timestamped=before),), _version(NEW, timestamped=after))
         monkeypatch.setattr(planning, "before_a_roll", lambda *_: sides)
-        monkeypatch.setattr(planning, "require_topics", lambda *_: ())
+        monkeypatch.setattr(planning, "require_topics", lambda *_, **__: ())
         monkeypatch.setattr(planning, "bytes_of_topics", lambda *_: 0)
         can = SimpleNamespace(abilities=SimpleNamespace(clear_directories=True, topology_settings=False))
         vars(run).update(declared=declared(), deployer=can)
@@ -41,7 +41,10 @@ def test_a_store_that_gets_timestamps_goes_with_the_undo(planned: Callable[..., 
     left = TaskDirectories(("1_",), ("orders-counts-changelog",))
     assert [one.undo_deletes for one in made.bounces] == [left, *[NO_DIRECTORIES] * (len(made.bounces) - 1)]
     assert all(one.clears is None for one in made.bounces)
-    assert made.undo[-1] == "task directories 1_* of each instance cleared while it is down"
+    assert (
+        made.undo[-1]
+        == "no way back in place: clears task directories 1_* of each instance while it is down, and restores"
+    )
 
 
 def test_a_store_that_keeps_its_timestamps_stays(planned: Callable[..., Plan], plan: Plan) -> None:

@@ -1,6 +1,7 @@
 """A plan that changes settings: what a description with them shows is compared, what none shows is a finding."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -36,7 +37,7 @@ class Describing:
         self.printed.append(self.topology_target(target))
         return AUDITED if dict(self.printed[-1].settings).get("audit") == "true" else COUNTS
 
-    def facts(self, target: Target) -> None:
+    def facts(self, target: Target, *, started: bool = False) -> None:
         """It prints descriptions."""
 
 
@@ -77,12 +78,21 @@ def test_settings_of_kafka_streams_are_not_described_at_all(asked: Run) -> None:
 
 
 @pytest.mark.parametrize("at_once", [False, True])
-def test_a_command_that_takes_no_settings_leaves_a_warning(asked: Run, *, at_once: bool) -> None:
-    """Nothing can be compared."""
+def test_a_command_that_takes_no_settings_does_not_show_what_they_change(asked: Run, *, at_once: bool) -> None:
+    """Inconclusive, unless a person accepts it; settings that stay are in neither description, which is a warning."""
     vars(asked)["deployer"] = Describing(takes_settings=False)
-    (found,) = plan_of(asked, {"audit": "true"}, at_once=at_once).findings
+    with pytest.raises(Inconclusive, match="whether audit changes the topology is not known: the topology command"):
+        plan_of(asked, {"audit": "true"}, at_once=at_once)
+    reason = replace(asked.record, params={"without_topology": "tried on the test stack"})
+    accepted = replace(asked, record=reason)
+    vars(accepted).update({name: value for name, value in vars(asked).items() if name != "record"})
+    danger, found = plan_of(accepted, {"audit": "true"}, at_once=at_once).findings
+    assert (danger.id, danger.severity) == ("topology-not-compared", "danger")
     assert (found.id, found.severity) == ("settings-may-change-the-topology", "warning")
     assert found.message.startswith("audit: may change what the application reads and writes")
+    audited = tuple(instance(name, topology=COUNTS, settings=(("audit", "true"),)) for name in ("orders-1", "orders-2"))
+    (stays,) = plan_of(asked, {"num.stream.threads": "2"}, reading(*audited), at_once=at_once).findings
+    assert (stays.id, stays.severity) == ("settings-may-change-the-topology", "warning")
 
 
 def test_what_is_down_is_described_with_its_own_settings(asked: Run) -> None:

@@ -2,13 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.errors import BadInput, Drifted, Inconclusive, Refused, RunbookError, Unreachable
+from kstreams_runbooks.errors import (
+    BadInput,
+    Drifted,
+    Inconclusive,
+    LoginRefused,
+    Refused,
+    RunbookError,
+    Unreachable,
+)
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, StepUnreachable, reported
+from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, StepUnreachable, again_in_s, reported
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
 
@@ -115,7 +124,7 @@ def test_a_step_that_finds_no_run_claims_only_what_it_knows(caplog: pytest.LogCa
 
 
 AGAIN = [
-    "GO ON: repair what is named above, then start a new run (this one cannot go on):",
+    "GO ON: correct what the sentence names, then start a new run (this one cannot go on):",
     "    kstreams-runbooks trigger library_bump --application orders --param target=4.3.1",
 ]
 
@@ -180,3 +189,37 @@ def test_an_airflow_that_takes_no_answer_hides_no_error(
     monkeypatch.setattr(FakeTaskInstance, "xcom_push", away)
     assert last_line(caplog, run, Inconclusive("no metrics")) == "error could not be stored in Airflow: api-server away"
     assert caplog.messages[-2] == "[orders @ demo] REFUSED, nothing was changed: no metrics"
+
+
+@pytest.mark.parametrize(
+    ("error", "tries", "again"),
+    [
+        (Unreachable("no broker answers"), 1, 15.0),
+        (Unreachable("no broker answers"), 2, 15.0),
+        # The last of three tries.
+        (Unreachable("no broker answers"), 3, None),
+        # It stays refused, wrong or unknown, however often it is tried.
+        (LoginRefused("the password of login ada is wrong"), 1, None),
+        (BadInput("Airflow connection kafka_demo: not found; create it"), 1, None),
+        (Refused("lag 7"), 1, None),
+        (Inconclusive("no metrics"), 1, None),
+    ],
+)
+def test_only_a_system_that_may_be_back_is_tried_again(
+    run: Run, error: RunbookError, tries: int, again: float | None
+) -> None:
+    """And the note says when: Airflow's policy sees the type of the exit alone."""
+    ti = FakeTaskInstance()
+    vars(ti).update(try_number=tries, max_tries=2)
+    context = {"ti": ti, "task": SimpleNamespace(retry_delay=timedelta(seconds=15))}
+    assert again_in_s(context, error) == again
+    noted: list[tuple[str, float | None]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Run, "begin", lambda _: run)
+        patch.setattr(
+            "kstreams_runbooks.steps.run.ending.note_failed", lambda _, why, wait: noted.append((str(why), wait))
+        )
+        expected = StepUnreachable if isinstance(error, Unreachable) and type(error) is Unreachable else StepFailed
+        with pytest.raises(expected), reported(context, "looks"):
+            raise error
+    assert noted == [(str(error), again)]

@@ -24,5 +24,5 @@ def test_a_form_begins_with_what_the_run_is_about() -> None:
     assert list(form) == ["application", "target", "dry_run", "reason", "max_lag"]
     assert "OFF: THE RUN CHANGES" in (form.get_param("dry_run").description or "")
     own = runbook("certify_drain", doc="x", params=paused_inputs(), tags=(), limits=()).params
-    assert list(own) == ["application", "inputs_paused", "dry_run", "reason"]
+    assert list(own) == ["application", "inputs_paused", "dry_run", "reason", "accept_late_loss"]
     assert own.get_param("dry_run").value is False

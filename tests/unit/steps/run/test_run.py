@@ -93,7 +93,7 @@ def test_a_stopped_run_tells_the_way_back_and_nothing_else(
     assert "approve_plan was approved by admin in an emergency: nobody else awake" in only["body"]
     assert only["command"] == "kstreams-runbooks clear r bounce_1_first"
     assert left["return_value"]["next"] == [
-        "GO ON: repair what is named above, then clear bounce_1_first and what follows it:",
+        "GO ON: clear bounce_1_first and what follows it, which starts again what is down:",
         "    kstreams-runbooks clear r bounce_1_first",
         "GO BACK: undo this run, first as a dry run:",
         "    kstreams-runbooks trigger undo r",
@@ -144,7 +144,7 @@ def test_drift_is_told_as_drift(run: Run, told: Told, monkeypatch: pytest.Monkey
         "exit_code": 1,
         "head": run.ledger.entries(run.key)[-1].hash,
         "next": [
-            "GO ON: repair what is named above, then start a new run (this one cannot go on):",
+            "GO ON: start a new run (this one cannot go on):",
             "    kstreams-runbooks trigger library_bump --application orders --execute",
             "GO BACK: not needed, nothing is left to take back",
         ],

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks import patience
-from kstreams_runbooks.errors import Refused, RunbookError, Unreachable
+from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.steps.plan import recreated, releases
@@ -78,7 +78,7 @@ def test_it_is_read_again(
 def test_a_topology_command_without_an_answer_is_run_again(step: Run) -> None:
     """A JVM on a busy machine."""
     vars(step)["deployer"] = SimpleNamespace(topology=answers(AWAY, READ))
-    with pytest.raises(Refused, match="it was read"):
+    with pytest.raises(Inconclusive, match="it was read"):
         releases.topology_of(step, Target(NEW))
 
 

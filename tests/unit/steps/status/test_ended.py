@@ -50,7 +50,7 @@ def test_a_run_at_its_limit_is_concluded_and_gives_everything_back(run: Run, tol
     )
     assert record.outcome_sentence in said
     assert [line.removeprefix("[orders @ demo] ") for line in then] == [
-        "GO ON: repair what is named above, then clear bounce_1_first and what follows it:",
+        "GO ON: clear bounce_1_first and what follows it, which starts again what is down:",
         "    kstreams-runbooks clear r bounce_1_first",
         "GO BACK: undo this run, first as a dry run:",
         "    kstreams-runbooks trigger undo r",

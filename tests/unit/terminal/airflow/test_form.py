@@ -22,6 +22,7 @@ FORM = {
     "all_at_once": field(value=False, type="boolean"),
     "instances": field(value=[], type="array"),
     "ticket": field(type=["null", "string"]),
+    "clean_outputs": field(type=["null", "array"], items={"type": "string"}),
 }
 
 
@@ -29,6 +30,15 @@ def conf(*pairs: str, application: str | None = "orders", execute: bool = False,
     """What a bump is triggered with."""
     given = pairs_of([*pairs, "target=4.3.1"])
     return filled("library_bump", FORM, given, application=application, execute=execute, reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("given", "topics"),
+    [("totals", ["totals"]), ("totals, maxima", ["totals", "maxima"]), ('["totals"]', ["totals"])],
+)
+def test_a_list_of_names_is_taken_as_words_too(given: str, topics: list[str]) -> None:
+    """As `unchanged=key,aggregate` is."""
+    assert conf(f"clean_outputs={given}")["clean_outputs"] == topics
 
 
 def test_dry_run_is_what_is_asked_for_unless_execute_is_given() -> None:

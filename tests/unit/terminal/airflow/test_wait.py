@@ -44,6 +44,10 @@ class FakeAirflow:
         """The run."""
         return {"state": self.state}
 
+    def tasks(self, dag: str, _: str) -> dict[str, Any]:
+        """Every runbook ends with `conclude`; a monitor has none."""
+        return {"judge": {}} if dag == "fleet_check" else {"conclude": {}}
+
     def xcom(self, _dag: str, _run: str, task: str, key: str) -> Any:
         """What `conclude` left under a key."""
         return self.left.get(key) if task == "conclude" else None
@@ -86,6 +90,14 @@ def ended(state: str, **left: Any) -> Ended:
     return outcome_of(api, "library_bump", "r", state)
 
 
+@pytest.mark.parametrize(("state", "code"), [("success", 0), ("failed", 3)])
+def test_a_monitor_ends_with_its_state(state: str, code: int) -> None:
+    """It has no outcome: its tasks fail if something could not be checked."""
+    api: Any = FakeAirflow(state)
+    end = outcome_of(api, "fleet_check", "r", state)
+    assert (end.exit_code, end.sentence.startswith("fleet_check ")) == (code, True)
+
+
 REPORT = ("GO ON: let `conclude` report it:", "    kstreams-runbooks clear library_bump/r conclude")
 
 
@@ -103,7 +115,7 @@ def test_a_run_that_never_began_has_an_outcome_and_goes_on_by_a_new_one() -> Non
     assert (never.outcome, never.next, never.exit_code) == ("refused or rejected, nothing changed", tuple(again), 2)
     away = ended("failed", error={"sentence": "ledger: away", "exit_code": 4})
     assert away.outcome is None
-    assert away.next == ("GO ON: repair what is named above, then let `conclude` report it:", REPORT[1])
+    assert away.next == ("GO ON: once the ledger answers, let `conclude` report it:", REPORT[1])
 
 
 class WorkingAirflow(FakeAirflow):
@@ -196,4 +208,33 @@ def test_an_outage_is_said_each_ten_seconds_too(shown: Any) -> None:
         "Airflow does not answer (waiting for it)",
         "Airflow does not answer (waiting for it, 12 of 300 s)",
         "observe: running, 0 s",
+    ]
+
+
+def test_why_a_task_waits_to_be_tried_again_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for each cause; the outcome of `conclude` is the end of the wait and no such line."""
+    states = [{"observe": "up_for_retry"}, {"observe": "up_for_retry"}, {"observe": "failed", "conclude": "failed"}]
+    why = "Kafka at b1:9092: no answer within 8 s"
+    left = {"sentence": why, "exit_code": 4}
+
+    class Retrying(FakeAirflow):
+        def run(self, *_: str) -> dict[str, Any]:
+            """It goes on as long as there are states."""
+            return {"state": "running" if states else "failed"}
+
+        def tasks(self, *_: str) -> dict[str, dict[str, Any]]:
+            """The tasks of one look."""
+            return {name: {"state": state} for name, state in states.pop(0).items()}
+
+        def xcom(self, _dag: str, _run: str, _task: str, key: str) -> Any:
+            """Each failed task left why."""
+            return left if key == "error" else None
+
+    monkeypatch.setattr("kstreams_runbooks.terminal.airflow.wait.open_questions", lambda *_: ())
+    said: list[str] = []
+    api: Any = Retrying()
+    wait(api, "library_bump", "r", say=said.append, poll_s=0)
+    assert [line for line in said if why in line] == [
+        "observe: waits to be tried again: Kafka at b1:9092: no answer within 8 s",
+        "observe: failed: Kafka at b1:9092: no answer within 8 s",
     ]

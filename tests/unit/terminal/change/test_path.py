@@ -83,8 +83,8 @@ def test_the_text_of_a_path(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     _, out, _ = run(capsys, monkeypatch, "--from", "4.3.1", "--to", "3.4.1", *KNOWN, *CLASSIC)
     assert out.startswith(
         """\
-PROCEED  4.3.1 to 3.4.1: one rolling bounce, with upgrade.from=3.4, drain, all instances down at once, clear
-state
+LIBRARY BUMP: 4.3.1 to 3.4.1: one rolling bounce, with upgrade.from=3.4, drain, all instances down at once,
+clear state
 
 one run: library_bump
    1. every instance, one after another, to 4.3.1 with upgrade.from=3.4
@@ -113,7 +113,7 @@ def test_a_setting_comes_before_the_first_run(
     _, out, _ = run(capsys, monkeypatch, *arguments)
     assert out.startswith(
         """\
-PROCEED  2.7.2 to 3.2.3: one rolling bounce
+LIBRARY BUMP: 2.7.2 to 3.2.3: one rolling bounce
 
 before run 1, set where it is not set yet:
    replication.factor

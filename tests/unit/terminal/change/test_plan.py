@@ -101,6 +101,57 @@ def test_fields_may_be_named_one_by_one_as_unchanged() -> None:
     assert "'keys' is not a field" in str(plan(pair, "--unchanged", "keys", declared=False).exception)
 
 
+def test_one_build_with_other_settings_asks_for_no_fact_of_its_code(tmp_path: Path) -> None:
+    """A person's word, shown in the plan; equal descriptions alone never are, and different ones refuse it."""
+    (old := tmp_path / "old.properties").write_text("application.id=app\ncommit.interval.ms=100\n")
+    (new := tmp_path / "new.properties").write_text("application.id=app\ncommit.interval.ms=200\n")
+    text = PAIRS / SAFE / "before.txt"
+    given = ("plan", "--from-topology", text, "--to-topology", text, "--from-config", old, "--to-config", new)
+    asked = run(*given)
+    assert (asked.exit_code, asked.stdout.splitlines()[0][:9]) == (3, "NOT KNOWN")
+    assert "if both versions are one build, such as one image, plan again:" in asked.stdout
+    assert f"--to-config {new} --same-program" in asked.stdout
+    targets = [line.rpartition(" > ")[2] for line in asked.stdout.splitlines() if " > " in line]
+    assert sorted(targets) == [str(text.with_suffix(".new.yaml")), str(text.with_suffix(".old.yaml"))]
+    same = run(*given, "--same-program")
+    assert (same.exit_code, same.stdout.splitlines()[0]) == (0, "SAFE: rolling_bounce")
+    assert "declared with --same-program: both versions are one program" in " ".join(same.stdout.split())
+    other = run("plan", "--from-topology", text, "--to-topology", PAIRS / CLICKS / "after.txt", "--same-program")
+    assert isinstance(other.exception, BadInput)
+    assert str(other.exception).startswith("with --same-program: the two descriptions differ")
+
+
+@pytest.mark.parametrize(
+    ("setting", "finding", "code"),
+    [
+        ("num.stream.threads", "setting-changed", 0),
+        ("default.value.serde", "default-serde-changed", 1),
+        ("group.protocol", "group-protocol-changed", 1),
+        ("state.dir", "state-dir-changed", 1),
+        ("default.timestamp.extractor", "", 3),
+    ],
+)
+def test_what_a_setting_changes_of_one_build_counts(tmp_path: Path, setting: str, finding: str, code: int) -> None:
+    """Only differences of code are decided by the word: whether a store keeps records by their times is not one."""
+    values = {"num.stream.threads": ("1", "2"), "group.protocol": ("classic", "streams")}.get(setting, ("a.B", "a.C"))
+    files = []
+    for name, value in zip(("old", "new"), values, strict=True):
+        files.append(tmp_path / name)
+        files[-1].write_text(f"application.id=app\n{setting}={value}\n")
+    text = PAIRS / SAFE / "before.txt"
+    given = ("--from-topology", text, "--to-topology", text, "--from-config", files[0], "--to-config", files[1])
+    found = run("plan", *given, "--same-program", "--format", "json")
+    assert found.exit_code == code
+    assert not finding or finding in {one["id"] for one in document(found)["findings"]}
+
+
+def test_an_answer_that_is_not_known_gives_what_is_certain_first() -> None:
+    """The runbook of the findings alone, with the worst; without any it only asks."""
+    first = plan("source-topic-added", declared=False, form="text").stdout.splitlines()[0]
+    assert first.startswith("NOT KNOWN: at least stop_and_restart (warning: source-topic-added); not known: declare ")
+    assert plan(SAFE, declared=False, form="text").stdout.startswith("NOT KNOWN: declare ")
+
+
 def test_markdown_is_for_a_review() -> None:
     """A table of findings whose cells do not break it."""
     text = plan(DAILY, form="markdown").stdout

@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.comparison.facts import changed, either
 from kstreams_runbooks.decide.topology.graph import keys_by_name, reach_of
 from kstreams_runbooks.decide.topology.names import is_suppression
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
-from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredSuppression
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredSuppression, Serde
 from kstreams_runbooks.model.topology.topology import Processor
 
 # What a record in a buffer has of its table, and the same with the format of its value.
@@ -45,8 +45,14 @@ def table_change(
             values = _values(side, tables, field)
             known.append(values)
             asked += [Undeclared(f"stores.{table}", field, version) for table in sorted(tables) if values is None]
-        facts.append(changed(*known))
+        facts.append(_changed(*known))
     return either(*facts), tuple(asked), _words(compared, before, after)
+
+
+def _changed(old: frozenset[object] | None, new: frozenset[object] | None) -> bool | None:
+    """Whether the values differ; a class in both may write either format."""
+    of_class = any(isinstance(one, Serde) and one.is_class for one in old or ())
+    return None if old == new and of_class else changed(old, new)
 
 
 def bypassing(compared: Compared, was: str, name: str) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ _FILTER = ("-repartition-filter", "KSTREAM-FILTER-")
 _NONE = "none"
 # Stores that a join fills with records as they come.
 _KEEP_RECORDS = {"join", "buffer"}
-_OF_STREAM = "records of a stream"
+OF_STREAM = "records of a stream"
 
 
 def hidden_facts(
@@ -82,16 +82,16 @@ def carries(side: Side, topic: str) -> str:
     """
     before = [one for sink in side.writers.get(topic, ()) for one in side.predecessors.get(sink, ())]
     filtered = any(name.endswith(_FILTER[0]) or name.startswith(_FILTER[1]) for name in before) or not before
-    return _OF_STREAM if filtered or not is_repartition(topic) else "changes of a table"
+    return OF_STREAM if filtered or not is_repartition(topic) else "changes of a table"
 
 
 def fed_by(side: Side, store: str) -> str:
     """What the operator of a store aggregates."""
     if not side.internal:
-        return _OF_STREAM
+        return OF_STREAM
     first = {name for keeper in side.keepers.get(store, []) for name in side.predecessors.get(keeper.name, ())}
     read = {topic for name in first if isinstance(node := side.nodes[name], Source) for topic in node.topics}
-    return min((carries(side, topic) for topic in read & side.internal), default=_OF_STREAM)
+    return min((carries(side, topic) for topic in read & side.internal), default=OF_STREAM)
 
 
 def _aggregate_changed(compared: Compared, name: str, was: str, old: DeclaredStore, new: DeclaredStore) -> bool | None:

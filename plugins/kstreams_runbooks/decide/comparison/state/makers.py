@@ -80,6 +80,14 @@ def loses_files(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> b
     return _becomes_plain(old, new) is True or _drops_headers(compared, old, new)
 
 
+def new_column_family(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> str:
+    """What the files of a store on the disk get that the old version does not open: timestamps, headers, or nothing."""
+    back = Compared(compared.after, compared.before)
+    if _becomes_plain(new, old) is True:
+        return "timestamps"
+    return "headers" if _drops_headers(back, new, old) else ""
+
+
 def _unread(compared: Compared, was: str, name: str, old: DeclaredStore, new: DeclaredStore, field: str) -> str:
     """The versions whose reader could not read a field of the store, and whose owner does not declare it."""
     unread = [

@@ -1,12 +1,13 @@
 """Stores that keep their names and are made of other topics than before."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, filled_by_tables
 from kstreams_runbooks.decide.topology.digraph import Key
 from kstreams_runbooks.decide.topology.graph import graph, keys_by_name, reach_of
 from kstreams_runbooks.decide.topology.names import is_generated, stem
+from kstreams_runbooks.model.topology.topology import Source
 
 _Topics = frozenset[str]
 # The topics that lead to each operator of a store, by the operator's name without its number.
@@ -43,6 +44,48 @@ def made_of_others(compared: Compared) -> frozenset[str]:
         )
 
     return frozenset(store for store in both if exchanged(store) or moved(store))
+
+
+def writers_lost(compared: Compared) -> dict[str, tuple[str, str]]:
+    """Stores that lose an operator which may fill them, in words: what is lost, and what is left, which may only look.
+
+    An operator of a known kind that fills the store is enough. One that only looks things up does not count.
+    """
+    now_called = dict(compared.operators.pairs)
+    found: dict[str, tuple[str, str]] = {}
+    for store, keepers in compared.before.keepers.items():
+        left = {one.name for one in compared.after.keepers.get(store, ())}
+        lost = [one.name for one in keepers if now_called.get(one.name) not in left and not _looks_up(one.name)]
+        stays = left <= {now_called.get(one.name) for one in keepers}
+        if left and lost and stays and not any(is_generated(name) and not _looks_up(name) for name in left):
+            found[store] = ", ".join(sorted(lost)), ", ".join(sorted(left))
+    return found
+
+
+def tables_behind(compared: Compared) -> dict[str, str]:
+    """New stores of tables whose topics the old version reads already, with these topics: the group has offsets."""
+    read = compared.before.read(is_global=False)
+    tables = filled_by_tables(compared.after)
+    declared = compared.after.declared.stores
+    found = {}
+    for store in compared.stores.added:
+        topics = [tables[store]] if store in tables else []
+        if not topics and store in declared and declared[store].source_table:
+            topics = list(_read_first(compared.after, store))
+        # A chosen name hides which operator fills the table and which one is joined with it.
+        if topics and all(one & read for one in topics):
+            found[store] = ", ".join(sorted(frozenset[str]().union(*topics) & read))
+    return found
+
+
+def _read_first(side: Side, store: str) -> Iterator[_Topics]:
+    """The topics of the sources right before each operator of a store, without those that are known to join with it."""
+    operators = side.declared.operators
+    for name in (one.name for one in side.keepers.get(store, ())):
+        looks = _looks_up(name) or (name in operators and operators[name].join is not None)
+        before = (side.nodes[source] for source in side.predecessors.get(name, ()))
+        if not looks and (topics := [node.topics for node in before if isinstance(node, Source)]):
+            yield frozenset[str]().union(*topics)
 
 
 def _keeping(side: Side) -> set[str]:

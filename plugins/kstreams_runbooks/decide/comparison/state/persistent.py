@@ -21,13 +21,14 @@ from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words, is_join_buffer
 from kstreams_runbooks.decide.comparison.state.makers import maker_facts, maker_words
 from kstreams_runbooks.decide.comparison.state.order import keys_selected, reordered
-from kstreams_runbooks.decide.comparison.state.origins import made_of_others
+from kstreams_runbooks.decide.comparison.state.origins import made_of_others, tables_behind, writers_lost
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import store_words, topic_words
 from kstreams_runbooks.decide.topology.graph import Labels, feeds, keys_by_name, reach_of, store_roles
 from kstreams_runbooks.decide.topology.names import (
     index_of,
     is_generated,
+    is_join_window,
     is_suppress_buffer,
     may_give_new_key,
     repartition_base,
@@ -51,6 +52,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     crossed, shifts, copies = _crossed(compared), _Shifts(compared), Copies(compared)
     fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
     fed_by_other |= made_of_others(compared)
+    writers, behind = writers_lost(compared), tables_behind(compared)
     with_new_key, selected, order = _stores_with_new_key(compared), keys_selected(compared), reordered(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
@@ -81,6 +83,10 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts["of_join"] = is_join_buffer(compared.before, store.said["before"])
         come = order.get(store.name, "") if _keeps_its_name(store) and not (partner or facts["fed_by_other"]) else ""
         facts["reordered"] = bool(come) and not is_buffer
+        lost, left = writers.get(store.name, ("", "")) if _keeps_its_name(store) else ("", "")
+        facts["writer_lost"] = bool(lost) and not is_buffer
+        facts["behind_offsets"] = store.name in behind and not (now and now.loss_acceptable)
+        facts["joins_streams"] = store.facts["added"] is True and _is_of_new_join(compared, store.name)
         selects = selected.get(store.name, "")
         facts["key_selected"] = bool(selects) and facts["key_changed"] is False and _keeps_its_name(store)
         said = {
@@ -89,6 +95,9 @@ def stores(compared: Compared) -> Iterator[Subject]:
             "exchanged": " and ".join(sorted({partner or store.said["before"], store.name})),
             "moved_operators": come,
             "selects": selects,
+            "writers": lost,
+            "left": left,
+            "read_before": behind.get(store.name, ""),
         }
         more_said = partial(_more_said, compared, shifts, copies, store)
         yield Subject(store.kind, store.name, {**store.facts, **facts}, said, {**asked, **store.asked}, more_said)
@@ -270,6 +279,20 @@ def _topics_with_new_key(compared: Compared) -> set[str]:
             if any(reach.before([key]) & (keyed | grouping) for key in called[node.name]):
                 found.add(node.topic)
     return found
+
+
+def _is_of_new_join(compared: Compared, store: str) -> bool:
+    """Whether a join of streams, all of whose operators and stores are new, keeps the records of one in a store."""
+    after, new = compared.after, {*compared.operators.added, *compared.stores.added}
+    keepers = after.keepers.get(store, ())
+    nodes = [*keepers, *(after.nodes[name] for keeper in keepers for name in keeper.successors)]
+    stores = {one for node in nodes if isinstance(node, Processor) for one in node.stores if _of_join(after, one)}
+    return store in stores and stores | {one.name for one in keepers} <= new
+
+
+def _of_join(side: Side, store: str) -> bool:
+    declared = side.declared.stores.get(store)
+    return is_join_window(store) or (declared is not None and declared.kind == "join")
 
 
 def _is_buffer(store: str, buffers: set[str]) -> bool:

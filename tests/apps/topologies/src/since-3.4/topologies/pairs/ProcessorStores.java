@@ -3,6 +3,7 @@ package topologies.pairs;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.kstream.Named;
 import org.apache.kafka.streams.kstream.Produced;
 import org.apache.kafka.streams.processor.StateStore;
@@ -42,6 +43,38 @@ public final class ProcessorStores {
     /** A store on the disk gives way to an LRU map. */
     public Pair storeOnDiskBecomesLruMap() {
         return Pair.of(ProcessorStores::onDisk, ProcessorStores::inLruMap);
+    }
+
+    /** A store keeps the operator that looks into it, and loses the one that fills it. */
+    public Pair writerOfStoreRemoved() {
+        return Pair.of(
+                builder -> {
+                    onDisk(builder);
+                    looked(builder);
+                },
+                builder -> looked(builder.addStateStore(plain(Stores.persistentKeyValueStore(SEEN)))));
+    }
+
+    /** A table loses the operator that looks into it. */
+    public Pair lookupInTableRemoved() {
+        return Pair.of(
+                builder -> {
+                    tableOfVisits(builder);
+                    looked(builder);
+                },
+                ProcessorStores::tableOfVisits);
+    }
+
+    private static void looked(StreamsBuilder builder) {
+        builder.<String, String>stream("questions", Consumed.as("questions-source"))
+                .process(Last::new, Named.as("look"), SEEN)
+                .to("answers", Produced.as("answers-sink"));
+    }
+
+    private static void tableOfVisits(StreamsBuilder builder) {
+        builder.<String, String>table("visits", Materialized.as(SEEN))
+                .toStream(Named.as("changes"))
+                .to("last-visits", Produced.as("last-visits-sink"));
     }
 
     private static void onDisk(StreamsBuilder builder) {

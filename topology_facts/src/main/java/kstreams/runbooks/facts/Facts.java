@@ -48,6 +48,11 @@ final class Facts {
         }
     }
 
+    /** A list in place of the facts of a subject. */
+    void replace(String name, Collection<Map<String, Object>> list) {
+        values.put(name, list);
+    }
+
     /** A fact that was not read, with the reason. */
     void notRead(String name, String reason) {
         Map<String, Object> entry = new LinkedHashMap<>();

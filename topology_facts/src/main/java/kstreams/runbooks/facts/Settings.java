@@ -40,6 +40,21 @@ final class Settings {
         given.forEach((name, value) -> config.read(name, () -> text(name, value)));
     }
 
+    /** The settings as they were given. */
+    Map<String, Object> given() {
+        return given;
+    }
+
+    /** Whether a fact shows the value of a setting: not that of a password, or of a name that no release knows. */
+    boolean shows(String name) {
+        try {
+            text(name, given.get(name));
+            return true;
+        } catch (NotRead hidden) {
+            return false;
+        }
+    }
+
     /** Whether the settings are known. */
     boolean areGiven() {
         return areGiven;

@@ -23,7 +23,25 @@ public final class TopologyFacts {
      * It never throws: if the object is not a Topology, the document has one fact that was not read.
      */
     public static String yaml(Object topology, Map<?, ?> properties) {
-        return read(topology, properties).yaml();
+        Facts facts = read(topology, properties);
+        refused(facts, topology, properties);
+        return facts.yaml();
+    }
+
+    /** What the library refuses of the settings. An agent does not ask: its application runs. */
+    private static void refused(Facts facts, Object topology, Map<?, ?> properties) {
+        if (properties == null) {
+            return;
+        }
+        try {
+            Library library = Library.of(topology);
+            new Refusals(library, new Settings(library, properties)).read(facts);
+        } catch (NotRead reason) {
+            return; // the topology was not read either
+        } catch (RuntimeException | LinkageError | StackOverflowError failure) {
+            facts.notRead("refused", "the reader failed with " + failure.getClass().getName()
+                    + "; only a start shows whether the library takes the settings");
+        }
     }
 
     static Facts read(Object topology, Map<?, ?> properties) {

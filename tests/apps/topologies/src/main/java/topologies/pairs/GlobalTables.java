@@ -132,21 +132,32 @@ public final class GlobalTables {
 
     /** A global table becomes a table that is co-partitioned with the stream. */
     public Pair globalTableToTable() {
-        return Pair.of(
-                builder -> payments(builder)
-                        .join(
-                                users(builder),
-                                (user, payment) -> user,
-                                (payment, user) -> payment + user,
-                                Named.as("with-user"))
-                        .to("payments-of-users", Produced.as("out")),
-                builder -> payments(builder)
-                        .join(
-                                builder.<String, String>table(
-                                        "users", Consumed.as("users-source"), Materialized.as("users-store")),
-                                (payment, user) -> payment + user,
-                                Joined.as("with-user"))
-                        .to("payments-of-users", Produced.as("out")));
+        return Pair.of(GlobalTables::withGlobalUsers, GlobalTables::withUsersOfTask);
+    }
+
+    /** A table that is co-partitioned with the stream becomes a global table. */
+    public Pair tableToGlobalTable() {
+        return Pair.of(GlobalTables::withUsersOfTask, GlobalTables::withGlobalUsers);
+    }
+
+    private static void withGlobalUsers(StreamsBuilder builder) {
+        payments(builder)
+                .join(
+                        users(builder),
+                        (user, payment) -> user,
+                        (payment, user) -> payment + user,
+                        Named.as("with-user"))
+                .to("payments-of-users", Produced.as("out"));
+    }
+
+    private static void withUsersOfTask(StreamsBuilder builder) {
+        payments(builder)
+                .join(
+                        builder.<String, String>table(
+                                "users", Consumed.as("users-source"), Materialized.as("users-store")),
+                        (payment, user) -> payment + user,
+                        Joined.as("with-user"))
+                .to("payments-of-users", Produced.as("out"));
     }
 
     private static void withUsersAndRates(StreamsBuilder builder) {

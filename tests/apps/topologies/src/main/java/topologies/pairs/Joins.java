@@ -117,6 +117,36 @@ public final class Joins {
                         .to("viewed-and-bought"));
     }
 
+    /** Two streams that were copied are joined as well. */
+    public Pair streamJoinAdded() {
+        return Pair.of(Joins::copied, builder -> {
+            KStream<String, String> views = views(builder);
+            KStream<String, String> purchases = purchases(builder);
+            copied(views, purchases);
+            join(views, purchases, hour(), named());
+        });
+    }
+
+    /** A topic that was copied as it came is a table from now on. */
+    public Pair copiedTopicBecomesTable() {
+        return Pair.of(
+                builder -> builder.<String, String>stream("users", Consumed.as("users-source"))
+                        .to("users-copied", Produced.as("out")),
+                builder -> builder.<String, String>table(
+                                "users", Consumed.as("users-source"), Materialized.as("users-store"))
+                        .toStream(Named.as("changes"))
+                        .to("users-copied", Produced.as("out")));
+    }
+
+    private static void copied(StreamsBuilder builder) {
+        copied(views(builder), purchases(builder));
+    }
+
+    private static void copied(KStream<String, String> views, KStream<String, String> purchases) {
+        views.to("views-copied", Produced.as("views-sink"));
+        purchases.to("purchases-copied", Produced.as("purchases-sink"));
+    }
+
     /** The two sides of the join change places. */
     public Pair joinSidesSwapped() {
         return Pair.of(

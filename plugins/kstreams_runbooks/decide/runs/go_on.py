@@ -1,0 +1,202 @@
+"""GO ON after a run has ended: the command that helps, from the sentence with which it failed.
+
+A sentence names what it asks for in these words, and what it asks for last counts: before that it may quote a person,
+who asks for other things. Each of them is tried in tests/unit/decide/runs/test_go_on.py.
+
+- `undo this run`: the run cannot go on.
+- `trigger a new run … with --param FIELD=VALUE`: the same run with that field, as a dry run.
+- `a reason in FIELD`, `give FIELD a reason`: the same run, and once more with that field.
+- `use RUNBOOK in place of this`, `trigger RUNBOOK`: that runbook for the same release, as a dry run.
+- `trigger a new run`, `trigger this again`: the same run; a form that is wrong leaves the wrong field out.
+- `clear TASK`, `clear this step`: that task and what follows it. Without any of these: the task that failed.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from kstreams_runbooks.decide.runbooks import RUNBOOKS, WITHOUT_FLUSH, runbook
+from kstreams_runbooks.decide.runs.commands import UNDO, clear_command, trigger_command, undo_command
+from kstreams_runbooks.decide.runs.conclusion import RunOutcome
+from kstreams_runbooks.errors import BadInput, Unreachable
+from kstreams_runbooks.model.runs.ledger import Card, RunRecord
+
+# Commands are lines of their own, and begin with this.
+INDENT = "    "
+# The field of the form that the new run needs, if the sentence has its value.
+_FIELD = re.compile(r"trigger a new run (?:of [a-z_ ]+ )?with --param ([a-z_]+)=([\w,]+)")
+_REASON = re.compile(r"\b(?:a reason in ([a-z_]+)|give ([a-z]+_[a-z_]+) a reason)\b")
+_DAGS = "|".join(row.name for row in RUNBOOKS if row.is_dag and row.name != UNDO)
+_PROCEDURES = "|".join(row.name for row in RUNBOOKS if not row.is_dag)
+_ASKED = re.compile(
+    r"\b(?P<new>trigger a new run|trigger (?:this )?again)\b|\bclear (?P<own>this (?:step|task))\b"
+    r"|\bclear `?(?P<task>[a-z][a-z0-9_]*)\b|`(?P<unrun>[a-z][a-z0-9_]*)` has not run; clear it\b"
+    r"|\b(?P<undo>undo this run|trigger undo for this run)\b"
+    rf"|\b(?:trigger|use) (?P<runbook>{_DAGS})\b|\buse (?P<procedure>{_PROCEDURES})\b"
+)
+# It depends on something else that has to be done first.
+_FIRST = re.compile(r"\bthen (?:trigger|clear)\b[^;]*$")
+_STARTS = re.compile(r"bounce_\d+_(?:first|rest)|start_application\w*|undo")
+# The beginning of a sentence about a field of the form.
+_WRONG_FIELD = re.compile(r"([a-z_]+): ")
+_NEW_RUN = "start a new run (this one cannot go on)"
+# Fields that name what to bring: every runbook that brings a release has them.
+_CARRIED = ("settings", "unchanged", "without_topology")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The end of a run as its ledger has it.
+
+    `reached` is the task that began last (empty: none), `failure` the sentence with which it failed (empty: it left
+    none) and `exit_code` that of its error; `tasks` are those of its DAG, empty if they are not known; `is_void`: the
+    plan no longer matches the cluster. `cards` are all of its undo cards, first to last, and `by_hand` the commands of
+    those about an instance, by their number; `held` are sentences about inputs that it still holds; `then` what the
+    plan leaves to later runs. `flush_back` is the command that takes back a flush whose new release has begun to run
+    (of an undo: the flush that it takes back; empty for another run); `undone` is the run that an undo takes back, as
+    far as it is known.
+    """
+
+    record: RunRecord
+    outcome: RunOutcome
+    reached: str
+    failure: str
+    exit_code: int
+    is_void: bool
+    cards: tuple[Card, ...]
+    by_hand: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    held: tuple[str, ...] = ()
+    then: tuple[str, ...] = ()
+    flush_back: str = ""
+    undone: RunRecord | None = None
+    tasks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GoOn:
+    """Lines for a person with their commands, and the first command."""
+
+    lines: tuple[str, ...]
+    command: str
+
+
+def go_on(ending: Ending, *, changed: bool) -> GoOn:
+    """How a run goes on that did not succeed; `changed`: it has changed something."""
+    record, asked = ending.record, _asked(ending)
+    if ending.flush_back and record.dag_id == UNDO and f"{WITHOUT_FLUSH}=true" in ending.failure:
+        return _flush_first(ending)
+    if changed and asked and asked["undo"] and record.dag_id != UNDO:
+        command = ending.flush_back or undo_command(record)
+        return GoOn(("GO ON: this run cannot go on, only back:",), command)
+    # Once a run has a plan its form was read, and what is wrong is a declaration that was changed since.
+    wrong_form = ending.exit_code == BadInput.exit_code and not changed and record.plan_digest is None
+    if asked and not changed and not ending.is_void and (other := _other_runbook(record, ending.failure, asked)):
+        return other
+    accepts = not changed and _REASON.search(ending.failure)
+    if ending.is_void or wrong_form or not ending.reached or accepts or (asked and asked["new"]):
+        return _new_run(ending, asked, wrong_form=wrong_form)
+    task_id = ((asked["task"] or asked["unrun"]) if asked else None) or ending.reached
+    return _one(_clears(ending, f"clear {task_id} and what follows it", task_id, asked), clear_command(record, task_id))
+
+
+def _new_run(ending: Ending, asked: re.Match[str] | None, *, wrong_form: bool) -> GoOn:
+    record = ending.record
+    wanted = _FIELD.match(ending.failure, asked.start()) if asked and asked["new"] else None
+    # What loses records is never the first command.
+    if wanted and wanted[1] != WITHOUT_FLUSH and not ending.is_void:
+        # Such a field accepts something: the plan of a dry run shows what.
+        command = trigger_command(with_field(record, wanted[1], wanted[2]), execute=False)
+        return _one(f"to go on with {wanted[1]}, {_NEW_RUN}, first as a dry run", command)
+    if wrong := _wrong_field(record, ending.failure) if wrong_form else "":
+        left = {name: value for name, value in record.params.items() if name != wrong}
+        why = f"correct {wrong}, which this command leaves out, and {_NEW_RUN}"
+        return _one(why, trigger_command(replace(record, params=left), execute=False))
+    first = "correct what the sentence names, then " if wrong_form else "after that, " if _is_after(ending) else ""
+    found = _one(f"{first}{_NEW_RUN}", trigger_command(record, execute=not record.dry_run))
+    if reason := _REASON.search(ending.failure):
+        command = trigger_command(with_field(record, reason[1] or reason[2], "REASON"), execute=False)
+        why = "or accept it, with your reason in place of REASON, first as a dry run:"
+        return replace(found, lines=(*found.lines, why, INDENT + command))
+    return found
+
+
+def _other_runbook(record: RunRecord, failure: str, asked: re.Match[str]) -> GoOn | None:
+    """The runbook that a refusal names in its place; None if it names none, or what it needs is not known."""
+    name = asked["runbook"] or (asked["procedure"] and "plan_change")
+    release = record.params.get("release") or record.params.get("target")
+    if not name or name == record.dag_id:
+        return None
+    if "it takes no other library" in failure:
+        # The runbook takes the change only on the library that runs: plan_change shows both steps.
+        name = "plan_change"
+    names_release = runbook(name).field or "release"
+    if not release and name in {"library_bump", "plan_change"}:
+        return None
+    kept = {one: record.params[one] for one in _CARRIED if record.params.get(one) is not None}
+    if name in {"plan_change", "library_bump"}:
+        kept.pop("settings", None)
+    params = {**kept, **({names_release: release} if release else {})}
+    command = trigger_command(replace(record, dag_id=name, params=params), execute=False)
+    return _one(f"use {name}, first as a dry run", command)
+
+
+def _clears(ending: Ending, clear: str, task_id: str, asked: re.Match[str] | None) -> str:
+    """When a person clears a task, or what the clear alone does."""
+    if asked:
+        return f"after that, {clear}" if _is_after(ending) else clear
+    if ending.exit_code == Unreachable.exit_code:
+        return f"once that is corrected or over, {clear}"
+    return f"{clear}, which {'starts again what is down' if _STARTS.fullmatch(task_id) else 'reads everything again'}"
+
+
+def _is_after(ending: Ending) -> bool:
+    """Whether the sentence asks for something else first."""
+    return _FIRST.search(ending.failure) is not None
+
+
+def _flush_first(ending: Ending) -> GoOn:
+    """How an undo goes on that was refused because a flush takes its run back without a loss."""
+    lossy = trigger_command(with_field(ending.record, WITHOUT_FLUSH, "true"), execute=False)
+    lines = (
+        "GO ON: flush once more, to what ran before; first as a dry run:",
+        INDENT + ending.flush_back,
+        "or, if what the flush started does not run: undo it, and lose the records that no older release reads; first "
+        "as a dry run:",
+        INDENT + lossy,
+    )
+    return GoOn(lines, ending.flush_back)
+
+
+def _asked(ending: Ending) -> re.Match[str] | None:
+    """What the sentence of a failure asks for last.
+
+    Other words follow "clear" too (the state, cache_dir): only a task of the DAG is one.
+    """
+    found = None
+    for one in _ASKED.finditer(ending.failure):
+        task_id = one["task"] or one["unrun"]
+        if task_id is None or task_id in ending.tasks:
+            found = one
+    return found
+
+
+def _wrong_field(record: RunRecord, failure: str) -> str:
+    """The field of the form that a sentence about bad input begins with, empty if it begins with none that is given."""
+    found = _WRONG_FIELD.match(failure)
+    given: Mapping[str, object] = record.params
+    return found[1] if found and given.get(found[1]) is not None and found[1] != "application" else ""
+
+
+def with_field(record: RunRecord, name: str, value: str) -> RunRecord:
+    """The same run with a field of its form set; a list that the form has keeps what is in it.
+
+    A restart without a change has neither a release nor settings.
+    """
+    given = record.params.get(name)
+    whole = [*given, *(one for one in value.split(",") if one not in given)] if isinstance(given, list) else value
+    kept = {one: of for one, of in record.params.items() if name != "restart" or one not in {"release", "settings"}}
+    return replace(record, params={**kept, name: whole})
+
+
+def _one(why: str, command: str) -> GoOn:
+    return GoOn((f"GO ON: {why}:", INDENT + command), command)

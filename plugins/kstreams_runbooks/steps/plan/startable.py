@@ -1,0 +1,136 @@
+"""Demands at `plan` that the library takes the settings of each start: what it refuses is refused before a stop."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from kstreams_runbooks.decide.instances.running_facts import of_a_release
+from kstreams_runbooks.decide.releases.settings import rows_about
+from kstreams_runbooks.decide.releases.tried import REFUSED, PlannedStart, takes_settings
+from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.fleet import release_declaration
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce
+from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.model.topology.facts import FactsReading
+from kstreams_runbooks.model.verdicts import Finding
+from kstreams_runbooks.rules import release_settings, upgrade_path_rules
+from kstreams_runbooks.steps.run.run import Run
+
+_MEMBER = "group.instance.id"
+_GUARANTEE = "processing.guarantee"
+
+
+def require_startable(run: Run, made: Plan, reading: ApplicationReading) -> tuple[Finding, ...]:
+    """Findings about the settings of every start of the plan that is not a restart of what runs.
+
+    Refused if the library of one refuses its settings: as the topology command shows it, which builds what a start
+    builds, and as the rows of the release judge the settings that are known. `reading` is that of the run's own
+    application.
+    """
+    findings: tuple[Finding, ...] = ()
+    for part in made.parts:
+        side = run.on(part.application)
+        plan = made.of_application(part.application)
+        bounces = [] if side.declared.copies else [one for one in plan.bounces if _is_new(plan, one)]
+        if not bounces:
+            continue
+        now = reading if side == run.first else side.read()
+        starts = tuple(dict.fromkeys(_starts(side, plan, bounces, now)))
+        names = {name for one in starts for name, _ in one.config}
+        verdict = run.decide(
+            takes_settings,
+            application=part.application,
+            starts=starts,
+            rules=upgrade_path_rules(),
+            catalogue=rows_about(names, [], None, release_settings()),
+            broker=_lowest(now),
+        )
+        for finding in verdict.findings:
+            run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+        run.demand(verdict)
+        findings += verdict.findings
+    return findings
+
+
+def _lowest(reading: ApplicationReading) -> str:
+    """The lowest release among the brokers, empty if it is not known."""
+    broker = reading.broker
+    return "" if isinstance(broker, Missing) or isinstance(broker.version, Missing) else broker.version
+
+
+def _is_new(plan: Plan, bounce: Bounce) -> bool:
+    """Whether an instance of the bounce starts with something else than it has."""
+    return bool(bounce.once) or any(
+        (one.release, one.settings) != (bounce.release, bounce.settings)
+        for one in plan.facts.at_start
+        if bounce.takes(one.instance)
+    )
+
+
+def _starts(side: Run, plan: Plan, bounces: list[Bounce], reading: ApplicationReading) -> Iterator[PlannedStart]:
+    for bounce in bounces:
+        target = Target.of(bounce.release, {**dict(bounce.settings), **dict(bounce.once)})
+        library = side.declared.library(target.release) if target.release in side.declared.releases else bounce.version
+        try:
+            printed, untried = side.patiently(partial(side.deployer.facts, target, started=True)), ""
+        except RunbookError as error:
+            printed, untried = None, str(error)
+        yield _start(side, plan, target, library, reading, printed, untried)
+
+
+def _start(
+    side: Run,
+    plan: Plan,
+    target: Target,
+    library: str,
+    reading: ApplicationReading,
+    printed: Declaration | None,
+    untried: str,
+) -> PlannedStart:
+    own, whole = _own_settings(side, plan, target, library, reading, printed)
+    given = dict(target.settings)
+    if side.declared.static_membership and not any(name.endswith(_MEMBER) for name in own):
+        # Each instance sets its own, which no release has in common.
+        own[_MEMBER] = "set-by-each-instance"
+    refused = None if printed is None else printed.refused
+    if not untried and refused is None:
+        untried = "its topology command prints no refusals of the library (docs/facts.md)"
+    if refused is not None and given and not side.deployer.abilities.topology_settings:
+        refused = tuple(one for one in refused if not given.keys() & set(one.settings))
+        untried = "its topology command takes no settings of a runbook (docs/deployers.md)"
+    not_read = {} if printed is None else printed.not_read
+    return PlannedStart(
+        target.release,
+        library,
+        tuple(sorted({**own, **given}.items())),
+        tuple(given),
+        whole,
+        refused,
+        untried,
+        tuple(where.removeprefix(REFUSED) for where in not_read if where.startswith(REFUSED)),
+    )
+
+
+def _own_settings(
+    side: Run, plan: Plan, target: Target, library: str, reading: ApplicationReading, printed: Declaration | None
+) -> tuple[dict[str, str], bool]:
+    """The settings that the program has without a runbook, and whether they are all: printed, running, or declared."""
+    if printed is not None and printed.config is not None:
+        return dict(printed.config), True
+    at_start = [one for one in plan.facts.at_start if one.release == target.release]
+    for one in at_start:
+        shown = side.running_facts(reading).get(one.instance)
+        if isinstance(shown, FactsReading) and shown.read.config is not None:
+            by_runbook = dict(one.settings)
+            config = of_a_release(shown.read).config or {}
+            return {name: value for name, value in config.items() if name not in by_runbook}, True
+    try:
+        declared = release_declaration(side.declared.name, target.release, library)
+    except BadInput:
+        declared = None
+    if declared is not None and declared.config is not None:
+        return dict(declared.config), True
+    guarantee = side.declared.processing_guarantee
+    return {} if guarantee == "unknown" else {_GUARANTEE: guarantee}, False
