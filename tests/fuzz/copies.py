@@ -108,12 +108,20 @@ def _truth(old: Side, new: Side, truth: Truth, *, reused: bool) -> Truth:
             facts[f"store {name}"] = f"has its content in {was}, and looks for it in {now}"
         elif was != now:
             warned.add(REUSE if reused else name)
-    for name in sorted(new.places):
-        before = facts.get(f"store {name}", "").removeprefix(_WAS)
-        if facts.get(f"store {name}", "").startswith(_WAS) and _copy(old, before) == "disk":
-            needs.add("reset")
-    answer = "state" if needs else truth.answer
+    renamed = {name: why.removeprefix(_WAS) for name in new.declared.stores if (why := _why(facts, name))}
+    if any(_copy(old, before) == "disk" for before in renamed.values()):
+        needs.add("reset")
+    # A table under another name restores from the topic that it reads.
+    if renamed and all("topic" == _copy(old, before) == _copy(new, name) for name, before in renamed.items()):
+        needs.discard("migrate")
+    answer = "state" if needs else "stop" if renamed else truth.answer
     return replace(truth, answer=answer, needs=frozenset(needs), facts=facts, warned=frozenset(warned))
+
+
+def _why(facts: Mapping[str, str], name: str) -> str:
+    """The words for a store that begins empty under another name; empty for any other."""
+    why = facts.get(f"store {name}", "")
+    return why if why.startswith(_WAS) else ""
 
 
 def _copy(side: Side, name: str) -> Copy:

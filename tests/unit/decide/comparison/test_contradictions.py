@@ -110,9 +110,9 @@ def test_a_changelog_that_contradicts_its_store_is_named() -> None:
         kept = replace(given.declared.stores.get(store, DeclaredStore()), changelog=changelog, logging=logging)
         return replace(given, declared=replace(given.declared, stores={**given.declared.stores, store: kept}))
 
-    with pytest.raises(BadInput, match=rf"stores\.{store}\.changelog: no source reads nowhere \(they read .*{source}"):
+    with pytest.raises(BadInput, match=rf"stores\.{store}\.changelog: nowhere, and no source .* reads it \(.*{source}"):
         check_declaration(of("nowhere", logging=True))
-    with pytest.raises(BadInput, match=rf"stores\.{store}: logging is false, and its changelog is {source}"):
+    with pytest.raises(BadInput, match=rf"stores\.{store}: logging is false, and topic {source} is its changelog"):
         check_declaration(of(source, logging=False))
     check_declaration(of(source, logging=True))
     check_declaration(of(source, logging=None))
