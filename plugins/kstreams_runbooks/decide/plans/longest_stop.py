@@ -74,31 +74,45 @@ def needs_orders(late: Iterable[LateStore], stop: Stop) -> tuple[str, ...]:
 
 
 def may_stop(
-    late: tuple[LateStore, ...], stop: Stop, orders: Orders | Missing, accepted: str, *, asks: bool
+    late: tuple[LateStore, ...],
+    stop: Stop,
+    orders: Orders | Missing,
+    accepted: str,
+    *,
+    asks: bool,
+    unread: tuple[str, ...] = (),
 ) -> Verdict:
     """Refuse a stop after which a store drops records; inconclusive if that is not known.
 
-    `orders` has the last records of each partition of `needs_orders`. With a reason (`accepted`), or if the run `asks`
-    in any case, it proceeds: the approval has each store, with the most that it may drop.
+    `orders` has the last records of each partition of `needs_orders`, `unread` why a version is not described: its
+    stores are not among `late`. With a reason (`accepted`), or if the run `asks` in any case, it proceeds: the approval
+    has each store, with the most that it may drop.
     """
     losses = tuple(late_losses(late, stop, orders))
     standing = tuple(_without_grace(one) for one in late if one.grace_ms == 0)
-    if not losses:
+    open_ = () if stop.rolls and stop.seconds <= _SHORT_ROLL_S else tuple(_of_unread(why, stop) for why in unread)
+    if not losses and not open_:
         return Verdict(Outcome.PROCEED, ("no store drops records because of the stop",), standing)
     if accepted or asks:
         because = f"; accepted with the reason: {accepted}" if accepted else ""
-        findings = tuple(
-            Finding("late-after-stop", "danger", one.late.store, f"{_sentence(one, stop)}{because}", _SOURCE)
-            for one in losses
-        )
+        told = [(one.late.store, _sentence(one, stop)) for one in losses] + [("stores", one) for one in open_]
+        findings = tuple(Finding("late-after-stop", "danger", of, f"{said}{because}", _SOURCE) for of, said in told)
         return Verdict(
             Outcome.PROCEED, ("records that may come too late are shown to the approver",), standing + findings
         )
     certain = [one for one in losses if _is_known(one)]
+    stores = tuple(f"store {one.late.store} {_sentence(one, stop)}; {_cure(one)}" for one in certain or losses)
+    cause = f"; correct that, or accept the loss: give {ACCEPT} a reason"
     return Verdict(
         Outcome.REFUSE if certain else Outcome.INCONCLUSIVE,
-        tuple(f"store {one.late.store} {_sentence(one, stop)}; {_cure(one)}" for one in certain or losses),
+        (*stores, *(f"{one}{cause}" for one in open_)),
         standing,
+    )
+
+
+def _of_unread(why: str, stop: Stop) -> str:
+    return (
+        f"which stores drop records as late is not known, and {stop.what} for up to {seconds_text(stop.seconds)}: {why}"
     )
 
 

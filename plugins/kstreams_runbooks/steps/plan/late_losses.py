@@ -1,9 +1,10 @@
 """Whether a plan stops processing for so long that windows drop records: decided before anything is stopped."""
 
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from kstreams_runbooks.act.topic_checks import certain
+from kstreams_runbooks.decide.change.without_topology import WITHOUT_TOPOLOGY
 from kstreams_runbooks.decide.instances.running import running_releases
 from kstreams_runbooks.decide.instances.running_facts import with_facts
 from kstreams_runbooks.decide.plans.longest_stop import (
@@ -16,7 +17,7 @@ from kstreams_runbooks.decide.plans.longest_stop import (
     needs_orders,
 )
 from kstreams_runbooks.decide.runs.commands import UNDO
-from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.errors import RunbookError, Unreachable
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.disorder import LateLoss, LateStore, PartitionOrder, Stop
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, StreamsReading
@@ -59,15 +60,18 @@ def require_in_time(run: Run, reading: ApplicationReading, stop: Stop, made: Pla
 
     `made` is the plan that brings another version, None if what runs stays.
     """
-    late = late_stores(tuple(_versions(run, reading, made)), known_of(run, reading))
+    versions, unread = _versions(run, reading, made)
+    late = late_stores(versions, known_of(run, reading))
     orders = _orders(run, needs_orders(late, stop))
     verdict = run.decide(
         may_stop,
         late=late,
         stop=stop,
         orders=orders,
-        accepted=given_reason(run.record.params, ACCEPT),
+        # A topology that is accepted unread is accepted with what its windows may drop.
+        accepted=given_reason(run.record.params, ACCEPT) or given_reason(run.record.params, WITHOUT_TOPOLOGY),
         asks=run.record.dag_id == UNDO,
+        unread=unread,
     )
     for finding in verdict.findings:
         run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
@@ -109,21 +113,32 @@ def _dropped(after: ApplicationReading, late: LateStore) -> int | Missing:
     return total
 
 
-def _versions(run: Run, reading: ApplicationReading, made: Plan | None) -> Iterator[Described]:
-    """The versions that run, and the one that a plan brings, as far as one of them is described."""
+def _versions(
+    run: Run, reading: ApplicationReading, made: Plan | None
+) -> tuple[tuple[Described, ...], tuple[str, ...]]:
+    """The versions that run and the one that a plan brings, and why one of them is not described.
+
+    Unreachable if a topology command does not end: it may at the next try. An undo does not wait for it.
+    """
     found = run.running_facts(reading)
-    for version in running_releases(reading):
-        for one in with_facts(version, found):
-            try:
-                yield running(run, one)
-            except RunbookError as error:
-                run.say(f"release {one.release} is not described: {error}")
-    if made is None or not made.bounces or made.bounces[-1].deployed in {one.deployed for one in made.facts.at_start}:
-        return
-    try:
-        yield deployable(run, made.bounces[-1].target)
-    except RunbookError as error:
-        run.say(f"release {made.bounces[-1].release} is not described: {error}")
+    looks = [
+        (one.release, partial(running, run, one))
+        for version in running_releases(reading)
+        for one in with_facts(version, found)
+    ]
+    brought = made.bounces[-1] if made is not None and made.bounces else None
+    if made is not None and brought is not None and any(one.target != brought.target for one in made.facts.at_start):
+        looks.append((brought.release, partial(deployable, run, brought.target)))
+    described: list[Described] = []
+    unread: list[str] = []
+    for release, look in looks:
+        try:
+            described.append(look())
+        except RunbookError as error:
+            if isinstance(error, Unreachable) and run.record.dag_id != UNDO:
+                raise
+            unread.append(f"release {release} is not described: {error}")
+    return tuple(described), tuple(dict.fromkeys(unread))
 
 
 def _orders(run: Run, topics: tuple[str, ...]) -> Orders | Missing:

@@ -6,7 +6,8 @@ from dataclasses import replace
 from kstreams_runbooks.decide.instances.running import running_releases
 from kstreams_runbooks.decide.instances.running_facts import with_facts
 from kstreams_runbooks.decide.plans.only_copy import given_up, losing, may_lose_state, restoring_topics
-from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.decide.runs.commands import UNDO
+from kstreams_runbooks.errors import RunbookError, Unreachable
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.readings.reset import RestoringLog
 from kstreams_runbooks.model.runs.plan import Plan
@@ -48,7 +49,10 @@ def with_losses(run: Run, made: Plan, reading: ApplicationReading, taken_by: str
 
 
 def _running(run: Run, reading: ApplicationReading) -> tuple[Described | Missing, ...]:
-    """Each running version; Missing if neither its instances nor its release describe it."""
+    """Each running version; Missing if neither its instances nor its release describe it.
+
+    Unreachable if a topology command does not end: it may at the next try.
+    """
     found = run.running_facts(reading)
     versions = [one for version in running_releases(reading) for one in with_facts(version, found)]
     described = list[Described | Missing]()
@@ -56,6 +60,9 @@ def _running(run: Run, reading: ApplicationReading) -> tuple[Described | Missing
         try:
             described.append(running(run, version))
         except RunbookError as error:
+            # An undo does not wait for a registry that is down.
+            if isinstance(error, Unreachable) and run.record.dag_id != UNDO:
+                raise
             described.append(Missing(str(error)))
     return tuple(described)
 

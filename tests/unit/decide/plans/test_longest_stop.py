@@ -125,6 +125,22 @@ def test_inputs_that_cannot_be_read_are_not_known_unless_the_stop_is_too_long_an
     assert judged(late(), 61, unread).outcome is Outcome.REFUSE
 
 
+def test_a_version_that_is_not_described_is_not_known_and_never_without_late_stores() -> None:
+    """With an acceptance the approver reads it; a short roll is no longer than a rebalance."""
+    why = ("release 4.3.1 is not described: exit 1",)
+    stop = Stop(14, "it is stopped")
+    verdict = may_stop((), stop, (), "", asks=False, unread=why)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.reasons == (
+        "which stores drop records as late is not known, and it is stopped for up to 14 s: release 4.3.1 is not "
+        "described: exit 1; correct that, or accept the loss: give accept_late_loss a reason",
+    )
+    accepted = may_stop((), stop, (), "no windows, we know", asks=False, unread=why)
+    assert (accepted.outcome, [one.severity for one in accepted.findings]) == (Outcome.PROCEED, ["danger"])
+    short = Stop(14, "an instance is restarted", rolls=True)
+    assert may_stop((), short, (), "", asks=False, unread=why).outcome is Outcome.PROCEED
+
+
 def test_inputs_that_were_not_read_at_all_are_not_known() -> None:
     """An empty reading is not an order."""
     assert judged(late(), 20, ()).outcome is Outcome.INCONCLUSIVE
