@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.comparison.content import Content, contents
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, sides
 from kstreams_runbooks.decide.comparison.left_files import emptied, places_in_another_format
 from kstreams_runbooks.decide.comparison.setting_facts import REUSE, optimized
+from kstreams_runbooks.decide.topology.partitions import task_counts
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import Declaration
 
@@ -25,6 +26,7 @@ class Copies:
         self._compared = compared
         self._old, self._new = contents(compared.before), contents(compared.after)
         self._emptied = {one.store: one for one in emptied(compared)}
+        self._counts = [task_counts(side.topology, side.counts) for side in (compared.before, compared.after)]
         self._reformatted = places_in_another_format(compared)
         settings = [side.declared.config or {} for side in (compared.before, compared.after)]
         self._switched = REUSE in optimized(settings[0]) ^ optimized(settings[1])
@@ -42,6 +44,7 @@ class Copies:
         facts: dict[str, Fact] = {
             "only_copy_left": left is not None and (None if left.asks else True),
             "files_deleted": self._compared.after.store_places.get(name) in self._reformatted,
+            "tasks_changed": stays and was == name and left is None and self._in_other_tasks(name),
             "memory_alone": stays and _is_in(old, "memory") and _is_in(new, "memory"),
             "copies": _copies(old),
             "from_topic_now": stays and was == name and not _is_in(old, "input") and _is_in(new, "input"),
@@ -53,12 +56,23 @@ class Copies:
         asked = tuple(_undeclared(one, self._compared) for one in (left.asks if left else ()))
         return facts, {"only_copy_left": asked}
 
+    def _in_other_tasks(self, name: str) -> bool:
+        """Whether the keys of a store get other tasks, and no changelog with the old count refuses the start."""
+        old, new = self._tasks(name)
+        return not self._new[name].topic and None not in {old, new} and old != new
+
+    def _tasks(self, name: str) -> tuple[int | None, int | None]:
+        """The number of tasks of a store in both versions, None if it is not known."""
+        sides = (self._compared.before, self._compared.after)
+        return (self._counts[0].get(sides[0].store_places[name]), self._counts[1].get(sides[1].store_places[name]))
+
     def words(self, was: str, name: str) -> dict[str, str]:
         """What restores the store, what that costs, and what would keep its content."""
         old, new, left = self._old.get(was), self._new.get(name), self._emptied.get(name)
         why = "" if left is None else left.why
         return {
             "restores": "" if new is None else _restores(new),
+            "tasks": " → ".join(map(str, self._tasks(name))) if name in self._old and name in self._new else "",
             "left_why": why,
             "instead": next((keep for begins, keep in _KEEP.items() if why.startswith(begins)), _LEAVE_OUT),
             "write_once": _WRITE_ONCE,
