@@ -17,7 +17,7 @@ from kstreams_runbooks.observe import ClusterReader
 from lab.beside import beside
 from lab.stack import Stack
 from lab.supervise import until
-from world.endings import DRY_RUN, begun, ended
+from world.endings import DRY_RUN, INCONCLUSIVE, begun, ended
 from world.runs import command, log_of
 
 NEW, STOPPED, PLAIN = "orders-by-streams-protocol", "orders-stopped", "reports"
@@ -174,9 +174,12 @@ def test_the_fleet_loads_what_was_written(discovered: Discovered) -> None:
 
 
 def test_a_library_bump_is_rehearsed_with_what_was_written(discovered: Discovered) -> None:
-    """The dry run goes through, and says that nobody has looked at what is deployed."""
+    """Without a topology command only if that is accepted; it says that nobody has looked at what is deployed."""
     stack = discovered.stack
-    trial = begun(stack, dry_run=True)
+    unread = begun(stack, dry_run=True)
+    document = ended(unread, state="failed", outcome=INCONCLUSIVE)
+    assert "declare deployer.commands.topology" in document["run"]["outcome_sentence"]
+    trial = begun(stack, dry_run=True, without_topology="only the library changes")
     ended(trial, state="success", outcome=DRY_RUN)
     assert "nobody has looked: a real run needs deployer.commands.instances" in log_of(stack, trial.run_id, "check")
     assert "would ask a person: set orders-1 to release 4.3.1" in log_of(stack, trial.run_id, "bounce_1_first")

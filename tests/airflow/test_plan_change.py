@@ -30,7 +30,7 @@ def test_a_dry_run_shows_the_verdict_and_starts_nothing(fresh: Stack) -> None:
     document = ended(trial, state="success", outcome=DRY_RUN)
     assert document["recheck"]["different"] == []
     sentence = document["run"]["outcome_sentence"]
-    assert sentence.startswith("RUNBOOK NEEDED: library_bump")
+    assert sentence.startswith("LIBRARY BUMP: ")
     assert "; nothing was changed" in sentence
     plan = plan_of(document)
     assert (plan["verdict"], plan["runbooks"]) == ("proceed", ["library_bump"])
@@ -39,7 +39,7 @@ def test_a_dry_run_shows_the_verdict_and_starts_nothing(fresh: Stack) -> None:
     assert kept["orders-orders-store-changelog"]["bytes"] is not None
     assert plan["costs"]["records_to_reprocess"] == 0
     log = log_of(fresh, trial.run_id, "plan")
-    assert "[orders @ demo] DRY RUN RUNBOOK NEEDED: library_bump" in log
+    assert "[orders @ demo] DRY RUN LIBRARY BUMP: " in log
     assert f"trigger library_bump --application orders --param target={TO_RELEASE}" in log
     assert "would start library_bump, or none, as the approver chooses" in log_of(fresh, trial.run_id, "start_runbook")
     assert document["approvals"] == document["writes"] == []

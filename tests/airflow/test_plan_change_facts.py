@@ -72,7 +72,7 @@ def test_the_agent_alone_changes_no_plan(running: Stack) -> None:
     """What was read of one release is compared with what is declared of the other, and contradicts no declaration."""
     trial = begun_other(running, DAG, release=TO_RELEASE, dry_run=True)
     document = ended(trial, state="success", outcome=DRY_RUN)
-    assert document["run"]["outcome_sentence"].startswith("RUNBOOK NEEDED: library_bump")
+    assert document["run"]["outcome_sentence"].startswith("LIBRARY BUMP: ")
     assert not [one for one in document["plan"]["findings"] if one["id"] == "declaration-contradicted"]
 
 
@@ -111,7 +111,7 @@ def test_what_the_form_names_as_unchanged_decides_it(shown: Stack) -> None:
     settings_of(shown, TO_RELEASE)
     trial = begun_other(shown, DAG, release=TO_RELEASE, unchanged=["value_serde", "key", "aggregate"], dry_run=True)
     document = ended(trial, state="success", outcome=DRY_RUN)
-    assert document["run"]["outcome_sentence"].startswith("RUNBOOK NEEDED: library_bump")
+    assert document["run"]["outcome_sentence"].startswith("LIBRARY BUMP: ")
     assert document["recheck"]["different"] == []
     [named] = [one for one in document["plan"]["findings"] if one["id"] == "named-unchanged"]
     by = document["run"]["requested_by"]
