@@ -97,7 +97,7 @@ def test_a_killed_run_goes_on_and_an_undo_takes_everything_back(stack: Stack, be
 def test_a_dry_run_rehearses_every_stage(stack: Stack, before: Found) -> None:
     """Although the second application runs, and its group has a member; nothing is changed."""
     run_id = trigger_other(stack, DAG, second=NAME, dry_run=True)
-    assert stack.api().wait_finished(DAG, run_id, 180) == "success"
+    assert stack.api().wait_finished(DAG, run_id, 180) == "success", evidence(stack, run_id)["run"]["outcome_sentence"]
     for task_id, line in (
         ("create_topics", f"would create topic {TOPIC}"),
         ("stop_application_second", f"would stop {INSTANCE}"),

@@ -71,7 +71,7 @@ def test_an_approver_reads_what_a_person_accepts_and_an_undo_goes_back(unread: S
     with declared_as(unread, automatic_approval=True, four_eyes=False):
         trial = begun_other(unread, "rolling_bounce", **accepts)
         body = question(unread, trial.run_id)["body"]
-        assert "danger: NOT COMPARED" in body
+        assert "danger: orders: NOT COMPARED" in body
         assert "old and new members stop each other, or state and records are lost" in body
         assert f"accepted with the reason: {_REASON}" in body
         approve(unread, trial.run_id, "approve_plan")

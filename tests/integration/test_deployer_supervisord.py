@@ -238,7 +238,13 @@ def test_restart_is_told_to_go_in_the_middle(settings: SupervisordSettings) -> N
     control = deployer(settings)
     control.start("o1")
     before = described(settings).pid
-    threading.Timer(0.15, os.kill, (os.getpid(), 15)).start()
+
+    def once_it_stops() -> None:
+        while described(settings).process == "running":
+            time.sleep(0.01)
+        os.kill(os.getpid(), 15)
+
+    threading.Thread(target=once_it_stops, daemon=True).start()
     said: list[str] = []
     with pytest.raises(Interrupted, match="SIGTERM arrived during its restart"):
         restart(control, "o1", Target("4.3.1"), remove_members=None, log=said.append)

@@ -17,9 +17,11 @@ def test_thirty_random_changes() -> None:
     build()
     changes = list(drawn(SEED, 0, COUNT))
     rows = [row for one in changes for row in graded(one)]
-    assert [one.number for one in changes] == list(range(COUNT))
+    # Some with their way back right behind them.
+    assert sorted({one.number for one in changes}) == list(range(COUNT))
+    assert len(changes) > COUNT
     assert {one.truth.answer for one in changes} == {"roll", "stop", "state"}
-    assert [one.truth for one in drawn(SEED, ONE, 1)] == [changes[ONE].truth]
+    assert [one.truth for one in drawn(SEED, ONE, 1)] == [one.truth for one in changes if one.number == ONE]
     assert passed(rows), markdown(SEED, rows)
 
 
@@ -28,7 +30,9 @@ def test_the_truth_of_changes_that_a_person_knows() -> None:
     build()
     truths: dict[str, list[Truth]] = {}
     for one in drawn(SEED, 0, MANY):
-        if len(one.kinds) == 1:
+        stores = [store for declaration in one.declared for store in declaration.stores.values()]
+        # What becomes of other copies depends on each store.
+        if len(one.kinds) == 1 and all(store.logging is not False and store.changelog is None for store in stores):
             truths.setdefault(one.kinds[0], []).append(one.truth)
     assert {truth.answer for truth in truths["output topic replaced"]} == {"roll"}
     # The pieces of a window store on the disk have another length: its directories are deleted while all are down.

@@ -6,7 +6,7 @@ there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 # As many offsets as a consumer counts in a moment; for more, Spark is worth its start.
@@ -32,8 +32,8 @@ class Readable:
     bytes: int = 0
     oldest_ms: int | None = None
     at_least: bool = False
-    newest_ms: int | None = None
-    step_back_ms: int | None = None
+    newest_ms: int | None = field(default=None, compare=False)
+    step_back_ms: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
