@@ -64,7 +64,7 @@ def test_no_answer_is_unsafe(kind: Kind, release: str) -> None:
     assert [pair for pair, one in grades(kind, release).items() if one is Grade.UNSAFE] == []
 
 
-@pytest.mark.parametrize(("kind", "right", "unknown"), [("text", 4, 49), ("facts", 21, 34), ("line", 54, 4)])
+@pytest.mark.parametrize(("kind", "right", "unknown"), [("text", 4, 49), ("facts", 23, 33), ("line", 54, 5)])
 def test_facts_answer_what_descriptions_leave_open(kind: Kind, right: int, unknown: int) -> None:
     """No fewer right answers, and no more unknown ones, than docs/measured.md has."""
     found = Counter(grades(kind).values())

@@ -53,6 +53,9 @@ def second_application(stack: Stack) -> Iterator[None]:
     deployed = Deployed(1, TO_RELEASE, application_id=NAME, settings=_TOPICS)
     application.write_instance(lab, deployed, _NUMBER, INSTANCE)
     entry.write_text(yaml.safe_dump(_declared(stack)), encoding="utf-8")
+    release = entry.with_suffix("") / f"{TO_RELEASE}.yaml"
+    release.parent.mkdir(exist_ok=True)
+    release.write_text(yaml.safe_dump(_of_stores(stack)), encoding="utf-8")
     stack.supervisor.add(application.program(lab, INSTANCE))
     time.sleep(TELL_APART_S)
     try:
@@ -63,6 +66,7 @@ def second_application(stack: Stack) -> Iterator[None]:
     finally:
         stack.supervisor.stop(INSTANCE)
         entry.unlink()
+        shutil.rmtree(release.parent)
 
 
 def committed(stack: Stack) -> dict[tuple[str, int], CommittedOffset]:
@@ -98,6 +102,13 @@ def _send(bootstrap: str) -> None:
 def _is_running(stack: Stack) -> bool:
     reading = application.streams(stack.lab, _NUMBER)
     return getattr(reading, "state", "") == "RUNNING"
+
+
+def _of_stores(stack: Stack) -> dict[str, Any]:
+    """What the orders application declares of its stores: it is the same program."""
+    file = stack.lab.config / "applications" / "orders" / f"{TO_RELEASE}.yaml"
+    of_orders: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return {section: of_orders[section] for section in ("stores", "suppressions")}
 
 
 def _declared(stack: Stack) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
 ACCEPT = "accept_late_loss"
+_CURE = f"make the stop shorter, or accept the loss: give {ACCEPT} a reason"
 # Of a grace: what a stop and the disorder of the inputs may use together.
 _SHARE = 0.5
 # A roll stops the partitions of one instance while the others go on. Below this share of a grace it needs no look at
@@ -101,7 +102,9 @@ def may_stop(
             Outcome.PROCEED, ("records that may come too late are shown to the approver",), standing + findings
         )
     certain = [one for one in losses if _is_known(one)]
-    stores = tuple(f"store {one.late.store} {_sentence(one, stop)}; {_cure(one)}" for one in certain or losses)
+    stores = tuple(f"store {one.late.store} {_sentence(one, stop)}; {_CURE}" for one in certain or losses[:1])
+    if not certain and len(losses) > 1:
+        stores = (*stores, f"the same of {first_of([one.late.store for one in losses[1:]])}")
     cause = f"; correct that, or accept the loss: give {ACCEPT} a reason"
     return Verdict(
         Outcome.REFUSE if certain else Outcome.INCONCLUSIVE,
@@ -220,11 +223,6 @@ def _most(loss: LateLoss) -> str:
         else (f" in up to {loss.records * windows:,} windows")
     )
     return f"it may drop up to {loss.records:,} records{within}"
-
-
-def _cure(loss: LateLoss) -> str:
-    declare = f"declare stores.{loss.late.store}.window, or " if isinstance(loss.late.grace_ms, Missing) else ""
-    return f"{declare}make the stop shorter, or accept the loss: give {ACCEPT} a reason"
 
 
 def _without_grace(late: LateStore) -> Finding:

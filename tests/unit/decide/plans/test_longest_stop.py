@@ -112,7 +112,9 @@ def test_a_grace_that_is_not_known_is_not_known_and_the_cure_is_its_declaration(
     verdict = judged(found, 14)
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "whether it is a window is not declared; declare stores.counts.kind" in verdict.reasons[0]
-    assert "declare stores.counts.window, or make the stop shorter" in verdict.reasons[0]
+    assert "; make the stop shorter, or accept the loss: give accept_late_loss a reason" in verdict.reasons[0]
+    two = (found[0], replace(found[0], store="totals"))
+    assert judged(two, 14).reasons == (verdict.reasons[0], "the same of totals")
     assert judged(found, 14, accepted="no windows, we know").outcome is Outcome.PROCEED
 
 
