@@ -30,7 +30,7 @@ _CURE = f"make the stop shorter, or accept the loss: give {ACCEPT} a reason"
 # Of a grace: what a stop and the disorder of the inputs may use together.
 _SHARE = 0.5
 # A roll stops the partitions of one instance while the others go on. Below this share of a grace it needs no look at
-# the inputs; as short as this it is no longer than a rebalance that the application lives through anyway.
+# the inputs; a roll of so few seconds takes no longer than an ordinary rebalance.
 _OF_A_ROLL, _SHORT_ROLL_S = 0.25, 30.0
 _SOURCE = "Kafka Streams developer guide, Windowing (grace period); docs/holding_inputs.md"
 
@@ -172,6 +172,8 @@ def _of(late: LateStore, orders: Orders | Missing) -> Orders | Missing:
     """The last records of each partition of the inputs."""
     if isinstance(orders, Missing):
         return orders
+    if not late.inputs:
+        return Missing("no topic is known that leads to it")
     for topic in late.inputs:
         if not any(one.topic == topic for one in orders):
             return Missing(f"the last records of {topic} were not read")

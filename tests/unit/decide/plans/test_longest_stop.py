@@ -148,6 +148,12 @@ def test_inputs_that_were_not_read_at_all_are_not_known() -> None:
     assert judged(late(), 20, ()).outcome is Outcome.INCONCLUSIVE
 
 
+def test_a_store_without_known_inputs_has_no_order_that_was_read() -> None:
+    """Such as one behind a pattern that matches no topic that is known."""
+    [one] = late()
+    assert judged((replace(one, inputs=()),), 20).outcome is Outcome.INCONCLUSIVE
+
+
 def test_a_grace_of_zero_is_one_standing_finding() -> None:
     """It drops late records also while nothing is stopped; no run is refused for it."""
     found = late(windowed(0))
