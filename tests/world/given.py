@@ -63,6 +63,7 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
             "stop": run("stop", "{instance}"),
             "start": run("start", "{instance}", "{once}"),
             "state_sizes": run("state_sizes", "{instance}"),
+            "log": run("log", "{instance}"),
             "clear_state": run("clear_state", "{instance}", "{directories}"),
             "topology": run("topology", "{release}", "{settings}"),
         },
@@ -72,7 +73,7 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
 def manual_deployer(lab: Lab) -> dict[str, Any]:
     """The same of kind manual: a person deploys, the script only reads."""
     entry = command_deployer(lab)
-    looking = {verb: entry["commands"][verb] for verb in ("instances", "topology")}
+    looking = {verb: entry["commands"][verb] for verb in ("instances", "topology", "log")}
     return entry | {
         "kind": "manual",
         "commands": looking,

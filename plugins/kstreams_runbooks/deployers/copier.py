@@ -92,6 +92,10 @@ class CopierDeployer(WithoutBuilds):
         """WriteRefused."""
         self.check_clear_state(instance, directories)
 
+    def log_end(self, instance: str) -> str:
+        """As the inner deployer."""
+        return self._inner.log_end(instance)
+
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:  # noqa: ARG002 - as for all
         """None: it has no local state that a runbook clears."""
         return {}

@@ -17,7 +17,7 @@ from kstreams_runbooks.model.readings.readings import (
     Missing,
     StreamsReading,
 )
-from kstreams_runbooks.model.readings.states import is_down
+from kstreams_runbooks.model.readings.states import is_dead, is_down
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.runs.journal import CLOCK_TOLERANCE_MS
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
@@ -159,7 +159,9 @@ def _unwell(reading: ApplicationReading, declared: DeclaredApplication) -> Itera
         elif isinstance(streams, StreamsReading):
             if streams.state != "RUNNING":
                 what = "its process" if streams.copies else "Streams"
-                yield f"{instance.instance}: {what} is in {streams.state} (expected RUNNING); wait, or mend it first"
+                end = instance.log_end
+                next_ = "restart it first" if is_dead(streams.state) else "wait until it is"
+                yield f"{instance.instance}: {what} is in {streams.state} (expected RUNNING){end}; {next_}"
             if not isinstance(streams.failed_threads, Missing) and streams.failed_threads:
                 yield f"{instance.instance}: {streams.failed_threads} failed threads (limit 0); mend it first"
             if isinstance(group, GroupReading) and _is_stable(group) and not members_of(group, instance):

@@ -39,7 +39,7 @@ def others_unwell(reading: ApplicationReading, name: str) -> tuple[str, ...]:
         elif isinstance(instance.streams, Missing):
             unwell.append(instance.silent)
         elif instance.streams.state != "RUNNING":
-            unwell.append(f"{instance.instance} is in {instance.streams.state} (expected RUNNING)")
+            unwell.append(f"{instance.instance} is in {instance.streams.state} (expected RUNNING){instance.log_end}")
     return tuple(unwell)
 
 

@@ -124,7 +124,7 @@ def _how_unwell(name: str, instance: InstanceReading | None) -> str:
     if why := instance.down or instance.silent:
         return why
     if isinstance(instance.streams, StreamsReading) and instance.streams.state != "RUNNING":
-        return f"{name} is in {instance.streams.state} (expected RUNNING)"
+        return f"{name} is in {instance.streams.state} (expected RUNNING){instance.log_end}"
     return ""
 
 

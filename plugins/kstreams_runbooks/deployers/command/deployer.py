@@ -18,6 +18,7 @@ from kstreams_runbooks.deployers.command.contract import (
 from kstreams_runbooks.deployers.command.shown import (
     as_json,
     known_release,
+    log_end_of,
     look,
     taken_now,
     takes_settings,
@@ -33,7 +34,7 @@ from kstreams_runbooks.deployers.settable import (
     refuse_running,
     settable_keys,
 )
-from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, StillUp, WriteRefused
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError, StillUp, WriteRefused
 from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.address import printable
@@ -189,9 +190,13 @@ class CommandDeployer(WithoutBuilds):
                 return
         if self._recorded(f"start {instance}{for_one_start(once)}"):
             return
-        after = self._done(instance, "start", self._settings.commands.start, once=once)
+        try:
+            after = self._done(instance, "start", self._settings.commands.start, once=once)
+        except RunbookError as error:
+            raise type(error)(f"{error}{self._its_log(instance)}") from error
         if not is_up(after.process):
-            raise Refused(f"{instance}: start ended with 0, but prints the process {after.process}; read its log")
+            end = self._its_log(instance)
+            raise Refused(f"{instance}: start ended with 0, but prints the process {after.process}{end}; read its log")
         if self._is_ended(instance, after):
             raise Refused(
                 f"{instance}: start ended with 0, but prints the start from before ({_start_of(after).text}; expected "
@@ -212,6 +217,16 @@ class CommandDeployer(WithoutBuilds):
         if self._recorded(f"delete the {in_words(directories) or 'local state'} of {instance}"):
             return
         self._done(instance, "clear_state", command, directories=directories)
+
+    def log_end(self, instance: str) -> str:
+        """As the log command prints it; empty without one, and if it fails."""
+        self._one(instance)
+        settings = self._settings
+        return log_end_of(settings.commands.log, instance, self._application_id, settings.environment)
+
+    def _its_log(self, instance: str) -> str:
+        end = self.log_end(instance)
+        return f"; {end}" if end else ""
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """As the state_sizes command prints them; Inconclusive if its output breaks the contract."""

@@ -21,7 +21,7 @@ from kstreams_runbooks.deployers.docker.runbook_settings import SettingsFile
 from kstreams_runbooks.deployers.docker.topology_container import describe
 from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, for_one_start, request_sentence
-from kstreams_runbooks.deployers.scripts import tail_of
+from kstreams_runbooks.deployers.scripts import end_of_log
 from kstreams_runbooks.deployers.settable import (
     check_once,
     described_target,
@@ -170,7 +170,7 @@ class DockerDeployer:
     def start(self, instance: str, once: RunbookSettings = ()) -> None:
         """Give the next container the instance's name and start it; the one from before is removed once it is up.
 
-        Refused, with the last line of its log, if it ends at once. The one from before stays then.
+        Refused, with what its log ends with, if it ends at once. The one from before stays then.
         """
         self.check_start(instance, once)
         found = self._present(instance)
@@ -217,6 +217,11 @@ class DockerDeployer:
             raise Refused(
                 f"{target}: not wholly cleared ({error.strerror}: {error.filename}); clear it again"
             ) from None
+
+    def log_end(self, instance: str) -> str:
+        """As the engine has it; empty if it keeps no log of the container."""
+        base = self._present(instance).containers.base
+        return "" if base is None else end_of_log(self._engine.last_lines(base))
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Bytes of the task directories in `<state>/<application.id>`, as far as this machine has that folder."""
@@ -342,12 +347,12 @@ class DockerDeployer:
             if time.monotonic() >= until:
                 return
             time.sleep(_POLL_S)
-        last = tail_of(self._engine.last_lines(now))
+        end = end_of_log(self._engine.last_lines(now)) or "its log is empty"
         if now.status == "restarting":
             self._engine.stop(now, 0)
         raise Refused(
             f"{instance}: container {name} ended at once (exit code {now.exit_code}, image {outside(now.image, 200)}; "
-            f"last line of its log: {last or 'nothing'}); correct the image or its settings"
+            f"{end}); correct the image or its settings"
         )
 
     def _read(self, name: str) -> Container:

@@ -30,6 +30,8 @@ from kstreams_runbooks.wording import outside
 _READ_S, _WRITE_S = 10, 60
 # The newest version whose answers this package knows: every later engine still speaks it (Engine API, version history).
 _NEWEST = "1.44"
+# A stack trace and what a client logs after it, as it closes.
+_LAST_LINES = 200
 _NOT_FOUND, _CONFLICT, _NOT_MODIFIED = 404, 409, 304
 
 # The library passes on what the libraries below it raise while a log is read.
@@ -123,7 +125,7 @@ class Engine:
     def last_lines(self, container: Container) -> str:
         """The end of what it wrote to its log; empty if its log cannot be read."""
         try:
-            return bytes(self._read(lambda api: api.logs(container.id, tail=20))).decode("utf-8", "replace")
+            return bytes(self._read(lambda api: api.logs(container.id, tail=_LAST_LINES))).decode("utf-8", "replace")
         except RunbookError:
             return ""
 

@@ -15,6 +15,7 @@ from kstreams_runbooks.deployers import state_directory
 from kstreams_runbooks.deployers.builds import WithoutBuilds
 from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, for_one_start, request_sentence
+from kstreams_runbooks.deployers.scripts import end_of_log
 from kstreams_runbooks.deployers.settable import (
     check_once,
     described_target,
@@ -30,7 +31,7 @@ from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo
 from kstreams_runbooks.deployers.supervisord.topology_command import print_topology
 from kstreams_runbooks.deployers.supervisord.xmlrpc import ALREADY_STARTED, NOT_RUNNING, Supervisord, SupervisordFault
 from kstreams_runbooks.deployers.written import read_since_written, wait_until_apart
-from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
+from kstreams_runbooks.errors import BadInput, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, SupervisordSettings
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories, FileTimes, TaskDirectories, in_words
@@ -191,10 +192,8 @@ class SupervisordDeployer(WithoutBuilds):
         up_since, up_pid = time.monotonic(), 0
         while (info := self._info(one)).state != _RUNNING:
             if info.state in _GONE:
-                raise Refused(
-                    f"{instance}: supervisord reports {info.statename} ({info.spawnerr or info.description}); read "
-                    "its log"
-                )
+                why = "; ".join(filter(None, (info.spawnerr or info.description, self.log_end(instance))))
+                raise Refused(f"{instance}: supervisord reports {info.statename} ({why}); read its log")
             if info.pid != up_pid:
                 up_since, up_pid = time.monotonic(), info.pid
             if info.state == _STARTING and time.monotonic() - up_since >= _UP_AFTER_S:
@@ -220,6 +219,13 @@ class SupervisordDeployer(WithoutBuilds):
             raise Refused(
                 f"{target}: not wholly cleared ({error.strerror}: {error.filename}); clear it again"
             ) from None
+
+    def log_end(self, instance: str) -> str:
+        """As supervisord's log of its program has it; empty if it keeps none, or cannot read it."""
+        try:
+            return end_of_log(self._supervisord.end_of_logs(self._one(instance).program))
+        except (Refused, Unreachable):
+            return ""
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Bytes of the task directories in `<state_dir>/<application.id>` on this machine."""

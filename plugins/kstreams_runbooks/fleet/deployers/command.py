@@ -54,6 +54,13 @@ WhatToRun = Annotated[
 ]
 
 
+_LOG = Field(
+    default=None,
+    description="prints the end of the log of {instance} as plain text: of one that died, sentences quote the last "
+    "error in it",
+)
+
+
 class LookingCommands(FleetModel):
     """Commands of a deployer through which a person acts: they only read."""
 
@@ -66,6 +73,7 @@ class LookingCommands(FleetModel):
         description="prints the topology description of {release}, or its facts, as one JSON document; with {settings} "
         "as it is with these settings of a runbook",
     )
+    log: OneInstance | None = _LOG
 
 
 class Commands(FleetModel):
@@ -91,6 +99,7 @@ class Commands(FleetModel):
     state_sizes: OneInstance | None = Field(
         default=None, description="prints the bytes of each task directory of {instance} as one JSON document"
     )
+    log: OneInstance | None = _LOG
 
     @property
     def clears_directories(self) -> bool:

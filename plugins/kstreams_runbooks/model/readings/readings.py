@@ -172,7 +172,8 @@ class Deployment:
     can declare anything else, one sentence each. `stated`: the values were not observed, they come from a declaration.
     `autorestart` is whether anything else starts the instance again after its deployer has stopped it. `ended_cleanly`
     is whether a process that has ended did so by itself or as it was asked to: False if a signal killed it. `build`
-    is which build of `release` it is, such as the id of an image; empty if the deployer does not know it.
+    is which build of `release` it is, such as the id of an image; empty if the deployer does not know it. `log_end` is
+    the last error in the log of one that died, or its last line, as a clause; empty if it lives or nothing reads it.
     """
 
     taken: Taken
@@ -188,6 +189,7 @@ class Deployment:
     autorestart: bool | Missing = Missing("its deployer does not report autorestart")
     ended_cleanly: bool | Missing = Missing("its deployer does not report how its process ended (ended_cleanly)")
     build: str = ""
+    log_end: str = field(default="", compare=False)
 
     @property
     def target(self) -> Target | Missing:
@@ -217,8 +219,14 @@ class InstanceReading:
         if isinstance(self.deployment, Missing) or not is_down(self.deployment.process):
             return ""
         if self.deployment.process == "failed":
-            return f"{self.instance} is DEAD (its process has failed)"
+            return f"{self.instance} is DEAD (its process has failed{self.log_end})"
         return f"{self.instance} is DOWN (its process is {self.deployment.process})"
+
+    @property
+    def log_end(self) -> str:
+        """What the log of an instance that died ends with, as `; last error in its log: …`; empty if it is not read."""
+        end = "" if isinstance(self.deployment, Missing) else self.deployment.log_end
+        return f"; {end}" if end else ""
 
     @property
     def silent(self) -> str:

@@ -14,7 +14,7 @@ from kstreams_runbooks.deployers.command.contract import (
     parsed,
 )
 from kstreams_runbooks.deployers.requests import request_sentence
-from kstreams_runbooks.deployers.scripts import tail_of
+from kstreams_runbooks.deployers.scripts import end_of_log, tail_of
 from kstreams_runbooks.deployers.settable import settable_keys
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import Missing, Taken
@@ -173,6 +173,39 @@ def test_last_line_of_stderr_without_credentials(said: str, tail: str) -> None:
 def test_a_last_line_without_a_credential_is_whole(said: str) -> None:
     """It is all that the person on call has of it."""
     assert tail_of(said) == said
+
+
+_TRACE = """
+2026-11-26 03:00:01 INFO  starts with processing.exception.handler = class LogAndFailProcessingExceptionHandler
+2026-11-26 03:00:02 ERROR stream-thread [orders-1] Encountered the following exception
+org.apache.kafka.streams.errors.StreamsException: task 0_1
+\tat org.apache.kafka.common.errors.TimeoutException.<init>(TimeoutException.java:29)
+Caused by: java.lang.IllegalStateException: no codec, password=hunter2
+\t... 12 more
+2026-11-26 03:00:03 INFO  stream-client [orders-1] Shutdown complete, errors: 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "end"),
+    [
+        (_TRACE, "last error in its log: Caused by: java.lang.IllegalStateException: no codec, password=(hidden)"),
+        (
+            "Error: Could not find or load main class A\n",
+            "last error in its log: Error: Could not find or load main class A",
+        ),
+        ('{"level":"ERROR","m":"x"}\nbye', 'last error in its log: {"level":"ERROR","m":"x"}'),
+        (
+            "Caused by: java.lang.NullPointerException\n",
+            "last error in its log: Caused by: java.lang.NullPointerException",
+        ),
+        ("WARN 0 errors, ErrorHandler is set\nKilled\n\n", "last line of its log: Killed"),
+        ("\n \n", ""),
+    ],
+)
+def test_a_log_ends_with_its_last_error(log: str, end: str) -> None:
+    """The root cause, not what a client logs as it closes; without an error the last line; never a credential."""
+    assert end_of_log(log) == end
 
 
 def test_requests_are_complete_sentences() -> None:
