@@ -272,7 +272,7 @@ def _findings(reading: ApplicationReading, declared: DeclaredApplication) -> Ite
             "deployment-not-seen",
             "warning",
             ", ".join(stated),
-            "release and settings are as the declaration states them, nobody has looked: a real run needs "
+            "release and settings are as the declaration states them and were not observed: a real run needs "
             "deployer.commands.instances",
             "docs/deployers.md",
         )

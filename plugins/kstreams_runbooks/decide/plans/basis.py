@@ -1,6 +1,8 @@
 """Parts of every plan: the facts that it binds, the cost of restarting an instance, the settings that stay."""
 
-from collections.abc import Iterator
+import json
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.decide.instances.members import settings_text
@@ -80,9 +82,16 @@ def kept_settings(reading: ApplicationReading, besides: frozenset[str] = frozens
         if settings != first[1]:
             raise Refused(
                 f"{name} has {settings_text(settings)}, {first[0]} has {settings_text(first[1])} (expected: the same "
-                "on every instance, a runbook brings all to one); trigger a `rolling_bounce` that names what differs"
+                f"on every instance, a runbook brings all to one); to bring all to those of {first[0]}, trigger "
+                f"rolling_bounce with --param {_as_first(first[1], kept.values())}"
             )
     return dict(first[1])
+
+
+def _as_first(first: Mapping[str, str], every: Iterable[Mapping[str, str]]) -> str:
+    """The field of a form that brings each instance to the `first` settings wherever one of them has others."""
+    names = {name for one in every for name in {*one, *first} if one.get(name) != first.get(name)}
+    return shlex.quote(f"settings={json.dumps({name: first.get(name) for name in sorted(names)})}")
 
 
 def restore_cost(changelog_bytes: int | Missing, what: str = "a full restore") -> str:

@@ -136,7 +136,8 @@ def _require_possible(radius: BlastRadius, parts: ResetParts, broker: BrokerRead
         why = parts.created.missing if parts.created else "the form leaves them to the application"
         raise Refused(
             f"repartition topics are not created before the start ({why}), and under auto.offset.reset=latest the "
-            "application skips what it writes to them before its first commit; let the run create them"
+            "application skips what it writes to them before its first commit; let the run create them: trigger "
+            "a new run with --param create_internal_topics=true"
         )
 
 

@@ -245,8 +245,8 @@ def still_to_undo(reading: ApplicationReading, undone: Undone, deployed: Deploye
     if at is None:
         raise Refused(
             f"{deployed.instance} is deployed as {deployed.release} with {settings_text(dict(deployed.settings))} "
-            f"(run {undone.run_key} left it as {way[-1].deployed}): somebody changed it since; undo that first, or "
-            f"bring it to {way[0].deployed} by hand"
+            f"(run {undone.run_key} left it as {way[-1].deployed}): it was changed since; undo that first, or "
+            f"bring it to {way[0].deployed} manually"
         )
     if at == 0 and not _runs(reading, deployed.instance):
         if undone.unguarded and (crossed := [move for move in own if move.before.version != move.after.version]):

@@ -78,7 +78,10 @@ def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
     operators = ", ".join(declared.operators)
     return Verdict(
         Outcome.REFUSE,
-        (f"{requested_by} may not run anything for {declared.name} (operators: {operators}); ask one of them",),
+        (
+            f"{requested_by} may not run anything for {declared.name} (operators: {operators}); ask one of them to "
+            "trigger a new run",
+        ),
     )
 
 

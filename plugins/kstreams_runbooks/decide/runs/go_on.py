@@ -6,12 +6,19 @@ who asks for other things. Each of them is tried in tests/unit/decide/runs/test_
 - `undo this run`: the run cannot go on.
 - `trigger a new run … with --param FIELD=VALUE`: the same run with that field, as a dry run.
 - `a reason in FIELD`, `give FIELD a reason`: the same run, and once more with that field.
+- `trigger RUNBOOK with --param FIELD=VALUE`: that runbook with exactly these fields, as a dry run.
 - `use RUNBOOK in place of this`, `trigger RUNBOOK`: that runbook for the same release, as a dry run.
+- `cannot start: … SETTING …`, `output TOPIC: … leave it out`, `give another one (FIELD)`: the same run without what is
+  refused of its form.
+- the command of `fleet_check` in backticks: that one, once it is looked after.
 - `trigger a new run`, `trigger this again`: the same run; a form that is wrong leaves the wrong field out.
-- `clear TASK`, `clear this step`: that task and what follows it. Without any of these: the task that failed.
+- `clear TASK`, `clear this step`: that task and what follows it. Without any of these: the task that failed, or the
+  task that reads, if the one that failed only judges what that has read.
 """
 
+import json
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -20,11 +27,12 @@ from kstreams_runbooks.decide.runs.commands import UNDO, clear_command, trigger_
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.model.runs.ledger import Card, RunRecord
+from kstreams_runbooks.wording import first_of
 
 # Commands are lines of their own, and begin with this.
 INDENT = "    "
 # The field of the form that the new run needs, if the sentence has its value.
-_FIELD = re.compile(r"trigger a new run (?:of [a-z_ ]+ )?with --param ([a-z_]+)=([\w,]+)")
+_FIELD = re.compile(r"trigger a new run (?:of [a-z_ ]+ )?with --param ([a-z_]+)=([\w.,-]*\w)")
 _REASON = re.compile(r"\b(?:a reason in ([a-z_]+)|give ([a-z]+_[a-z_]+) a reason)\b")
 _DAGS = "|".join(row.name for row in RUNBOOKS if row.is_dag and row.name != UNDO)
 _PROCEDURES = "|".join(row.name for row in RUNBOOKS if not row.is_dag)
@@ -32,10 +40,20 @@ _ASKED = re.compile(
     r"\b(?P<new>trigger a new run|trigger (?:this )?again)\b|\bclear (?P<own>this (?:step|task))\b"
     r"|\bclear `?(?P<task>[a-z][a-z0-9_]*)\b|`(?P<unrun>[a-z][a-z0-9_]*)` has not run; clear it\b"
     r"|\b(?P<undo>undo this run|trigger undo for this run)\b"
-    rf"|\b(?:trigger|use) (?P<runbook>{_DAGS})\b|\buse (?P<procedure>{_PROCEDURES})\b"
+    rf"|\b(?:trigger|use) (?P<runbook>{_DAGS})\b(?:(?: again)? with(?P<given>(?: --param (?:'[^']*'|[\w.=,-]*\w))+))?"
+    rf"|\buse (?P<procedure>{_PROCEDURES})\b"
 )
 # It depends on something else that has to be done first.
-_FIRST = re.compile(r"\bthen (?:trigger|clear)\b[^;]*$")
+_FIRST = re.compile(r"\bthen (?:trigger|clear)\b[^;]*$|\bfirst(?: \([^()]*\))?$")
+# What no step of the run can bring back, a person accepts there.
+_ACCEPT = re.compile(r"`(kstreams-runbooks trigger fleet_check[^`]*)`$")
+# What is refused of a form: settings by a release (decide/change/preflight.py, decide/releases/tried.py), an output
+# (decide/reset/outputs.py), a topic that cannot stand for an input (decide/plans/swap.py).
+_REFUSED = "cannot start: "
+_OUTPUT = re.compile(r"\boutput ([^\s:]+): (?:(?!\boutput ).)*?leave (?:it|the output) out")
+_ANOTHER = re.compile(r"give another one \(([a-z_]+)\)|\(([a-z_]+)\)$")
+# Tasks that only judge what the first task has read, and that task: a clear of theirs would judge the same again.
+_JUDGES, _READS = frozenset({"check", "describe_release", "plan"}), ("observe", "read_cards")
 _STARTS = re.compile(r"bounce_\d+_(?:first|rest)|start_application\w*|undo")
 # The beginning of a sentence about a field of the form.
 _WRONG_FIELD = re.compile(r"([a-z_]+): ")
@@ -88,15 +106,46 @@ def go_on(ending: Ending, *, changed: bool) -> GoOn:
     if changed and asked and asked["undo"] and record.dag_id != UNDO:
         command = ending.flush_back or undo_command(record)
         return GoOn(("GO ON: this run cannot go on, only back:",), command)
+    if changed and (accepted := _ACCEPT.search(ending.failure)):
+        accepts = ", accept it, with your reason in place of REASON" if "REASON" in accepted[1] else ""
+        return _one(f"once it is looked after{accepts}", accepted[1])
     # Once a run has a plan its form was read, and what is wrong is a declaration that was changed since.
     wrong_form = ending.exit_code == BadInput.exit_code and not changed and record.plan_digest is None
     if asked and not changed and not ending.is_void and (other := _other_runbook(record, ending.failure, asked)):
         return other
+    if not changed and not ending.is_void and (without := _without_refused(record, ending.failure)):
+        return without
     accepts = not changed and _REASON.search(ending.failure)
     if ending.is_void or wrong_form or not ending.reached or accepts or (asked and asked["new"]):
         return _new_run(ending, asked, wrong_form=wrong_form)
-    task_id = ((asked["task"] or asked["unrun"]) if asked else None) or ending.reached
+    task_id = ((asked["task"] or asked["unrun"]) if asked else None) or _to_clear(ending, changed=changed)
     return _one(_clears(ending, f"clear {task_id} and what follows it", task_id, asked), clear_command(record, task_id))
+
+
+def _to_clear(ending: Ending, *, changed: bool) -> str:
+    """The task that failed; if it only judged a reading, the task that takes it again."""
+    if changed or ending.reached not in _JUDGES:
+        return ending.reached
+    return next((one for one in _READS if one in ending.tasks), ending.reached)
+
+
+def _without_refused(record: RunRecord, failure: str) -> GoOn | None:
+    """The same run without what is refused of its form; None if nothing is that the form has."""
+    params, wrong = dict(record.params), list[str]()
+    _, refused, names = failure.partition(_REFUSED)
+    if refused and isinstance(settings := params.get("settings"), Mapping):
+        wrong = [name for name in settings if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", names)]
+        params["settings"] = {name: value for name, value in settings.items() if name not in wrong} or None
+    if outputs := [name for name in _OUTPUT.findall(failure) if name in (params.get("clean_outputs") or ())]:
+        wrong += outputs
+        params["clean_outputs"] = [name for name in params["clean_outputs"] if name not in outputs] or None
+    for name in (one for found in _ANOTHER.findall(failure) for one in found if params.get(one)):
+        wrong.append(name)
+        params[name] = None
+    if not wrong:
+        return None
+    why = f"correct {first_of(wrong)}, which this command leaves out, and {_NEW_RUN}"
+    return _one(why, trigger_command(replace(record, params=params), execute=False))
 
 
 def _new_run(ending: Ending, asked: re.Match[str] | None, *, wrong_form: bool) -> GoOn:
@@ -123,6 +172,8 @@ def _new_run(ending: Ending, asked: re.Match[str] | None, *, wrong_form: bool) -
 def _other_runbook(record: RunRecord, failure: str, asked: re.Match[str]) -> GoOn | None:
     """The runbook that a refusal names in its place; None if it names none, or what it needs is not known."""
     name = asked["runbook"] or (asked["procedure"] and "plan_change")
+    if asked["given"]:
+        return _with_given(record, name, asked["given"])
     release = record.params.get("release") or record.params.get("target")
     if not name or name == record.dag_id:
         return None
@@ -140,9 +191,21 @@ def _other_runbook(record: RunRecord, failure: str, asked: re.Match[str]) -> GoO
     return _one(f"use {name}, first as a dry run", command)
 
 
+def _with_given(record: RunRecord, name: str, given: str) -> GoOn:
+    """A runbook with the fields that a sentence names; those of its own form stay, and settings are merged."""
+    fields = dict(word.split("=", 1) for word in shlex.split(given) if "=" in word)
+    params = dict(record.params) if name == record.dag_id else {}
+    for field_, text in fields.items():
+        own = params.get(field_)
+        value = json.loads(text) if text.startswith("{") else text
+        params[field_] = {**value, **own} if isinstance(value, dict) and isinstance(own, Mapping) else value
+    command = trigger_command(replace(record, dag_id=name, params=params), execute=False)
+    return _one(f"use {name}, first as a dry run", command)
+
+
 def _clears(ending: Ending, clear: str, task_id: str, asked: re.Match[str] | None) -> str:
     """When a person clears a task, or what the clear alone does."""
-    if asked:
+    if asked or _is_after(ending):
         return f"after that, {clear}" if _is_after(ending) else clear
     if ending.exit_code == Unreachable.exit_code:
         return f"once that is corrected or over, {clear}"

@@ -106,7 +106,7 @@ def test_a_flush_with_nothing_left_to_take_back_is_closed() -> None:
 def test_a_world_that_moved_on_is_refused_with_what_was_found() -> None:
     """Somebody deployed something else since."""
     now = reading(instance("orders-1", release="4.2.1"), instance("orders-2"))
-    with pytest.raises(Refused, match=r"orders-1 is deployed as 4\.2\.1 .* somebody changed it since"):
+    with pytest.raises(Refused, match=r"orders-1 is deployed as 4\.2\.1 .* it was changed since"):
         plan_of(now, *bounced("orders-1"))
 
 
