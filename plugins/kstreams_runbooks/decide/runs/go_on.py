@@ -55,8 +55,11 @@ _ANOTHER = re.compile(r"give another one \(([a-z_]+)\)|\(([a-z_]+)\)$")
 # Tasks that only judge what the first task has read, and that task: a clear of theirs would judge the same again.
 _JUDGES, _READS = frozenset({"check", "describe_release", "plan"}), ("observe", "read_cards")
 _STARTS = re.compile(r"bounce_\d+_(?:first|rest)|start_application\w*|undo")
-# The beginning of a sentence about a field of the form.
-_WRONG_FIELD = re.compile(r"([a-z_]+): ")
+# The beginning of a sentence about a field of the form, and what it calls fields that a run cannot begin without.
+_WRONG_FIELD = re.compile(r"(?:field )?([a-z_]+)(?:=\S+)?(?: and [a-z_]+)?: ")
+_TARGETS = "target of "
+_NEEDED = re.compile(r"([a-z_]+)(?:, [a-z_]+)*: (?:none is given|nothing\b)|(run|application) \S+: ")
+_MEANT = re.compile(r"did you mean ([^\s,?]+)\?")
 _NEW_RUN = "start a new run (this one cannot go on)"
 # Fields that name what to bring: every runbook that brings a release has them.
 _CARRIED = ("settings", "unchanged", "without_topology")
@@ -156,6 +159,8 @@ def _new_run(ending: Ending, asked: re.Match[str] | None, *, wrong_form: bool) -
         # Such a field accepts something: the plan of a dry run shows what.
         command = trigger_command(with_field(record, wanted[1], wanted[2]), execute=False)
         return _one(f"to go on with {wanted[1]}, {_NEW_RUN}, first as a dry run", command)
+    if wrong_form and (needed := _NEEDED.match(ending.failure)):
+        return _one(*_with_needed(record, needed[1] or needed[2], ending.failure))
     if wrong := _wrong_field(record, ending.failure) if wrong_form else "":
         left = {name: value for name, value in record.params.items() if name != wrong}
         why = f"correct {wrong}, which this command leaves out, and {_NEW_RUN}"
@@ -243,11 +248,21 @@ def _asked(ending: Ending) -> re.Match[str] | None:
     return found
 
 
+def _with_needed(record: RunRecord, name: str, failure: str) -> tuple[str, str]:
+    """Why, and the command with the value that a sentence proposes for such a field, else with a placeholder."""
+    meant = _MEANT.search(failure)
+    value = meant[1] if meant else name.upper()
+    given = replace(record, application=value) if name == "application" else with_field(record, name, value)
+    why = f"give {name}{'' if meant else f' in place of {value}'}, and {_NEW_RUN}"
+    return why, trigger_command(given, execute=False)
+
+
 def _wrong_field(record: RunRecord, failure: str) -> str:
     """The field of the form that a sentence about bad input begins with, empty if it begins with none that is given."""
     found = _WRONG_FIELD.match(failure)
+    name = "targets" if failure.startswith(_TARGETS) else found[1] if found else ""
     given: Mapping[str, object] = record.params
-    return found[1] if found and given.get(found[1]) is not None and found[1] != "application" else ""
+    return name if given.get(name) is not None and name != "application" else ""
 
 
 def with_field(record: RunRecord, name: str, value: str) -> RunRecord:
