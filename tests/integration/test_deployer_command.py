@@ -551,7 +551,7 @@ def test_the_reading_of_a_dead_instance_has_its_last_error(declare: Declare) -> 
     )
     with reading_instances(entry, control) as read:
         found = read()
-    assert [one.down for one in found] == [
-        "o1 is DEAD (its process has failed; last error in its log: ERROR no such topic)",
+    assert [one.ended for one in found] == [
+        "o1 is DEAD (its process has failed): last error in its log: ERROR no such topic",
         "o2 is DOWN (its process is stopped)",
     ]

@@ -155,7 +155,7 @@ def _unwell(reading: ApplicationReading, declared: DeclaredApplication) -> Itera
     for instance in reading.instances:
         streams = instance.streams
         if not _process(instance):
-            yield f"{instance.down}: expected running; start it first"
+            yield f"{instance.down}: expected running{instance.log_end}; start it first"
         elif isinstance(streams, StreamsReading):
             if streams.state != "RUNNING":
                 what = "its process" if streams.copies else "Streams"

@@ -84,7 +84,7 @@ def _never(samples: tuple[ApplicationReading, ...], expected: Expectation) -> It
         return
     deployment, streams = instance.deployment, instance.streams
     if isinstance(deployment, Deployment) and is_down(deployment.process):
-        yield f"{instance.down}: expected running; read its log"
+        yield f"{instance.down}: expected running{instance.log_end}; read its log"
     elif isinstance(streams, StreamsReading):
         if streams.start != expected.previous and is_dead(streams.state):
             yield (

@@ -35,7 +35,7 @@ def others_unwell(reading: ApplicationReading, name: str) -> tuple[str, ...]:
         if instance.instance == name:
             continue
         if instance.down:
-            unwell.append(instance.down)
+            unwell.append(instance.ended)
         elif isinstance(instance.streams, Missing):
             unwell.append(instance.silent)
         elif instance.streams.state != "RUNNING":

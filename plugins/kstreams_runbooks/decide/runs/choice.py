@@ -1,15 +1,16 @@
 """Runbooks that may be started for a planned change, their parameters, and the text that a person reads first."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 from kstreams_runbooks.decide.change.answer import ChangePlan
 from kstreams_runbooks.decide.runbooks import runbook, start_command
-from kstreams_runbooks.decide.runs.approval import Asking, Label, asked_by, labelled, last_line
+from kstreams_runbooks.decide.runs.approval import Asking, Label, asked_by, labelled, last_line, listed, risks
 from kstreams_runbooks.decide.topology.described import ParsedDescription
 from kstreams_runbooks.model.topology.declaration import Described, Unchanged
+from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.wording import outside, pasted
 
 NONE = "none"
@@ -109,7 +110,7 @@ def question(
     before: Described,
     after: Described,
     headline: str,
-    findings: tuple[str, ...],
+    findings: Iterable[Finding],
     options: tuple[str, ...],
     left_out: tuple[str, ...],
     dry_run: bool,
@@ -121,9 +122,9 @@ def question(
     lines = [
         labelled("Change", f"{before.release} to {after.release} ({after.source})"),
         labelled("Plan", headline),
-        labelled("Findings", " / ".join(findings) or "none to weigh"),
+        risks(findings),
         labelled("Named in the form", named) if named else "",
-        labelled("Not offered", " / ".join(left_out)) if left_out else "",
+        listed("Not offered", left_out) if left_out else "",
         labelled(Label.WILL_DO, f"start {' or '.join(option for option in options if option != NONE)} {how}")
         + "; the log of `plan` has the whole plan",
         f"**{NONE} means:** nothing is started, the run ends",

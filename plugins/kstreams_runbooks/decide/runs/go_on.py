@@ -48,7 +48,7 @@ _FIRST = re.compile(r"\bthen (?:trigger|clear)\b[^;]*$|\bfirst(?: \([^()]*\))?$"
 # What no step of the run can bring back, a person accepts there.
 _ACCEPT = re.compile(r"`(kstreams-runbooks trigger fleet_check[^`]*)`$")
 # What is refused of a form: settings by a release (decide/change/preflight.py, decide/releases/tried.py), an output
-# (decide/reset/outputs.py), a topic that cannot stand for an input (decide/plans/swap.py).
+# (decide/reset/outputs.py), a topic that may not replace an input (decide/plans/swap.py).
 _REFUSED = "cannot start: "
 _OUTPUT = re.compile(r"\boutput ([^\s:]+): (?:(?!\boutput ).)*?leave (?:it|the output) out")
 _ANOTHER = re.compile(r"give another one \(([a-z_]+)\)|\(([a-z_]+)\)$")
@@ -109,9 +109,9 @@ def go_on(ending: Ending, *, changed: bool) -> GoOn:
     if changed and asked and asked["undo"] and record.dag_id != UNDO:
         command = ending.flush_back or undo_command(record)
         return GoOn(("GO ON: this run cannot go on, only back:",), command)
-    if changed and (accepted := _ACCEPT.search(ending.failure)):
-        accepts = ", accept it, with your reason in place of REASON" if "REASON" in accepted[1] else ""
-        return _one(f"once it is looked after{accepts}", accepted[1])
+    if changed and (looked_after := _ACCEPT.search(ending.failure)):
+        how = ", accept it, with your reason in place of REASON" if "REASON" in looked_after[1] else ""
+        return _one(f"once it is looked after{how}", looked_after[1])
     # Once a run has a plan its form was read, and what is wrong is a declaration that was changed since.
     wrong_form = ending.exit_code == BadInput.exit_code and not changed and record.plan_digest is None
     if asked and not changed and not ending.is_void and (other := _other_runbook(record, ending.failure, asked)):

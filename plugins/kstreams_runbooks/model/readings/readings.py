@@ -219,8 +219,13 @@ class InstanceReading:
         if isinstance(self.deployment, Missing) or not is_down(self.deployment.process):
             return ""
         if self.deployment.process == "failed":
-            return f"{self.instance} is DEAD (its process has failed{self.log_end})"
+            return f"{self.instance} is DEAD (its process has failed)"
         return f"{self.instance} is DOWN (its process is {self.deployment.process})"
+
+    @property
+    def ended(self) -> str:
+        """The same with what its log ends with, as `orders-1 is DEAD (…): last error in its log: …`."""
+        return f"{self.down}{self.log_end.replace(';', ':', 1)}" if self.down else ""
 
     @property
     def log_end(self) -> str:
@@ -233,7 +238,7 @@ class InstanceReading:
         """Why its Streams client reports nothing: its process has ended, or the reading failed; empty if it reports."""
         if not isinstance(self.streams, Missing):
             return ""
-        return self.down or f"{self.instance}: {self.streams.missing}"
+        return self.ended or f"{self.instance}: {self.streams.missing}"
 
 
 # What is read of an application apart from its instances.

@@ -150,8 +150,7 @@ def require_ready(
         out_of_use=out_of_use,
         streams_group=streams_group,
     )
-    for finding in verdict.findings:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(verdict.findings)
     run.demand(verdict)
     return verdict.findings
 

@@ -41,8 +41,7 @@ def with_losses(run: Run, made: Plan, reading: ApplicationReading, taken_by: str
             named=named,
             by=run.record.requested_by,
         )
-        for finding in verdict.findings:
-            run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+        run.say_findings(verdict.findings)
         run.demand(verdict)
         made = replace(made, findings=(*made.findings, *verdict.findings))
     return replace(made, emptied=tuple(dict.fromkeys((*made.emptied, *given_up(made.findings)))))

@@ -301,8 +301,7 @@ def _judged_change(
         accepted=accepted_unread(run),
     )
     new = tuple(one for one in verdict.findings if one not in made.findings)
-    for finding in new:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(new)
     run.demand(verdict)
     return replace(made, findings=(*made.findings, *new))
 
@@ -342,8 +341,7 @@ def with_undescribed(run: Run, made: Plan, *, same_text: bool = False) -> Plan:
     """The plan with a finding about settings that may change the topology, if its descriptions do not show it."""
     described = run.deployer.abilities.topology_settings
     found = undescribed_settings(made, release_settings(), topology_settings=described, same_text=same_text)
-    for finding in found:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(found)
     return replace(made, findings=(*made.findings, *found))
 
 

@@ -213,8 +213,7 @@ def _as_before(run: Run, radius: BlastRadius, parts: ResetParts) -> tuple[ResetP
     before = [TopicShape(one.name, one.partitions, states[one.name].replication, one.configs) for one in there]
     again = as_before(parts.created, before)
     found = tuple(differences(parts.created, before, again))
-    for finding in found:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(found)
     return replace(parts, created=again), found
 
 

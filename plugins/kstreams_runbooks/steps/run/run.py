@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cached_property
@@ -26,7 +26,7 @@ from kstreams_runbooks.model.readings.topics_seen import RepartitionsSeen, Topic
 from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.facts import FactsReading
-from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict, by_cause
 from kstreams_runbooks.observe import ClusterReader, read_application
 from kstreams_runbooks.observe.application.facts import read_running_facts
 from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
@@ -289,6 +289,11 @@ class Run:
     def warn(self, message: str) -> None:
         """The same for a line that a person should not miss."""
         log.warning("%s", self.line(message))
+
+    def say_findings(self, findings: Iterable[Finding]) -> None:
+        """One line of the log for each cause, with its objects."""
+        for one in by_cause(findings):
+            self.say(f"{one.severity} {one.id} on {one.object}: {one.message}")
 
     def log_at(self, level: int, message: str) -> None:
         """The same at a level of `logging`."""

@@ -14,7 +14,7 @@ from kstreams_runbooks.decide.runs.choice import (
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.model.topology.change import ChangeRunbook
 from kstreams_runbooks.model.topology.declaration import Described
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.verdicts import Finding, Outcome
 from world.samples import NEW, OLD, declared
 from world.sides import AFTER, AUDITED, BEFORE, described
 
@@ -104,7 +104,11 @@ def test_the_question_is_fifteen_lines_at_most() -> None:
         before=BEFORE,
         after=AFTER,
         headline="RUNBOOK NEEDED: library_bump",
-        findings=("warning: something",),
+        findings=(
+            Finding("a", "warning", "counts", "something", ""),
+            Finding("b", "danger", "totals", "begins empty", ""),
+            Finding("a", "warning", "maxima", "something", ""),
+        ),
         options=("library_bump", "none"),
         left_out=("store_migration is not a DAG yet: it is a manual procedure",),
         dry_run=True,
@@ -113,5 +117,6 @@ def test_the_question_is_fifteen_lines_at_most() -> None:
     lines = text.split("\n\n")
     assert len(lines) <= 15
     assert "**Change:** 3.4.1 to 4.3.1 (4.3.1)" in lines
+    assert "**Risks:**\n- danger: totals: begins empty\n- warning: counts, maxima: something" in lines
     assert "**may approve:** approver, admin" in text
     assert "start library_bump as a dry run, which shows its own plan and changes nothing" in text

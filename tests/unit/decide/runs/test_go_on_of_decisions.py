@@ -11,15 +11,23 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.instances.verification import brought_by
+from kstreams_runbooks.decide.plans.reset import ResetParts
+from kstreams_runbooks.decide.plans.switches import ManualSwitch
+from kstreams_runbooks.decide.plans.way_back import Undone
 from kstreams_runbooks.decide.registry import DECISIONS
 from kstreams_runbooks.decide.runs.approval import may_answer, may_approve
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.go_on import Ending, go_on
 from kstreams_runbooks.errors import RunbookError
-from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken
+from kstreams_runbooks.model.readings.disorder import Stop
+from kstreams_runbooks.model.readings.drain import Pause
+from kstreams_runbooks.model.readings.emptying import EmptyingSeen
+from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken, TopicReading
 from kstreams_runbooks.model.readings.recreated import RecreatedTopic
+from kstreams_runbooks.model.readings.reset import RunningUse
 from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.model.writes import SavedOffsets
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from unit.decide.drain import test_certificate as certificate
 from unit.decide.drain import test_emptying as emptying
@@ -143,10 +151,10 @@ NEW_BOTH = tuple(instance(f"orders-{number}", release=NEW, settings=BOUNCE_1.set
 EMPTY_GROUP = GroupReading(Taken(1, "t"), "orders", "classic", "Empty", ())
 WINDOW = {
     "late": longest_stop.late(),
-    "stop": longest_stop.Stop(140, "its inputs are held"),
+    "stop": Stop(140, "its inputs are held"),
     "orders": longest_stop.IN_ORDER,
 }
-UNDONE = undo.Undone("library_bump/r", "library_bump", False, undo.bounced("orders-1"), False, ("orders",))
+UNDONE = Undone("library_bump/r", "library_bump", False, undo.bounced("orders-1"), False, ("orders",))
 BACKED = {
     "declared": declared(),
     "undone": UNDONE,
@@ -159,7 +167,7 @@ MOVED = reading(instance("orders-1", release="9"), instance("orders-2"))
 TAKEN = reading(instance("orders-1", release=NEW, settings=BOUNCE_1.settings), instance("orders-2"))
 ROW = offsets.moved("earliest")
 LOST = only_copy.plan(clears=only_copy.CLEARED)
-CREATED = retire.TopicReading(retire.LEFT, "id-9", 4)
+CREATED = TopicReading(retire.LEFT, "id-9", 4)
 
 KEPT = (
     Refusal(
@@ -273,7 +281,7 @@ KEPT = (
     Refusal(
         "flush_plan",
         {"restart": replace(flush.restart(), facts=replace(flush.restart().facts, group_type="streams"))}
-        | {"switch": flush.ManualSwitch(("orders",))},
+        | {"switch": ManualSwitch(("orders",))},
         "plan",
         OTHER_RUNBOOK,
         dag_id="control_topic_flush",
@@ -281,7 +289,7 @@ KEPT = (
     ),
     Refusal(
         "may_reset",
-        {"radius": radius.radius(others=(radius.RunningUse(radius.CHANGELOG, "billing", writes=True),))},
+        {"radius": radius.radius(others=(RunningUse(radius.CHANGELOG, "billing", writes=True),))},
         "plan",
         "observe",
         {"radius": radius.radius()},
@@ -290,7 +298,7 @@ KEPT = (
     Refusal(
         "reset_plan",
         {"restart": reset.restart(), "radius": reset.radius(), "broker": replace(reset.BROKER, auto_create_topics=True)}
-        | {"parts": reset.ResetParts(created=reset.SHAPES, targets=reset.TARGETS)},
+        | {"parts": ResetParts(created=reset.SHAPES, targets=reset.TARGETS)},
         "plan",
         "observe",
         {"broker": reset.BROKER},
@@ -558,9 +566,7 @@ KEPT = (
         {"readings": certificate.QUIET, "question": replace(certificate.QUESTION, pause=None)},
         "certify",
         NEXT_RUN,
-        lambda line: {
-            "question": replace(certificate.QUESTION, pause=certificate.Pause("", "", given(line, "inputs_paused")))
-        },
+        lambda line: {"question": replace(certificate.QUESTION, pause=Pause("", "", given(line, "inputs_paused")))},
         dag_id="certify_drain",
     ),
     Refusal(
@@ -582,7 +588,7 @@ KEPT = (
     ),
     Refusal(
         "swap_holds",
-        {"held": flushing._HELD, "now": flushing.SavedOffsets("app", 1, flushing._HELD), "empty": {"empty-0": 0}}
+        {"held": flushing._HELD, "now": SavedOffsets("app", 1, flushing._HELD), "empty": {"empty-0": 0}}
         | {"ends": {"empty-0": 2}},
         "stop_application",
         BACK,
@@ -592,10 +598,10 @@ KEPT = (
     Refusal(
         "may_be_emptied",
         {"certified": emptying.CERTIFIED, "group": "orders"}
-        | {"seen": emptying.EmptyingSeen({f"{emptying.TOPIC}-0": 12}, {}, ())},
+        | {"seen": EmptyingSeen({f"{emptying.TOPIC}-0": 12}, {}, ())},
         "delete_records",
         NEXT_RUN,
-        {"seen": emptying.EmptyingSeen({}, {}, ())},
+        {"seen": EmptyingSeen({}, {}, ())},
         dag_id="control_topic_flush",
         changed=True,
     ),
@@ -618,7 +624,7 @@ KEPT = (
     Refusal(
         "change_verified",
         {"before": reading(), "earlier": verification.DONE, "plan": PLAN}
-        | {"after": replace(verification.DONE, topics=(retire.TopicReading("orders", "id-2", 1),))},
+        | {"after": replace(verification.DONE, topics=(TopicReading("orders", "id-2", 1),))},
         "verify",
         "fleet_check",
         {"plan": replace(PLAN, facts=replace(PLAN.facts, topics=(("orders", "id-2", 1),)))},
