@@ -47,10 +47,12 @@ _ASKED = re.compile(
 _FIRST = re.compile(r"\bthen (?:trigger|clear)\b[^;]*$|\bfirst(?: \([^()]*\))?$")
 # What no step of the run can bring back, a person accepts there.
 _ACCEPT = re.compile(r"`(kstreams-runbooks trigger fleet_check[^`]*)`$")
+# What an undo says that has nothing to do.
+_NOTHING_LEFT = re.compile(r"has no undo card left|there is nothing to undo")
 # What is refused of a form: settings by a release (decide/change/preflight.py, decide/releases/tried.py), an output
 # (decide/reset/outputs.py), a topic that may not replace an input (decide/plans/swap.py).
 _REFUSED = "cannot start: "
-_OUTPUT = re.compile(r"\boutput ([^\s:]+): (?:(?!\boutput ).)*?leave (?:it|the output) out")
+_OUTPUT = re.compile(r"\boutput ([^\s:]+): (?:(?!\boutput ).)*?(?:leave (?:it|the output) out|name one of them)")
 _ANOTHER = re.compile(r"give another one \(([a-z_]+)\)|\(([a-z_]+)\)$")
 # Tasks that only judge what the first task has read, and that task: a clear of theirs would judge the same again.
 _JUDGES, _READS = frozenset({"check", "describe_release", "plan"}), ("observe", "read_cards")
@@ -58,7 +60,7 @@ _STARTS = re.compile(r"bounce_\d+_(?:first|rest)|start_application\w*|undo")
 # The beginning of a sentence about a field of the form, and what it calls fields that a run cannot begin without.
 _WRONG_FIELD = re.compile(r"(?:field )?([a-z_]+)(?:=\S+)?(?: and [a-z_]+)?: ")
 _TARGETS = "target of "
-_NEEDED = re.compile(r"([a-z_]+)(?:, [a-z_]+)*: (?:none is given|nothing\b)|(run|application) \S+: ")
+_NEEDED = re.compile(r"([a-z_]+)(?:, [a-z_]+)*: (?:none is given|nothing\b)|(run|application|target) \S+: ")
 _MEANT = re.compile(r"did you mean ([^\s,?]+)\?")
 _NEW_RUN = "start a new run (this one cannot go on)"
 # Fields that name what to bring: every runbook that brings a release has them.
@@ -109,6 +111,8 @@ def go_on(ending: Ending, *, changed: bool) -> GoOn:
     if changed and asked and asked["undo"] and record.dag_id != UNDO:
         command = ending.flush_back or undo_command(record)
         return GoOn(("GO ON: this run cannot go on, only back:",), command)
+    if record.dag_id == UNDO and not changed and _NOTHING_LEFT.search(ending.failure):
+        return GoOn(("GO ON: not needed, nothing is left to take back",), "")
     if changed and (looked_after := _ACCEPT.search(ending.failure)):
         how = ", accept it, with your reason in place of REASON" if "REASON" in looked_after[1] else ""
         return _one(f"once it is looked after{how}", looked_after[1])

@@ -21,8 +21,9 @@ import urllib3.exceptions
 
 from kstreams_runbooks.deployers.docker.client import client
 from kstreams_runbooks.deployers.docker.inspected import Container, Listed, container_of, image_of, listed
-from kstreams_runbooks.errors import BadInput, Refused, RunbookError, Unreachable, WriteRefused
+from kstreams_runbooks.errors import BadInput, LoginRefused, Refused, RunbookError, Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.docker import EngineTls
+from kstreams_runbooks.model.web_address import REFUSED_LOGIN
 from kstreams_runbooks.wire.http import NoAnswer, why_refused
 from kstreams_runbooks.wording import outside
 
@@ -157,6 +158,11 @@ class Engine:
             return call(api)
         except docker.errors.APIError as error:
             why = outside(error.explanation or error, 300)
+            if error.status_code in REFUSED_LOGIN:
+                raise LoginRefused(
+                    f"docker engine: {about}HTTP {error.status_code}: {why}; the login is not accepted: correct "
+                    f"deployer.tls, or what the engine allows it ({self.address})"
+                ) from None
             raise _Answered(f"docker engine: {about}{why} ({self.address})", error.status_code or 0) from None
         except docker.errors.TLSParameterError:
             absent = next((str(file) for file in self._tls_files if not file.is_file()), "a file")

@@ -65,9 +65,8 @@ class Supervisord:
         try:
             answer = post(self._at, path, request, "text/xml", self._limits)
         except NoAnswer as error:
-            raise Unreachable(
-                f"supervisord: {error}; start it, or correct the deployer's url ({self.address})"
-            ) from None
+            kind = LoginRefused if error.lasts else Unreachable
+            raise kind(f"supervisord: {error}; start it, or correct the deployer's url ({self.address})") from None
         if answer.status != _OK:
             said = f"supervisord: HTTP {answer.status} (expected 200)"
             if answer.status in REFUSED_LOGIN:

@@ -53,6 +53,11 @@ class NotListening(Missing):
 
 
 @dataclass(frozen=True, slots=True)
+class Lasting(Missing):
+    """What no repetition of the reading gives: a login that is not accepted, a declaration that is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
 class NoLeader(Missing):
     """What is read of a partition whose leader did not answer, or has just moved: it may be back in a moment."""
 

@@ -9,13 +9,14 @@ from functools import partial
 from typing import Protocol
 
 from kstreams_runbooks.deployers.protocol import Deployer
-from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
+from kstreams_runbooks.errors import BadInput, Inconclusive, LoginRefused, RunbookError
 from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
     InstanceReading,
+    Lasting,
     Missing,
     NoClient,
     StreamsReading,
@@ -215,6 +216,8 @@ def unread(application: ObservedApplication, why: str, *, now: Callable[[], floa
 def _deployments(deployer: Deployer) -> dict[str, Deployment] | Missing:
     try:
         return {deployment.instance: deployment for deployment in deployer.instances()}
+    except (BadInput, LoginRefused) as error:
+        return Lasting(str(error))
     except RunbookError as error:
         return Missing(str(error))
 
