@@ -202,7 +202,7 @@ def test_a_setting_for_one_start_is_in_the_request(tmp_path: Path) -> None:
     """With what becomes of it afterwards; what no runbook sets is requested of nobody."""
     once = (("processing.guarantee", "at_least_once"),)
     control = ManualDeployer(declared(tmp_path), application_id="orders", dry_run=False)
-    alone = "with processing.guarantee=at_least_once for this start alone, and take that out of its settings again"
+    alone = "with processing.guarantee=at_least_once for this start alone, and remove it from its settings afterwards"
     with pytest.raises(WriteRefused, match=f"ask a person: start o1 {alone}"):
         control.start("o1", once)
     assert f", then restart o1 {alone}" in control.request("deploy", "o1", Target("4.3.1"), once=once)

@@ -47,7 +47,7 @@ _ASKED = re.compile(
 _FIRST = re.compile(r"\bthen (?:trigger|clear)\b[^;]*$|\bfirst(?: \([^()]*\))?$")
 # What no step of the run can bring back, a person accepts there.
 _ACCEPT = re.compile(r"`(kstreams-runbooks trigger fleet_check[^`]*)`$")
-# What an undo says that has nothing to do.
+# The words of an undo that has nothing to do.
 _NOTHING_LEFT = re.compile(r"has no undo card left|there is nothing to undo")
 # What is refused of a form: settings by a release (decide/change/preflight.py, decide/releases/tried.py), an output
 # (decide/reset/outputs.py), a topic that may not replace an input (decide/plans/swap.py).

@@ -67,8 +67,8 @@ def write_card(
         step=f"{'start' if start else 'bounce'} {bounce.number}",
         object=instance.instance,
         what=f"{instance.instance}: {'stop, ' + start.sentence if start else bounce.sentence}{empty}",
-        undo=f"{instance.instance} back to {before.deployed}"
-        + ("" if clears is None else f", no way back in place: {clears.what} cleared first"),
+        undo=f"set {instance.instance} back to {before.deployed}"
+        + ("" if clears is None else f", with {clears.what} cleared first (no way back in place)"),
         cost=cost,
         data_affected=final,
         point_of_no_return=False,
