@@ -133,7 +133,7 @@ def test_it_changes_nothing_itself(person: Person, tmp_path: Path) -> None:
     control = deployer(tmp_path)
     assert not control.abilities.act
     wanted = (
-        r"ask a person: set o1 to release 4\.3\.1 \(orders:18\) with no setting .* \(edit o1/deployment\.properties\)"
+        r"ask a person: set o1 to release 4\.3\.1 \(orders:18\) without settings .* \(edit o1/deployment\.properties\)"
     )
     with pytest.raises(WriteRefused, match=wanted):
         control.apply("o1", Target("4.3.1"))

@@ -212,7 +212,8 @@ def test_requests_are_complete_sentences() -> None:
     """Release, what it is called there, every setting; what must not be left behind is named."""
     with_ = request_sentence("deploy", "o1", Target("4.3.1", (("upgrade.from", "3.4"),)), "orders:18")
     assert with_ == (
-        "set o1 to release 4.3.1 (orders:18) with upgrade.from=3.4 and without other settings of runbooks, then restart o1"
+        "set o1 to release 4.3.1 (orders:18) with upgrade.from=3.4 and without other settings of runbooks, then "
+        "restart o1"
     )
     without = request_sentence("deploy", "o1", Target("4.3.1"), "4.3.1")
     assert without == (

@@ -97,7 +97,7 @@ def test_a_person_is_asked_with_everything_that_is_needed(
         "orders-1",
         "set orders-1 back to 3.4.1, with local state cleared first (no way back in place)",
     )
-    assert card.facts["by_hand"][-1].startswith("# set orders-1 to release 3.4.1 (orders:17) with no setting")
+    assert card.facts["by_hand"][-1].startswith("# set orders-1 to release 3.4.1 (orders:17) without settings")
     assert by_hand.ledger.run(by_hand.key).wrote_at_ms is not None
     [note] = by_hand.ledger.evidence(by_hand.key, kind="note", name=REQUESTED)
     [request] = note.payload["requests"]
