@@ -20,6 +20,7 @@ os.environ["AIRFLOW__CORE__PLUGINS_FOLDER"] = str(CHECKOUT / "plugins")
 os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
 
 from airflow.dag_processing.dagbag import DagBag
+from kstreams_runbooks.decide.fleet_graph import require_own_outputs
 from kstreams_runbooks.decide.plans.basis import require_declared
 from kstreams_runbooks.decide.plans.local_state import cleared_state
 from kstreams_runbooks.decide.plans.only_copy import require_exact
@@ -28,6 +29,7 @@ from kstreams_runbooks.decide.runs.go_on import go_on
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.fleet.problems import nearest
 from kstreams_runbooks.free_text import require_free_text
+from kstreams_runbooks.model.fleet_graph import FleetGraph
 from kstreams_runbooks.steps.inputs import swap
 from kstreams_runbooks.steps.inputs.hold import _longest_s
 from kstreams_runbooks.steps.inputs.plan import _of_copier
@@ -138,6 +140,12 @@ BAD = (
         lambda form: _directories(run_of(form), reading(), None),  # type: ignore[arg-type]
     ),
     Bad("clean_outputs", "reset_and_cleanup", {"clean_outputs": [1]}, _outputs),
+    Bad(
+        "clean_outputs",
+        "reset_and_cleanup",
+        {"clean_outputs": ["none"]},
+        lambda form: require_own_outputs(FleetGraph((), ()), "orders", form.get("clean_outputs", ()), {"results"}),
+    ),
     *(
         Bad(name, "rolling_bounce", {name: float("inf")}, given_limits)
         for name in ("max_lag", "gate_good_readings", "gate_interval_s", "gate_ceiling_s", "bake_s", "drain_ceiling_s")

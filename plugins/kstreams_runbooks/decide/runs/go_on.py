@@ -52,7 +52,9 @@ _NOTHING_LEFT = re.compile(r"has no undo card left|there is nothing to undo")
 # What is refused of a form: settings by a release (decide/change/preflight.py, decide/releases/tried.py), an output
 # (decide/reset/outputs.py), a topic that may not replace an input (decide/plans/swap.py).
 _REFUSED = "cannot start: "
-_OUTPUT = re.compile(r"\boutput ([^\s:]+): (?:(?!\boutput ).)*?(?:leave (?:it|the output) out|name one of them)")
+_OUTPUT = re.compile(
+    r"\boutput ([^\s:]+): (?:(?!\boutput [^\s:]+: ).)*?(?:leave (?:it|the output) out|name one of them)"
+)
 _ANOTHER = re.compile(r"give another one \(([a-z_]+)\)|\(([a-z_]+)\)$")
 # Tasks that only judge what the first task has read, and that task: a clear of theirs would judge the same again.
 _JUDGES, _READS = frozenset({"check", "describe_release", "plan"}), ("observe", "read_cards")
