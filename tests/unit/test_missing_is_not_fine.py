@@ -133,6 +133,10 @@ REASONS: dict[str, tuple[str, ...]] = {
         "terminal/airflow/runs.py::_undone",
     ),
     "a message, a note or a command that helps: the run goes on as without it": (
+        "deployers/command/shown.py::log_end_of",
+        "deployers/supervisord/deployer.py::SupervisordDeployer.log_end",
+        "model/readings/readings.py::InstanceReading.log_end",
+        "steps/plan/next_action.py::_by_hand",
         "steps/plan/next_action.py::_undone",
         "steps/run/ending.py::_next_of_none",
         "steps/run/note.py::can_note",

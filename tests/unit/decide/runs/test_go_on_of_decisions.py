@@ -129,7 +129,7 @@ def given(line: Line, name: str) -> str:
 
 PLAN = verification.PLAN
 DIFFERENT = reading(instance("orders-1", settings=(("audit", "true"),)), instance("orders-2"))
-BUMPED = {
+BUMPED: dict[str, Any] = {
     "declared": declared(),
     "target": NEW,
     "rules": upgrade_path_rules(),
@@ -137,7 +137,7 @@ BUMPED = {
     "limits": (),
     "code": "code",
 }
-RESTART = {
+RESTART: dict[str, Any] = {
     "declared": declared(),
     "release": None,
     "settings": {},
@@ -155,7 +155,7 @@ WINDOW = {
     "orders": longest_stop.IN_ORDER,
 }
 UNDONE = Undone("library_bump/r", "library_bump", False, undo.bounced("orders-1"), False, ("orders",))
-BACKED = {
+BACKED: dict[str, Any] = {
     "declared": declared(),
     "undone": UNDONE,
     "rules": upgrade_path_rules(),
