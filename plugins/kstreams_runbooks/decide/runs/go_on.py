@@ -6,6 +6,7 @@ who asks for other things. Each of them is tried in tests/unit/decide/runs/test_
 - `undo this run`: the run cannot go on.
 - `trigger a new run … with --param FIELD=VALUE`: the same run with that field, as a dry run.
 - `a reason in FIELD`, `give FIELD a reason`: the same run, and once more with that field.
+- `--param lose_state=STORES`: the same run without that loss first, then with it.
 - `trigger RUNBOOK with --param FIELD=VALUE`: that runbook with exactly these fields, as a dry run.
 - `use RUNBOOK in place of this`, `trigger RUNBOOK`: that runbook for the same release, as a dry run.
 - `cannot start: … SETTING …`, `output TOPIC: … leave it out`, `give another one (FIELD)`: the same run without what is
@@ -26,6 +27,7 @@ from kstreams_runbooks.decide.runbooks import RUNBOOKS, WITHOUT_FLUSH, runbook
 from kstreams_runbooks.decide.runs.commands import UNDO, clear_command, trigger_command, undo_command
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.errors import BadInput, Unreachable
+from kstreams_runbooks.model.local_state import LOSE_STATE
 from kstreams_runbooks.model.runs.ledger import Card, RunRecord
 from kstreams_runbooks.wording import first_of
 
@@ -47,6 +49,8 @@ _ASKED = re.compile(
 _FIRST = re.compile(r"\bthen (?:trigger|clear)\b[^;]*$|\bfirst(?: \([^()]*\))?$")
 # What no step of the run can bring back, a person accepts there.
 _ACCEPT = re.compile(r"`(kstreams-runbooks trigger fleet_check[^`]*)`$")
+# What loses state is never the first command.
+_LOSES, _KEEP = re.compile(rf"--param {LOSE_STATE}=([\w.,-]*\w)"), "local_state=keep"
 # The words of an undo that has nothing to do.
 _NOTHING_LEFT = re.compile(r"has no undo card left|there is nothing to undo")
 # What is refused of a form: settings by a release (decide/change/preflight.py, decide/releases/tried.py), an output
@@ -110,20 +114,10 @@ def go_on(ending: Ending, *, changed: bool) -> GoOn:
     record, asked = ending.record, _asked(ending)
     if ending.flush_back and record.dag_id == UNDO and f"{WITHOUT_FLUSH}=true" in ending.failure:
         return _flush_first(ending)
-    if changed and asked and asked["undo"] and record.dag_id != UNDO:
-        command = ending.flush_back or undo_command(record)
-        return GoOn(("GO ON: this run cannot go on, only back:",), command)
-    if record.dag_id == UNDO and not changed and _NOTHING_LEFT.search(ending.failure):
-        return GoOn(("GO ON: not needed, nothing is left to take back",), "")
-    if changed and (looked_after := _ACCEPT.search(ending.failure)):
-        how = ", accept it, with your reason in place of REASON" if "REASON" in looked_after[1] else ""
-        return _one(f"once it is looked after{how}", looked_after[1])
+    if other := _after_a_change(ending, asked) if changed else _before_a_change(ending, asked):
+        return other
     # Once a run has a plan its form was read, and what is wrong is a declaration that was changed since.
     wrong_form = ending.exit_code == BadInput.exit_code and not changed and record.plan_digest is None
-    if asked and not changed and not ending.is_void and (other := _other_runbook(record, ending.failure, asked)):
-        return other
-    if not changed and not ending.is_void and (without := _without_refused(record, ending.failure)):
-        return without
     accepts = not changed and _REASON.search(ending.failure)
     if ending.is_void or wrong_form or not ending.reached or accepts or (asked and asked["new"]):
         return _new_run(ending, asked, wrong_form=wrong_form)
@@ -131,11 +125,47 @@ def go_on(ending: Ending, *, changed: bool) -> GoOn:
     return _one(_clears(ending, f"clear {task_id} and what follows it", task_id, asked), clear_command(record, task_id))
 
 
+def _after_a_change(ending: Ending, asked: re.Match[str] | None) -> GoOn | None:
+    """Only back, or what a person accepts elsewhere; None if the sentence asks for neither."""
+    record = ending.record
+    if asked and asked["undo"] and record.dag_id != UNDO:
+        command = ending.flush_back or undo_command(record)
+        return GoOn(("GO ON: this run cannot go on, only back:",), command)
+    if looked_after := _ACCEPT.search(ending.failure):
+        how = ", accept it, with your reason in place of REASON" if "REASON" in looked_after[1] else ""
+        return _one(f"once it is looked after{how}", looked_after[1])
+    return None
+
+
+def _before_a_change(ending: Ending, asked: re.Match[str] | None) -> GoOn | None:
+    """Another form or another runbook that the sentence asks for; None if it asks for neither."""
+    record = ending.record
+    if record.dag_id == UNDO and _NOTHING_LEFT.search(ending.failure):
+        return GoOn(("GO ON: not needed, nothing is left to take back",), "")
+    if ending.is_void:
+        return None
+    if loses := _LOSES.search(ending.failure):
+        return _or_lose(record, ending.failure, loses[1])
+    other = _other_runbook(record, ending.failure, asked) if asked else None
+    return other or _without_refused(record, ending.failure)
+
+
 def _to_clear(ending: Ending, *, changed: bool) -> str:
     """The task that failed; if it only judged a reading, the task that takes it again."""
     if changed or ending.reached not in _JUDGES:
         return ending.reached
     return next((one for one in _READS if one in ending.tasks), ending.reached)
+
+
+def _or_lose(record: RunRecord, failure: str, stores: str) -> GoOn:
+    """The run that keeps what local disks alone have, if a sentence has such a field, and the one that gives it up."""
+    keeps = _KEEP in failure
+    kept = with_field(record, *_KEEP.split("=")) if keeps else record
+    why = "keep the files" if keeps else f"do what the sentence proposes instead, and {_NEW_RUN}"
+    found = _one(f"{why}, first as a dry run", trigger_command(kept, execute=False))
+    lossy = trigger_command(with_field(record, LOSE_STATE, stores), execute=False)
+    said = f"or let {stores.replace(',', ', ')} begin empty, first as a dry run:"
+    return replace(found, lines=(*found.lines, said, INDENT + lossy))
 
 
 def _without_refused(record: RunRecord, failure: str) -> GoOn | None:

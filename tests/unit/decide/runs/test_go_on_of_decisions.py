@@ -707,6 +707,21 @@ def test_an_unfinished_bump_goes_on_by_the_bump() -> None:
     assert line == Line("library_bump", {"target": OLD}, executes=False)
 
 
+def test_what_loses_state_is_never_the_first_command() -> None:
+    """The alternative of the sentence comes first, also in the words of a comparison, which names no runbook."""
+    of = next(one for one in KEPT if one.name == "may_lose_state")
+    sentence, code = of.asked()
+    found = go_on(ended(of, sentence, code), changed=False)
+    assert Line.of(found.command) == Line("stop_and_restart", {"local_state": "keep"}, executes=False)
+    compared = "store counts begins empty; to accept that, trigger this again with --param lose_state=counts,totals"
+    first, second = (
+        Line.of(line.strip())
+        for line in go_on(ended(of, compared, code), changed=False).lines
+        if line.startswith("    ")
+    )
+    assert (first.fields, second.fields) == ({}, {"lose_state": "counts,totals"})
+
+
 @pytest.mark.parametrize("decision", [may_approve, may_answer])
 def test_a_question_is_asked_again(decision: Callable[..., Verdict]) -> None:
     """It refuses nothing: the next answer may count."""
