@@ -189,7 +189,7 @@ class Compared:
 
     before: Side
     after: Side
-    state_cleared: bool = False
+    state_cleared: bool = field(default=False, kw_only=True)
 
     @cached_property
     def stores(self) -> Counterparts:
