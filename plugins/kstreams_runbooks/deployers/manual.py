@@ -50,6 +50,7 @@ class ManualDeployer(WithoutBuilds):
             topology_settings=takes_settings(commands.topology),
             once=True,
             stays_stopped=self._settings.stays_stopped,
+            keeps_state=self._settings.keeps_state,
         )
 
     def instances(self) -> tuple[Deployment, ...]:

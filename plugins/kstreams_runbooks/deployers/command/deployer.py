@@ -102,6 +102,7 @@ class CommandDeployer(WithoutBuilds):
             topology_settings=takes_settings(commands.topology),
             once=commands.start.takes("once"),
             stays_stopped=self._settings.stays_stopped,
+            keeps_state=self._settings.keeps_state,
         )
 
     def instances(self) -> tuple[Deployment, ...]:

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 from kstreams_runbooks.decide.instances.running import running_releases
 from kstreams_runbooks.decide.instances.running_facts import with_facts
-from kstreams_runbooks.decide.plans.only_copy import given_up, losing, may_lose_state, restoring_topics
+from kstreams_runbooks.decide.plans.only_copy import given_up, judges_itself, losing, may_lose_state, restoring_topics
 from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.errors import RunbookError, Unreachable
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.readings.reset import RestoringLog
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.steps.plan.fitting import accepted_unread
 from kstreams_runbooks.steps.plan.releases import known_of, running
 from kstreams_runbooks.steps.run.form import given_lost
 from kstreams_runbooks.steps.run.run import Run
@@ -27,8 +28,10 @@ def with_losses(run: Run, made: Plan, reading: ApplicationReading, taken_by: str
     named = given_lost(run.record.params)
     for part in made.parts:
         side, plan = run.on(part.application), made.of_application(part.application)
-        if side.declared.copies or not (named or losing(plan)):
+        if side.declared.copies or judges_itself(plan) or not (named or plan.bounces):
             continue
+        keeps_state = side.deployer.abilities.keeps_state
+        causes = losing(plan, keeps_state=keeps_state)
         seen = side.observed(taken_by) if part.role else reading
         before, known = _running(side, seen), known_of(side, seen)
         described = [one for one in before if not isinstance(one, Missing)]
@@ -37,9 +40,12 @@ def with_losses(run: Run, made: Plan, reading: ApplicationReading, taken_by: str
             plan=plan,
             before=before,
             known=known,
-            logs=_logs(side, restoring_topics(described, known)),
+            logs=_logs(side, restoring_topics(described, known)) if named or causes else {},
             named=named,
             by=run.record.requested_by,
+            keeps_state=keeps_state,
+            # A person reads the question of an undo in any case.
+            unread=bool(accepted_unread(run)) or run.record.dag_id == UNDO,
         )
         for finding in verdict.findings:
             run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")

@@ -13,6 +13,7 @@ from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.reset import RestoringLog
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Described
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from world.samples import declared, reading
@@ -44,8 +45,10 @@ def judged(
     before: Described | Missing,
     *named: str,
     logs: dict[str, RestoringLog] | Missing = WHOLE,
+    keeps_state: bool | None = True,
+    unread: bool = False,
 ) -> Verdict:
-    return may_lose_state(made, (before,), KNOWN, logs, named, "ada")
+    return may_lose_state(made, (before,), KNOWN, logs, named, "ada", keeps_state=keeps_state, unread=unread)
 
 
 def test_a_deleted_directory_with_the_only_copy_is_refused() -> None:
@@ -95,7 +98,8 @@ def test_the_form_may_not_name_a_store_that_keeps_its_content(store: dict[str, b
 def test_what_a_topic_restores_is_not_lost(store: dict[str, bool], logs: dict[str, RestoringLog]) -> None:
     """Nor is a store in memory, which each restart empties anyway."""
     verdict = judged(plan(clears=CLEARED), version(**store), logs=logs)
-    assert (verdict.outcome, verdict.findings) == (Outcome.PROCEED, ())
+    assert verdict.outcome is Outcome.PROCEED
+    assert "state-given-up" not in {one.id for one in verdict.findings}
 
 
 @pytest.mark.parametrize(
@@ -141,15 +145,68 @@ def test_a_roll_with_dynamic_membership_moves_tasks() -> None:
     assert losing(alone) == ()
 
 
-def test_a_move_with_undeclared_logging_is_a_question_and_stops_without_one() -> None:
-    """The library switches logging on by default: an approver decides, an automatic approval does not."""
+def test_a_move_with_undeclared_logging_is_not_known_as_a_deletion_is() -> None:
+    """The library switches logging on by default, and a program may switch it off: the field decides, or a person."""
     rolled = plan(at_once=False, static=False)
     verdict = judged(rolled, version(logging=None))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "declare stores.counts.logging" in verdict.reasons[0]
+    assert "--param lose_state=counts" in verdict.reasons[0]
+    assert judged(rolled, version(logging=None), "counts").outcome is Outcome.PROCEED
+    assert judged(plan(at_once=False), version(logging=None)).outcome is Outcome.PROCEED
+
+
+def test_a_start_of_all_may_give_a_task_to_another_instance() -> None:
+    """Which one gets a task without a changelog is not known, and what a topic restores may go anywhere."""
+    made = plan()
+    start = StartAll(1, made.bounces[0].release, made.bounces[0].settings)
+    together = replace(made, stages=(start,))
+    verdict = judged(together, version(logging=False))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "a start of all instances may give a task to another one than before: it may begin empty" in verdict.text
+    assert judged(together, version(logging=True), logs={}).outcome is Outcome.PROCEED
+    alone = replace(together, facts=replace(together.facts, instances=together.facts.instances[:1]))
+    assert judged(alone, version(logging=False)).outcome is Outcome.PROCEED
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_container_created_again_without_a_volume_is_refused(at_once: bool) -> None:
+    """As declared of the deployer: the files are gone with the first stop, also in a roll with static membership."""
+    verdict = judged(plan(at_once=at_once), version(logging=False), keeps_state=False)
+    assert verdict.outcome is Outcome.REFUSE
+    assert "deployer.keeps_state: false" in verdict.text
+    assert "give each instance a volume that stays" in verdict.text
+    unlogged = judged(plan(at_once=at_once), version(logging=None), keeps_state=False)
+    assert unlogged.outcome is Outcome.INCONCLUSIVE
+    assert judged(plan(at_once=at_once), version(logging=True), keeps_state=False).outcome is Outcome.PROCEED
+    short = judged(plan(at_once=at_once), version(logging=True), logs={}, keeps_state=False)
+    assert short.outcome is Outcome.REFUSE
+
+
+def test_a_deployer_that_does_not_show_its_volumes_makes_an_unlogged_store_not_known() -> None:
+    """A changelog restores any other store, so nothing is asked of it."""
+    verdict = judged(plan(at_once=False), version(logging=False), keeps_state=None)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "whether a started instance finds the state of before is not known" in verdict.text
+    assert "declare deployer.keeps_state" in verdict.text
+    assert judged(plan(at_once=False), version(logging=False), keeps_state=True).outcome is Outcome.PROCEED
+    assert judged(plan(at_once=False), version(logging=True), logs={}, keeps_state=None).outcome is Outcome.PROCEED
+    named = judged(plan(at_once=False), version(logging=False), "counts", keeps_state=None)
+    assert "store counts may begin empty" in named.findings[0].message
+
+
+def test_a_store_in_memory_without_a_changelog_is_a_warning_until_it_is_declared() -> None:
+    """Also if no file is touched: the restart itself loses it. Nothing is refused."""
+    verdict = judged(plan(at_once=False), version(logging=False, in_memory=True))
     assert verdict.outcome is Outcome.PROCEED
-    assert [one.id for one in verdict.findings] == ["state-copies-not-known"]
-    automatic = replace(KNOWN, application=replace(KNOWN.application, automatic_approval=True))
-    found = may_lose_state(rolled, (version(logging=None),), automatic, WHOLE, (), "ada")
-    assert found.outcome is Outcome.INCONCLUSIVE
+    assert [(one.id, one.severity) for one in verdict.findings] == [("only-copy-in-memory", "warning")]
+    for quiet in (
+        version(logging=False, in_memory=True, loss_acceptable=True),
+        version(logging=True, in_memory=True),
+        version(logging=False),
+    ):
+        assert judged(plan(at_once=False), quiet).findings == ()
+    assert judged(replace(plan(), stages=()), version(logging=False, in_memory=True)).findings == ()
 
 
 def test_another_state_dir_leaves_every_file() -> None:
@@ -161,6 +218,9 @@ def test_another_state_dir_leaves_every_file() -> None:
     assert "state.dir becomes /b" in verdict.reasons[0]
     assert "move the directory on every instance" in verdict.reasons[0]
     assert judged(moved, version(logging=True)).outcome is Outcome.PROCEED
+    not_known = judged(moved, version(logging=None))
+    assert not_known.outcome is Outcome.INCONCLUSIVE
+    assert "declare stores.counts.logging" in not_known.text
 
 
 def test_a_version_without_a_description_stops_a_deletion() -> None:
@@ -170,7 +230,12 @@ def test_a_version_without_a_description_stops_a_deletion() -> None:
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "no topology command" in verdict.reasons[0]
     assert judged(plan(clears=CLEARED), unknown, "counts").outcome is Outcome.PROCEED
-    assert judged(plan(at_once=False, static=False), unknown).outcome is Outcome.PROCEED
+    rolled = plan(at_once=False, static=False)
+    assert judged(rolled, unknown).outcome is Outcome.INCONCLUSIVE
+    asked = judged(rolled, unknown, unread=True)
+    assert (asked.outcome, [one.id for one in asked.findings]) == (Outcome.PROCEED, ["state-copies-not-known"])
+    assert judged(plan(clears=CLEARED), unknown, unread=True).outcome is Outcome.INCONCLUSIVE
+    assert judged(plan(at_once=False), unknown).outcome is Outcome.PROCEED
 
 
 def test_the_topics_that_restore_the_stores() -> None:
