@@ -255,6 +255,8 @@ def compared_release() -> dict[str, Param]:
             "file.",
         ),
         **named_unchanged(),
+        **lost_state(),
+        **late_loss(),
         "dry_run": Param(
             True,
             type="boolean",
