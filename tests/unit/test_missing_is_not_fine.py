@@ -109,6 +109,9 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/instances/check.py::_findings",
         "decide/instances/running.py::_text",
     ),
+    "no file is touched without a cause; with one it stops, or an approver reads a danger about a roll accepted unread": (
+        "decide/plans/only_copy.py::may_lose_state",
+    ),
     "brokers that do not report a right answer the write itself, which stops with their refusal": (
         "act/offset_checks.py::lacks_on_group",
         "act/topic_checks.py::lacks",

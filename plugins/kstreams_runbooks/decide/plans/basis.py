@@ -86,12 +86,14 @@ def kept_settings(reading: ApplicationReading, besides: frozenset[str] = frozens
 
 
 def restore_cost(changelog_bytes: int | Missing, what: str = "a full restore") -> str:
-    """The cost of restoring one instance's local state, from the bytes of the changelogs that are read for it."""
+    """The cost of restoring one instance's local state, from the bytes of the topics that are read for it."""
     if isinstance(changelog_bytes, Missing):
-        return f"{what} from the changelogs, whose size is not known: {changelog_bytes.missing}"
+        return (
+            f"{what} from the topics that have the stores' content, whose size is not known: {changelog_bytes.missing}"
+        )
     seconds = _START_S + changelog_bytes / _RESTORE_BYTES_PER_S
     return (
-        f"{what} from the changelogs: up to {changelog_bytes / 1_000_000:,.1f} MB in all of them, about "
+        f"{what} from the topics that have the stores' content: up to {changelog_bytes / 1_000_000:,.1f} MB, about "
         f"{seconds:,.0f} s at {_RESTORE_BYTES_PER_S / 1_000_000:,.0f} MB/s"
     )
 
@@ -118,8 +120,8 @@ def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:
                 instance,
                 _GAP_MEMBERS_REMOVED,
                 "no static membership: its members are removed from the group once it is down, so nothing waits for "
-                "session.timeout.ms; its tasks move to the others and back, restored from the changelogs where no "
-                "local state fits: longer with large stores",
+                "session.timeout.ms; its tasks move to the others and back, and each store is restored from its topic "
+                "where no local state fits: longer with large stores",
             )
 
 

@@ -139,7 +139,7 @@ def _undo(
     start = oldest(releases)
     back = f"every instance back to {_old_release(start, declared)}"
     if clears_state(str(newest_of(start, rules)), library, rules):
-        back += ", local state cleared first (it is restored from the changelogs)"
+        back += ", local state cleared first (each store restores from its topic)"
     if len(leg.bounces) > 1 and (ahead := _ahead(releases, leg)):
         yield f"no plain way back any more: {', '.join(ahead)} writes the new record format already"
     elif len(leg.bounces) > 1:

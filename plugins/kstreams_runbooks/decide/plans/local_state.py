@@ -131,7 +131,7 @@ def _findings(plan: Plan, cleared: ClearedState, undo_bytes: int | Missing) -> I
         "warning",
         plan.application,
         f"{cleared.deletes.what} of every instance: deleted between stop and start; an undo restores {size} MB from "
-        "the changelogs",
+        "the topics of the stores (state-restored-from)",
         _SOURCE,
     )
 

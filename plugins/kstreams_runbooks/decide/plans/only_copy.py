@@ -7,7 +7,7 @@
 3. A store that only disks have is refused, and one that is not known is inconclusive, unless its loss is accepted: by
    `loss_acceptable` of its declaration, or by a field of the form that names exactly these stores.
 
-A store in memory without a changelog is lost at each restart, whatever a run does: a warning, once it is not declared.
+Each restart loses a store in memory without a changelog: a warning until its owners declare that as acceptable.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -94,8 +94,13 @@ def judges_itself(plan: Plan) -> bool:
 def restoring_topics(before: Collection[Described], known: Known) -> frozenset[str]:
     """Full names of the topics that restore the stores of these versions, and of their global tables."""
     sides = [_side(one, known) for one in before]
-    own = {_named(content, known).topic for side in sides for content in contents(side).values()}
-    return frozenset(own - {""}) | {topic for side in sides for topic in side.global_stores}
+    return task_topics(before, known) | {topic for side in sides for topic in side.global_stores}
+
+
+def task_topics(before: Collection[Described], known: Known) -> frozenset[str]:
+    """Full names of the topics from which a task restores the stores of these versions."""
+    own = {_named(content, known).topic for one in before for content in contents(_side(one, known)).values()}
+    return frozenset(own - {""})
 
 
 def may_lose_state(
@@ -126,7 +131,9 @@ def may_lose_state(
             continue
         side = _side(one, known)
         stakes += [found for found in _at_stake(side, causes, known, logs) if found not in stakes]
-        findings += [found for found in _in_memory(plan, side) if found not in findings]
+        findings += [
+            found for found in (*_restored(causes, side, known), *_in_memory(plan, side)) if found not in findings
+        ]
     if not any(isinstance(one, Missing) for one in before):
         require_exact(named, {*given_up(plan.findings), *(one.store for one in stakes)})
     refused = list[str]()
@@ -251,6 +258,19 @@ def _given_up(stake: AtStake, by: str) -> Finding:
     may = "begins" if stake.is_certain else "may begin"
     message = f"store {stake.store} {may} empty: {stake.why}, and {what}; accepted {who}; no undo brings it back"
     return Finding(GIVEN_UP, "danger", stake.store, message, _SOURCE)
+
+
+def _restored(causes: tuple[Cause, ...], side: Side, known: Known) -> Iterator[Finding]:
+    """The topic of each store whose files a plan deletes or leaves."""
+    touched = [one for one in causes if one.deletes]
+    named = [
+        f"{store} from {_named(content, known).topic}"
+        for store, content in sorted(contents(side).items())
+        if content.restores and any(one.takes(side.store_places[store]) for one in touched)
+    ]
+    if named:
+        message = f"restored after {' and '.join(one.what for one in touched)}: {first_of(named)}"
+        yield Finding("state-restored-from", "info", known.application.name, message, _SOURCE)
 
 
 def _in_memory(plan: Plan, side: Side) -> Iterator[Finding]:

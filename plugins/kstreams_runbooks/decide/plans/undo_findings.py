@@ -116,8 +116,8 @@ def _state_findings(
             "undo-deletes-local-state",
             "warning",
             declared.name,
-            f"all local state of every instance is deleted between stop and start, as local_state={ALL} chooses, and "
-            "restored from the changelogs; a store without logging loses its content",
+            f"all local state of every instance is deleted between stop and start, as local_state={ALL} chooses: a "
+            "store restores from its topic (state-restored-from), and without one it begins empty (state-given-up)",
             "tests/long/test_left_directories.py",
         )
     elif any(bounce.clear_state for bounce in bounces):
@@ -125,8 +125,8 @@ def _state_findings(
             "undo-clears-local-state",
             "warning",
             declared.name,
-            "local state of 4.3 and later cannot be opened by an older release: it is cleared, and restored from the "
-            "changelogs",
+            "local state of 4.3 and later cannot be opened by an older release: it is cleared, and each store restores "
+            "from its topic (state-restored-from)",
             "KIP-1035; tests/long/test_undo.py",
         )
     for bounce in bounces:

@@ -84,7 +84,7 @@ def plan_undo() -> Any:
             declared=run.declared,
             undone=undone_of(run),
             rules=upgrade_path_rules(),
-            changelog_bytes=bytes_to_restore(run, reading),
+            changelog_bytes=bytes_to_restore(run, reading, undone_record(run).run_key),
             limits=run.declared.limits,
             code=code_digest(run.record.dag_id),
             local_state=str(run.record.params.get("local_state") or STALE),

@@ -1,5 +1,7 @@
 """Undo cards: written before each write, because a task that is killed in between must leave one."""
 
+from collections.abc import Collection
+
 from kstreams_runbooks.decide.instances.members import members_of
 from kstreams_runbooks.decide.plans.basis import deployed_instance, restore_cost
 from kstreams_runbooks.decide.plans.local_state import RESTORED
@@ -35,6 +37,7 @@ from kstreams_runbooks.wording import first_of
 
 # The ledger's entry for a card whose write did not happen: it has the number of the card.
 UNTOUCHED = "untouched"
+_RESTORING = "restoring topics"
 
 
 def write_card(
@@ -175,12 +178,21 @@ def bytes_of_topics(run: Run, reading: ApplicationReading, topics: tuple[str, ..
         return reader.log_bytes(sorted(there)) if there else 0
 
 
-def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
-    """Bytes of the changelogs of the application: the most that one instance may have to read.
+def keep_restoring(run: Run, topics: Collection[str]) -> None:
+    """Keep the topics that restore the stores of its application, by the facts of what ran when the run was planned."""
+    run.keep("note", _RESTORING, {"application": run.record.application, "topics": sorted(topics)})
 
-    Missing if not all changelogs are known: without offsets, the topics are those with its prefix that this login
-    sees.
+
+def bytes_to_restore(run: Run, reading: ApplicationReading, of_run: str = "") -> int | Missing:
+    """Bytes of the topics that restore the stores: the most that one instance may have to read.
+
+    They are those that the plan of `of_run` (default: this run) was made with. Without it they are the topics with its
+    prefix and the names of changelogs. Missing if not all of them are known: without offsets, those are the ones that
+    this login sees.
     """
+    kept = run.ledger.evidence(of_run or run.key, kind="note", name=_RESTORING)
+    if found := [one.payload["topics"] for one in kept if one.payload["application"] == run.record.application]:
+        return bytes_of_topics(run, reading, tuple(found[-1]))
     if isinstance(reading.topics, Missing):
         return reading.topics
     if isinstance(reading.partitions, Missing):

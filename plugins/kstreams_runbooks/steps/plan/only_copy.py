@@ -12,6 +12,7 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Missin
 from kstreams_runbooks.model.readings.reset import RestoringLog
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.steps.plan.cards import keep_restoring
 from kstreams_runbooks.steps.plan.fitting import accepted_unread
 from kstreams_runbooks.steps.plan.releases import known_of, running
 from kstreams_runbooks.steps.run.form import given_lost
@@ -35,6 +36,8 @@ def with_losses(run: Run, made: Plan, reading: ApplicationReading, taken_by: str
         seen = side.observed(taken_by) if part.role else reading
         before, known = _running(side, seen), known_of(side, seen)
         described = [one for one in before if not isinstance(one, Missing)]
+        if len(described) == len(before):
+            keep_restoring(side, restoring_topics(described, known))
         verdict = side.decide(
             may_lose_state,
             plan=plan,

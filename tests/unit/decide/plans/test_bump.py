@@ -90,7 +90,7 @@ def test_a_second_bounce_that_another_run_left_half_done_is_finished() -> None:
 def test_undo_names_the_release_that_ran() -> None:
     """The way back is a release, with what it costs."""
     assert plan_of(reading()).undo[0] == (
-        "until bounce 2: every instance back to 3.4.1, local state cleared first (it is restored from the changelogs)"
+        "until bounce 2: every instance back to 3.4.1, local state cleared first (each store restores from its topic)"
     )
 
 

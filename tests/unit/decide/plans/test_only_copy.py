@@ -95,6 +95,19 @@ def test_the_form_may_not_name_a_store_that_keeps_its_content(store: dict[str, b
         ({"logging": True, "kind": "window"}, {LOG: RestoringLog(LOG, "compact,delete", 9, 90_000_000)}),
     ],
 )
+def test_the_plan_names_the_topic_that_restores_each_store() -> None:
+    """By the facts: a reused source topic is not called a changelog, and a store without a topic is not among them."""
+    reused = version(logging=True, changelog="orders", source_table=True)
+    whole = {"orders": RestoringLog("orders", "compact", 0)}
+    for one, logs, topic in ((version(logging=True), WHOLE, LOG), (reused, whole, "orders")):
+        [named] = [found for found in judged(plan(clears=CLEARED), one, logs=logs).findings if found.severity == "info"]
+        assert (named.id, named.object) == ("state-restored-from", "orders")
+        assert named.message.endswith(f": counts from {topic}")
+    lost = judged(plan(clears=CLEARED), version(logging=False), "counts")
+    assert "state-restored-from" not in {found.id for found in lost.findings}
+    assert judged(plan(clears=ELSEWHERE), version(logging=True)).findings == ()
+
+
 def test_what_a_topic_restores_is_not_lost(store: dict[str, bool], logs: dict[str, RestoringLog]) -> None:
     """Nor is a store in memory, which each restart empties anyway."""
     verdict = judged(plan(clears=CLEARED), version(**store), logs=logs)
