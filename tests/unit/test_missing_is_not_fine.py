@@ -109,7 +109,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/instances/check.py::_findings",
         "decide/instances/running.py::_text",
     ),
-    "no file is touched without a cause; with one it stops, or an approver reads a danger about a roll accepted unread": (
+    "without a cause no file is touched; with one it stops, or the approver of an unread roll reads a danger": (
         "decide/plans/only_copy.py::may_lose_state",
     ),
     "brokers that do not report a right answer the write itself, which stops with their refusal": (
@@ -128,7 +128,6 @@ REASONS: dict[str, tuple[str, ...]] = {
         "observe/application/change_figures.py::_oldest",
         "observe/application/change_figures.py::read_change_figures",
         "present/blast_radius.py::_caught_up",
-        "steps/inputs/hold.py::_changelogs",
         "steps/instances/by_person.py::Watching.look",
         "steps/instances/measured.py::Measuring.look",
         "steps/plan/expected_gaps.py::_printed",
