@@ -10,7 +10,7 @@ from kstreams_runbooks.decide.change.described import Judging, Known, parsed_cha
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.change.settings import settings_of_release
-from kstreams_runbooks.decide.change.unchanged import NAMED, again_with
+from kstreams_runbooks.decide.change.unchanged import NAMED, again_with, with_same_program
 from kstreams_runbooks.decide.change.without_topology import may_stay_unread, unread_release
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
@@ -47,6 +47,7 @@ def may_be_rolled(
     catalogue: SettingCatalogue = NOTHING_KNOWN,
     flushed: bool = False,
     same_build: bool = False,
+    same_program: str = "",
     accepted: str | None = None,
 ) -> Verdict:
     """Whether instances of every running version may run next to those of the wanted one; findings for a person.
@@ -60,13 +61,14 @@ def may_be_rolled(
     Inconclusive about a topology that was not read, and about facts that neither side declares or shows: equal
     descriptions prove nothing about what they omit. `accepted` is a person's reason to go on without them
     (without_topology.py). `same_build`: only settings change, and code decides the rest, so undeclared facts are a
-    finding at once.
+    finding at once. `same_program`: how it is known that one build is on both sides, and that none of the settings that
+    change is the program's own: what only code decides is the same, also in a roll.
     """
     if isinstance(after, Missing):
         # A flush reads both topologies: without them, what it drains and leaves behind is not known.
         return may_stay_unread((unread_release(after),), known.application, None if flushed else accepted)
     findings: list[Finding] = []
-    wanted = parsed(after)
+    wanted = parsed(_of_one_program(after, same_program))
     for old in map(parsed, before):
         if refused := _refused_settings(old, wanted, known, versions, catalogue):
             reason = f"{_named(after)} cannot start: {first_of([one.message for one in refused], _MOST, '; ')}"
@@ -78,6 +80,10 @@ def may_be_rolled(
         findings += [found for found in verdict.findings if found not in findings]
     how = "restarting all at once" if at_once else "rolling it"
     return Verdict(Outcome.PROCEED, (f"nothing in {_named(after)} speaks against {how}",), tuple(findings))
+
+
+def _of_one_program(after: Described, by: str) -> Described:
+    return replace(after, declared=with_same_program(after.declaration, by)) if by else after
 
 
 def _compared(

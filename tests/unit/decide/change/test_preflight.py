@@ -193,6 +193,21 @@ def test_settings_alone_ask_for_no_declaration_at_once() -> None:
     assert verdict(described(AUDITED), described(), same_build=True).outcome is Outcome.REFUSE
 
 
+def test_one_build_rolls_with_what_only_its_code_decides() -> None:
+    """Equal text alone proves nothing; what is known to differ counts for one build too."""
+    by = "by its deployer, which shows build sha256:1 on every instance"
+    same = verdict(described(), described(), same_program=by)
+    assert same.outcome is Outcome.PROCEED
+    assert any(by in one.message for one in same.findings)
+    assert verdict(described(), described()).outcome is Outcome.INCONCLUSIVE
+    other = described(declares=declaration(stores={"counts": replace(declaration().stores["counts"], key="page")}))
+    assert verdict(other, BEFORE, same_program=by).outcome is Outcome.REFUSE
+    unlogged = replace(declaration().stores["counts"], logging=False)
+    assert verdict(
+        described(MOVED, OLD, declaration(stores={"counts": unlogged})), BEFORE, same_program=by
+    ).outcome is (Outcome.REFUSE)
+
+
 MOVED = COUNTS.replace("Sub-topology: 1", "Sub-topology: 2").replace(
     "  Sub-topology: 2", "  Sub-topology: 1\n    Source: audit (topics: [orders])\n      --> none\n\n  Sub-topology: 2"
 )
