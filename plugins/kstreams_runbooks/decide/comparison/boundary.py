@@ -284,14 +284,14 @@ def _uneven(
     own = after.get(topic, DeclaredTopic())
     others = own.joined_with
     count = partial(_count, after)
-    if others is not None:
-        if any(_differ(count(topic), count(other)) for other in others):
-            return True, ()
-        known = before.get(topic, DeclaredTopic()).joined_with
-        come = others - known if known is not None else others & set(joined)
-        # The library gives a repartition topic the number of those that it is joined with.
-        external = sorted(one for one in come if one not in compared.after.internal)
-        lacking = [one for one in (topic, *external) if count(one) is None] if external else []
+    known = before.get(topic, DeclaredTopic()).joined_with
+    come = set(joined) if others is None else others - known if known is not None else others & set(joined)
+    # The library gives a repartition topic the number of those that it is joined with.
+    external = sorted(one for one in come if one not in compared.after.internal)
+    lacking = [one for one in (topic, *external) if count(one) is None] if external else []
+    if others is not None and any(_differ(count(topic), count(other)) for other in others):
+        return True, ()
+    if others is not None or lacking:
         return (None if lacking else False), tuple(Undeclared(f"topics.{one}", "partitions", "new") for one in lacking)
     parted = count(topic) is not None and any(
         _differ(count(topic), count(other))
