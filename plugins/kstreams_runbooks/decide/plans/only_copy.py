@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.change.described import Known, with_full_names
-from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.content import Content, contents
+from kstreams_runbooks.decide.comparison.left_files import emptied
 from kstreams_runbooks.decide.plans.recreated import cleared_by
 from kstreams_runbooks.decide.plans.reset import RESET
 from kstreams_runbooks.decide.reset.restoring import global_fates, restored_fate
@@ -113,28 +114,28 @@ def may_lose_state(
     *,
     keeps_state: bool | None = True,
     unread: bool = False,
+    back: tuple[Described | Missing, ...] = (),
 ) -> Verdict:
     """Refuse a plan that loses what only local disks have, unless that is declared, or `named` in the form by `by`.
 
     `before` are the running versions, `logs` those that restore their stores and exist. `unread`: a person is asked
-    about a version that is not described. BadInput if `named` has a store that keeps its content. What is accepted is
-    a finding for the approver.
+    about a version that is not described. `back` are the versions that an undo brings. BadInput if `named` has a store
+    that keeps its content. What is accepted is a finding for the approver.
     """
     causes = losing(plan, keeps_state=keeps_state)
-    stakes, unknown, findings = list[AtStake](), list[str](), list[Finding]()
-    for one in before:
-        if isinstance(one, Missing):
-            if unread and causes and not named and not any(cause.deletes for cause in causes):
-                findings.append(_unseen(plan, causes, one))
-            elif causes and not named:
-                unknown.append(_undescribed(plan, causes, one))
-            continue
-        side = _side(one, known)
-        stakes += [found for found in _at_stake(side, causes, known, logs) if found not in stakes]
-        findings += [
-            found for found in (*_restored(causes, side, known), *_in_memory(plan, side)) if found not in findings
-        ]
-    if not any(isinstance(one, Missing) for one in before):
+    described = [_side(one, known) for one in before if not isinstance(one, Missing)]
+    missing = [one for one in before if isinstance(one, Missing) and causes and not named]
+    brought = [_side(one, known) for one in back if not isinstance(one, Missing)]
+    accepts = unread and not any(cause.deletes for cause in causes)
+    unknown = [] if accepts else [_undescribed(plan, causes, one) for one in missing]
+    findings = [_unseen(plan, causes, one) for one in missing] if accepts else []
+    findings += [_not_compared(plan, one) for one in back if isinstance(one, Missing)]
+    stakes = list[AtStake]()
+    for side in described:
+        left = (found for target in brought for found in _left_by(side, target))
+        stakes += [one for one in (*_at_stake(side, causes, known, logs), *left) if one not in stakes]
+        findings += [one for one in (*_restored(causes, side, known), *_in_memory(plan, side)) if one not in findings]
+    if len(described) == len(before):
         require_exact(named, {*given_up(plan.findings), *(one.store for one in stakes)})
     refused = list[str]()
     every = ",".join(dict.fromkeys(one.store for one in stakes if not one.declared))
@@ -203,6 +204,16 @@ def _at_stake(
                 yield AtStake(found.store, found.fate, found.why, own, found.accepted)
 
 
+def _left_by(side: Side, target: Side) -> Iterator[AtStake]:
+    """Stores whose files the version of an undo does not use, and whose content no topic has."""
+    for one in emptied(Compared(side, target)):
+        why = f"no topic has its content, and its files are left ({one.why})"
+        cause = Cause(f"{target.declared.library or 'the version before'} takes over", "roll forward")
+        fate: Fate = "unknown" if one.asks else "lost"
+        asks = f"; declare {' and '.join(one.asks)}" if one.asks else ""
+        yield AtStake(one.store, fate, f"{why}{asks}", (cause,), _is_accepted(side, one.store))
+
+
 def _side(one: Described, known: Known) -> Side:
     version = parsed(one)
     return with_full_names(version, version, known).before
@@ -238,6 +249,11 @@ def _undescribed(plan: Plan, causes: tuple[Cause, ...], one: Missing) -> str:
 def _unseen(plan: Plan, causes: tuple[Cause, ...], one: Missing) -> Finding:
     what = " and ".join(cause.what for cause in causes)
     message = f"{what}, and which stores only local disks have is not known: {one.missing}; such a store begins empty"
+    return Finding("state-copies-not-known", "danger", plan.application, message, _SOURCE)
+
+
+def _not_compared(plan: Plan, one: Missing) -> Finding:
+    message = f"whether the version of the undo uses the files of every store is not known: {one.missing}"
     return Finding("state-copies-not-known", "danger", plan.application, message, _SOURCE)
 
 

@@ -1,6 +1,6 @@
 """Demands at `plan` that no run loses a store that only local disks have, unless that is accepted."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from kstreams_runbooks.decide.instances.running import running_releases
@@ -19,11 +19,21 @@ from kstreams_runbooks.steps.run.form import given_lost
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.restoring_logs import read_restoring_logs
 
+Back = Callable[[Run, ApplicationReading, Plan], tuple[Described | Missing, ...]]
 
-def with_losses(run: Run, made: Plan, reading: ApplicationReading, taken_by: str = "observe") -> Plan:
+
+def nothing_back(*_: object) -> tuple[()]:
+    """Of a plan that is not an undo: another decision compares what it brings."""
+    return ()
+
+
+def with_losses(
+    run: Run, made: Plan, reading: ApplicationReading, taken_by: str = "observe", back: Back = nothing_back
+) -> Plan:
     """The plan with the stores that begin empty because that is accepted, and a finding about each.
 
-    `reading` is that of its first side, `taken_by` the step that took those of the others. Refused or Inconclusive if a
+    `reading` is that of its first side, `taken_by` the step that took those of the others, `back` gives the versions
+    that an undo brings, which nothing else compares with what runs. Refused or Inconclusive if a
     store would begin empty, or may, and that is not accepted; BadInput if the form names another store.
     """
     named = given_lost(run.record.params)
@@ -49,6 +59,7 @@ def with_losses(run: Run, made: Plan, reading: ApplicationReading, taken_by: str
             keeps_state=keeps_state,
             # A person reads the question of an undo in any case.
             unread=bool(accepted_unread(run)) or run.record.dag_id == UNDO,
+            back=back(side, seen, plan),
         )
         for finding in verdict.findings:
             run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")

@@ -4,6 +4,7 @@ Covers decide/plans/only_copy
 """
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.plans.only_copy import given_up, losing, may_lose_state, restoring_topics
@@ -17,7 +18,7 @@ from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Described
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from world.samples import declared, reading
-from world.sides import BEFORE, known
+from world.sides import BEFORE, COUNTS, known
 
 KNOWN = known(orders=4, orders_counts_changelog=4, orders_by_customer_repartition=4)
 LOG = "orders-counts-changelog"
@@ -45,10 +46,9 @@ def judged(
     before: Described | Missing,
     *named: str,
     logs: dict[str, RestoringLog] | Missing = WHOLE,
-    keeps_state: bool | None = True,
-    unread: bool = False,
+    **more: Any,
 ) -> Verdict:
-    return may_lose_state(made, (before,), KNOWN, logs, named, "ada", keeps_state=keeps_state, unread=unread)
+    return may_lose_state(made, (before,), KNOWN, logs, named, "ada", **more)
 
 
 def test_a_deleted_directory_with_the_only_copy_is_refused() -> None:
@@ -256,3 +256,32 @@ def test_the_topics_that_restore_the_stores() -> None:
     assert restoring_topics([version(logging=True)], KNOWN) == {LOG}
     assert restoring_topics([version(logging=False)], KNOWN) == frozenset()
     assert Declaration(stores={"counts": DeclaredStore()}) != BEFORE.declaration
+
+
+ELSEWHERE_NOW = COUNTS.replace("Sub-topology: 1", "Sub-topology: 2").replace(
+    "  Sub-topology: 2", "  Sub-topology: 1\n    Source: audit (topics: [orders])\n      --> none\n\n  Sub-topology: 2"
+)
+
+
+@pytest.mark.parametrize(("logging", "outcome"), [(False, Outcome.REFUSE), (None, Outcome.INCONCLUSIVE)])
+def test_an_undo_that_leaves_the_files_of_a_store_is_refused(logging: bool | None, outcome: Outcome) -> None:
+    """The version before has the store in another subtopology; what the form names goes on."""
+    now = replace(version(logging=logging), text=ELSEWHERE_NOW)
+    before = version(logging=logging)
+    verdict = judged(plan(at_once=False), now, back=(before,))
+    assert verdict.outcome is outcome
+    assert "its files are left (moves from subtopology 2 to 1)" in verdict.text
+    assert "--param lose_state=counts" in verdict.text
+    accepted = judged(plan(at_once=False), now, "counts", back=(before,))
+    assert given_up(accepted.findings) == ("counts",)
+
+
+def test_an_undo_that_finds_every_store_is_not_asked() -> None:
+    """The same place, or a changelog; a version that is not described is a danger for the approver."""
+    moved = replace(version(logging=True), text=ELSEWHERE_NOW)
+    assert judged(plan(at_once=False), moved, back=(version(logging=True),)).outcome is Outcome.PROCEED
+    stays = judged(plan(at_once=False), version(logging=False), back=(version(logging=False),))
+    assert (stays.outcome, stays.findings) == (Outcome.PROCEED, ())
+    unknown = judged(plan(at_once=False), version(logging=True), back=(Missing("no topology command"),))
+    assert [(one.id, one.severity) for one in unknown.findings] == [("state-copies-not-known", "danger")]
+    assert "no topology command" in unknown.findings[0].message
