@@ -28,7 +28,14 @@ _UNSEEN = "the manual deployer has no instances command; declare deployer.comman
 class ManualDeployer(WithoutBuilds):
     """Deployer through a person."""
 
-    def __init__(self, settings: ManualSettings, *, application_id: str, dry_run: bool = True) -> None:
+    def __init__(
+        self,
+        settings: ManualSettings,
+        *,
+        application_id: str,
+        dry_run: bool = True,
+        aside: str = "",  # noqa: ARG002 - as for all
+    ) -> None:
         self.would_write: list[str] = []
         self._settings = settings
         self._application_id = application_id
@@ -109,6 +116,10 @@ class ManualDeployer(WithoutBuilds):
     def clear_state(self, instance: str, directories: Directories = ()) -> None:
         """A request; a dry run records it, otherwise WriteRefused."""
         self._ask(self.request("clear_state", instance, directories=directories))
+
+    def kept_aside(self, instance: str) -> str:  # noqa: ARG002 - as for all
+        """Nothing: what deletes the state there keeps nothing."""
+        return ""
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Missing: only the person sees the disk."""

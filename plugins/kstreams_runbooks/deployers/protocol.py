@@ -80,6 +80,9 @@ class Deployer(Protocol):
         With `directories` only these task directories, as `TaskDirectories.names`; it ignores those that are absent.
         """
 
+    def kept_aside(self, instance: str) -> str:
+        """The directory to which `clear_state` moves what it takes away; empty if it deletes that."""
+
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Bytes of the local state by task directory, named as `TaskDirectories.names`; Missing if it is not seen."""
 

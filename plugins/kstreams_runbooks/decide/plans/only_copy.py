@@ -37,7 +37,7 @@ IN_MEMORY = "only-copy-in-memory"
 _STATE_DIR = "state.dir"
 _MOST = 3
 _SOURCE = "Kafka Streams developer guide, State Stores, fault-tolerant state stores; docs/runbooks.md"
-_COPY = "copy the directories aside while the instances are down"
+_COPY = "start from a copy of the directories (supervisord and docker keep one if the form names the store)"
 _VOLUME = "give each instance a volume that stays"
 _INSTEAD = "switch logging on first and let every key be written once"
 

@@ -77,7 +77,14 @@ _NO_TARGET = Target("")
 class CommandDeployer(WithoutBuilds):
     """Deployer that calls a team's own commands."""
 
-    def __init__(self, settings: CommandSettings, *, application_id: str, dry_run: bool = True) -> None:
+    def __init__(
+        self,
+        settings: CommandSettings,
+        *,
+        application_id: str,
+        dry_run: bool = True,
+        aside: str = "",  # noqa: ARG002 - as for all
+    ) -> None:
         self.would_write: list[str] = []
         self._settings = settings
         self._application_id = application_id
@@ -213,6 +220,10 @@ class CommandDeployer(WithoutBuilds):
         if self._recorded(f"delete the {in_words(directories) or 'local state'} of {instance}"):
             return
         self._done(instance, "clear_state", command, directories=directories)
+
+    def kept_aside(self, instance: str) -> str:  # noqa: ARG002 - as for all
+        """Nothing: what deletes the state there keeps nothing."""
+        return ""
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """As the state_sizes command prints them; Inconclusive if its output breaks the contract."""

@@ -63,6 +63,9 @@ def write_card(
     restore = restore_cost(restored) if clear else restore_cost(restored, RESTORED)
     cost = "one restart" + (f", and {restore}" if clear or deletes.changelogs else "")
     empty = f"; {first_of(plan.emptied)} begins empty, and no undo brings that back" if plan.emptied else ""
+    if plan.emptied and bounce.clears is not None:
+        kept = run.deployer.kept_aside(instance.instance)
+        empty += f"; the directories are kept in {kept}" if kept else "; nothing keeps the directories"
     card = Card(
         run_key=run.key,
         seq=len(run.ledger.cards(run.key)) + 1,
