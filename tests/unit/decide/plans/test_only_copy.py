@@ -95,19 +95,6 @@ def test_the_form_may_not_name_a_store_that_keeps_its_content(store: dict[str, b
         ({"logging": True, "kind": "window"}, {LOG: RestoringLog(LOG, "compact,delete", 9, 90_000_000)}),
     ],
 )
-def test_the_plan_names_the_topic_that_restores_each_store() -> None:
-    """By the facts: a reused source topic is not called a changelog, and a store without a topic is not among them."""
-    reused = version(logging=True, changelog="orders", source_table=True)
-    whole = {"orders": RestoringLog("orders", "compact", 0)}
-    for one, logs, topic in ((version(logging=True), WHOLE, LOG), (reused, whole, "orders")):
-        [named] = [found for found in judged(plan(clears=CLEARED), one, logs=logs).findings if found.severity == "info"]
-        assert (named.id, named.object) == ("state-restored-from", "orders")
-        assert named.message.endswith(f": counts from {topic}")
-    lost = judged(plan(clears=CLEARED), version(logging=False), "counts")
-    assert "state-restored-from" not in {found.id for found in lost.findings}
-    assert judged(plan(clears=ELSEWHERE), version(logging=True)).findings == ()
-
-
 def test_what_a_topic_restores_is_not_lost(store: dict[str, bool], logs: dict[str, RestoringLog]) -> None:
     """Nor is a store in memory, which each restart empties anyway."""
     verdict = judged(plan(clears=CLEARED), version(**store), logs=logs)
@@ -130,6 +117,20 @@ def test_a_changelog_that_is_not_whole_is_no_copy(
     verdict = judged(plan(clears=CLEARED), version(logging=True), logs=logs)
     assert verdict.outcome is outcome
     assert why in verdict.reasons[0]
+
+
+def test_the_plan_names_the_topic_that_restores_each_store() -> None:
+    """By the facts: a reused source topic is not called a changelog, and a store without a topic is not among them."""
+    source = "by-customer-repartition"
+    reused = version(logging=None, changelog=source, source_table=True)
+    whole = {source: RestoringLog(source, "compact", 0)}
+    for one, logs, topic in ((version(logging=True), WHOLE, LOG), (reused, whole, source)):
+        [named] = [found for found in judged(plan(clears=CLEARED), one, logs=logs).findings if found.severity == "info"]
+        assert (named.id, named.object) == ("state-restored-from", "orders")
+        assert named.message.endswith(f": counts from {topic}")
+    lost = judged(plan(clears=CLEARED), version(logging=False), "counts")
+    assert "state-restored-from" not in {found.id for found in lost.findings}
+    assert judged(plan(clears=ELSEWHERE), version(logging=True)).findings == ()
 
 
 def test_undeclared_logging_stops_a_deletion_and_asks_for_the_field() -> None:
