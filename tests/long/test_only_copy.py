@@ -167,8 +167,7 @@ def test_a_roll_with_dynamic_members_and_its_undo_need_the_name(stack: Stack) ->
         assert f"--param lose_state={_STORE}" in document["run"]["outcome_sentence"]
         undone = begun_other(stack, "undo", run=rolled.run_id, lose_state=_STORE)
         approve(stack, undone.run_id, "approve_undo")
-        backwards = tuple((1, name) for _, name in reversed(_EACH_ONCE))
-        document = ended(undone, state="success", outcome=COMPLETED, restarted=backwards)
+        document = ended(undone, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
         assert f"begins empty, as accepted: {_STORE}" in document["run"]["outcome_sentence"]
 
 

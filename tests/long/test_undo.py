@@ -64,7 +64,7 @@ def test_after_the_canary_one_instance_goes_back(busy: Stack) -> None:
     assert isinstance(plan, dict)
     assert [(one["instances"], one["clear_state"]) for one in plan["stages"]] == [(["orders-1"], True)]
     [card] = evidence(busy, trial.run_id)["cards"]
-    assert "MB, about" in card["cost"]
+    assert "MB in all of them, about" in card["cost"]
 
 
 def test_after_bounce_1_every_instance_goes_back(busy: Stack) -> None:

@@ -121,6 +121,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/instances/check.py::_idle",
         "decide/instances/gate.py::restore_troubles",
         "decide/plans/basis.py::with_restore",
+        "steps/plan/only_copy.py::restored_from",
         "decide/plans/longest_stop.py::_sentence",
         "decide/reset/retire.py::_size",
         "deployers/docker/engine.py::Engine.last_lines",

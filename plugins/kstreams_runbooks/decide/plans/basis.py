@@ -8,6 +8,7 @@ from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Missing
 from kstreams_runbooks.model.runs.plan import DeployedInstance, InstanceCost, PlanFacts
+from kstreams_runbooks.wording import first_of
 
 UPGRADE_FROM = "upgrade.from"
 GUARANTEE = "processing.guarantee"
@@ -85,24 +86,34 @@ def kept_settings(reading: ApplicationReading, besides: frozenset[str] = frozens
     return dict(first[1])
 
 
-def restore_cost(changelog_bytes: int | Missing, what: str = "a full restore") -> str:
+def topics_shown(topics: tuple[str, ...]) -> str:
+    """The topics that restore an application's stores; the changelogs if a running version is not described."""
+    return first_of(topics) if topics else "the changelogs"
+
+
+def restore_cost(changelog_bytes: int | Missing, what: str = "a full restore", topics: tuple[str, ...] = ()) -> str:
     """The cost of restoring one instance's local state, from the bytes of the topics that are read for it."""
     if isinstance(changelog_bytes, Missing):
-        return (
-            f"{what} from the topics that have the stores' content, whose size is not known: {changelog_bytes.missing}"
-        )
+        return f"{what} from {topics_shown(topics)}, whose size is not known: {changelog_bytes.missing}"
     seconds = _START_S + changelog_bytes / _RESTORE_BYTES_PER_S
     return (
-        f"{what} from the topics that have the stores' content: up to {changelog_bytes / 1_000_000:,.1f} MB, about "
+        f"{what} from {topics_shown(topics)}: up to {changelog_bytes / 1_000_000:,.1f} MB in all of them, about "
         f"{seconds:,.0f} s at {_RESTORE_BYTES_PER_S / 1_000_000:,.0f} MB/s"
     )
 
 
-def with_restore(cost: InstanceCost, changelog_bytes: int | Missing, what: str = "a full restore") -> InstanceCost:
+def with_restore(
+    cost: InstanceCost,
+    changelog_bytes: int | Missing,
+    what: str = "a full restore",
+    topics: tuple[str, ...] = (),
+) -> InstanceCost:
     """The cost of an instance whose local state is cleared, in whole or in part."""
     low, high = cost.gap_s
     restored_s = 0 if isinstance(changelog_bytes, Missing) else round(changelog_bytes / _RESTORE_BYTES_PER_S)
-    return replace(cost, gap_s=(low, high + restored_s), why=f"{cost.why}; then {restore_cost(changelog_bytes, what)}")
+    return replace(
+        cost, gap_s=(low, high + restored_s), why=f"{cost.why}; then {restore_cost(changelog_bytes, what, topics)}"
+    )
 
 
 def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:

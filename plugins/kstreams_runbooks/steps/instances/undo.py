@@ -34,7 +34,7 @@ from kstreams_runbooks.steps.instances.undone import (
     undone_sides,
 )
 from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good, stops
-from kstreams_runbooks.steps.plan.cards import bytes_to_restore, own_changes
+from kstreams_runbooks.steps.plan.cards import bytes_to_restore, kept_restoring, own_changes
 from kstreams_runbooks.steps.plan.fitting import require_topics, wanted_versions
 from kstreams_runbooks.steps.plan.looking import left_unread, look, rehearsed, watch
 from kstreams_runbooks.steps.plan.only_copy import with_losses
@@ -90,6 +90,7 @@ def plan_undo() -> Any:
             code=code_digest(run.record.dag_id),
             local_state=str(run.record.params.get("local_state") or STALE),
             sides=undone_sides(run),
+            restores=kept_restoring(run, undone_record(run).run_key) or (),
             leave_unknown=bool(run.record.params.get("leave_unknown")),
             without_flush=bool(run.record.params.get("without_flush")),
         )

@@ -60,7 +60,8 @@ def write_card(
     deletes = bounce.undo_deletes
     clears = NO_DIRECTORIES if clear else deletes if deletes.names else None
     restored = bytes_to_restore(run, reading) if clear else bytes_of_topics(run, reading, deletes.changelogs)
-    restore = restore_cost(restored) if clear else restore_cost(restored, RESTORED)
+    topics = (kept_restoring(run) or ()) if clear else deletes.changelogs
+    restore = restore_cost(restored, topics=topics) if clear else restore_cost(restored, RESTORED, topics)
     cost = "one restart" + (f", and {restore}" if clear or deletes.changelogs else "")
     empty = f"; {first_of(plan.emptied)} begins empty, and no undo brings that back" if plan.emptied else ""
     if plan.emptied and bounce.clears is not None:
@@ -186,6 +187,13 @@ def keep_restoring(run: Run, topics: Collection[str]) -> None:
     run.keep("note", _RESTORING, {"application": run.record.application, "topics": sorted(topics)})
 
 
+def kept_restoring(run: Run, of_run: str = "") -> tuple[str, ...] | None:
+    """The topics that the plan of `of_run` (default: this run) kept, None if it kept none."""
+    kept = run.ledger.evidence(of_run or run.key, kind="note", name=_RESTORING)
+    found = [one.payload["topics"] for one in kept if one.payload["application"] == run.record.application]
+    return tuple(found[-1]) if found else None
+
+
 def bytes_to_restore(run: Run, reading: ApplicationReading, of_run: str = "") -> int | Missing:
     """Bytes of the topics that restore the stores: the most that one instance may have to read.
 
@@ -193,9 +201,8 @@ def bytes_to_restore(run: Run, reading: ApplicationReading, of_run: str = "") ->
     prefix and the names of changelogs. Missing if not all of them are known: without offsets, those are the ones that
     this login sees.
     """
-    kept = run.ledger.evidence(of_run or run.key, kind="note", name=_RESTORING)
-    if found := [one.payload["topics"] for one in kept if one.payload["application"] == run.record.application]:
-        return bytes_of_topics(run, reading, tuple(found[-1]))
+    if (found := kept_restoring(run, of_run)) is not None:
+        return bytes_of_topics(run, reading, found)
     if isinstance(reading.topics, Missing):
         return reading.topics
     if isinstance(reading.partitions, Missing):

@@ -68,6 +68,13 @@ def with_losses(
     return replace(made, emptied=tuple(dict.fromkeys((*made.emptied, *given_up(made.findings)))))
 
 
+def restored_from(run: Run, reading: ApplicationReading) -> tuple[str, ...]:
+    """The topics that restore the stores of what runs, by its facts; none if a version is not described."""
+    before = _running(run, reading)
+    described = [one for one in before if not isinstance(one, Missing)]
+    return tuple(sorted(restoring_topics(described, known_of(run, reading)))) if len(described) == len(before) else ()
+
+
 def _running(run: Run, reading: ApplicationReading) -> tuple[Described | Missing, ...]:
     """Each running version; Missing if neither its instances nor its release describe it.
 

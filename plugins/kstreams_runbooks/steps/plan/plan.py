@@ -39,7 +39,7 @@ from kstreams_runbooks.steps.plan.cards import bytes_of_topics
 from kstreams_runbooks.steps.plan.expected_gaps import with_gaps
 from kstreams_runbooks.steps.plan.fitting import accepted_unread, require_topics
 from kstreams_runbooks.steps.plan.late_losses import with_late_losses
-from kstreams_runbooks.steps.plan.only_copy import with_losses
+from kstreams_runbooks.steps.plan.only_copy import restored_from, with_losses
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
 from kstreams_runbooks.steps.plan.startable import require_startable
@@ -163,6 +163,7 @@ def library_bump(run: Run, reading: ApplicationReading, findings: tuple[Finding,
         findings=findings,
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),
+        restores=restored_from(run, reading),
     )
     return _downgraded(run, reading, made) if made.at_once else _with_what_it_changes(run, reading, made)
 

@@ -90,8 +90,11 @@ def test_a_second_bounce_that_another_run_left_half_done_is_finished() -> None:
 def test_undo_names_the_release_that_ran() -> None:
     """The way back is a release, with what it costs."""
     assert plan_of(reading()).undo[0] == (
-        "until bounce 2: every instance back to 3.4.1, local state cleared first (each store restores from its topic)"
+        "until bounce 2: every instance back to 3.4.1, local state cleared first (it is restored from the changelogs)"
     )
+    restores = ("customers", "orders-counts-changelog")
+    named = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), (), (), "code", restores)
+    assert named.undo[0].endswith("local state cleared first (it is restored from customers, orders-counts-changelog)")
 
 
 @pytest.mark.parametrize(

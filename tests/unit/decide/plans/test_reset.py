@@ -150,7 +150,7 @@ def test_only_state() -> None:
     assert f"up to 1.0 MB are restored from {CHANGELOG}" in restored
     several = plan("state", of=radius("state", stores=stores))
     [restored] = [one.message for one in several.findings if one.id == "reset-clears-state"]
-    assert f"an unknown number of MB are restored from orders and {CHANGELOG}" in restored
+    assert f"an unknown number of MB are restored from orders, {CHANGELOG}" in restored
     unlogged = plan("state", of=radius("state", stores=stores[2:]))
     [restored] = [one.message for one in unlogged.findings if one.id == "reset-clears-state"]
     assert "no topic restores it" in restored

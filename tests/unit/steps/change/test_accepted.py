@@ -32,6 +32,7 @@ def change(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     for name in ("_with_what_it_changes", "_downgraded", "_with_cleared_state"):
         monkeypatch.setattr(module, name, same)
     monkeypatch.setattr(module, "check_deployer", lambda *_: None)
+    monkeypatch.setattr(module, "restored_from", lambda *_: ())
     monkeypatch.setattr(module, "stopped_for_good", lambda *_, **__: ())
     monkeypatch.setattr(accepted, "stopped_for_good", lambda *_, **__: ())
     for name in ("with_losses", "with_gaps", "with_late_losses"):
