@@ -74,6 +74,11 @@ class AtStake:
     declared: bool
 
     @property
+    def is_open(self) -> bool:
+        """Whether no file is deleted, and whether the store has a changelog is not known either."""
+        return self.fate == "unknown" and not any(one.deletes for one in self.causes)
+
+    @property
     def is_certain(self) -> bool:
         """Whether the store begins empty for certain; otherwise it may."""
         return self.fate != "unknown" and any(one.certain for one in self.causes)
@@ -119,8 +124,8 @@ def may_lose_state(
     """Refuse a plan that loses what only local disks have, unless that is declared, or `named` in the form by `by`.
 
     `before` are the running versions, `logs` those that restore their stores and exist. `unread`: a person is asked
-    about a version that is not described. `back` are the versions that an undo brings. BadInput if `named` has a store
-    that keeps its content. What is accepted is a finding for the approver.
+    about versions and stores of which nothing is known, as an undo does. `back` are the versions that an undo brings.
+    BadInput if `named` has a store that keeps its content. What is accepted is a finding for the approver.
     """
     causes = losing(plan, keeps_state=keeps_state)
     described = [_side(one, known) for one in before if not isinstance(one, Missing)]
@@ -142,6 +147,8 @@ def may_lose_state(
     for stake in stakes:
         if stake.declared or stake.store in named:
             findings.append(_given_up(stake, "" if stake.declared else by))
+        elif unread and stake.is_open:
+            findings.append(_question(plan, stake))
         else:
             (refused if stake.is_certain else unknown).append(_sentence(plan, stake, every))
     if refused:
@@ -250,6 +257,12 @@ def _unseen(plan: Plan, causes: tuple[Cause, ...], one: Missing) -> Finding:
     what = " and ".join(cause.what for cause in causes)
     message = f"{what}, and which stores only local disks have is not known: {one.missing}; such a store begins empty"
     return Finding("state-copies-not-known", "danger", plan.application, message, _SOURCE)
+
+
+def _question(plan: Plan, stake: AtStake) -> Finding:
+    what = " and ".join(one.what for one in stake.causes)
+    message = f"store {stake.store} of {plan.application}: {stake.why}; {what}, and without a changelog it begins empty"
+    return Finding("state-copies-not-known", "danger", stake.store, message, _SOURCE)
 
 
 def _not_compared(plan: Plan, one: Missing) -> Finding:

@@ -170,6 +170,16 @@ def test_a_move_with_undeclared_logging_is_not_known_as_a_deletion_is() -> None:
     assert judged(plan(at_once=False), version(logging=None)).outcome is Outcome.PROCEED
 
 
+def test_a_person_who_is_asked_anyway_decides_about_a_move_of_which_nothing_is_known() -> None:
+    """An undo at night is not stopped by logging that was never declared; a deletion and a certain loss are."""
+    rolled = plan(at_once=False, static=False)
+    asked = judged(rolled, version(logging=None), unread=True)
+    assert (asked.outcome, [one.id for one in asked.findings]) == (Outcome.PROCEED, ["state-copies-not-known"])
+    assert "stores.counts.logging" in asked.findings[0].message
+    assert judged(rolled, version(logging=False), unread=True).outcome is Outcome.REFUSE
+    assert judged(plan(clears=CLEARED), version(logging=None), unread=True).outcome is Outcome.INCONCLUSIVE
+
+
 def test_a_start_of_all_may_give_a_task_to_another_instance() -> None:
     """Which one gets a task without a changelog is not known, and what a topic restores may go anywhere."""
     made = plan()
