@@ -120,7 +120,7 @@ def test_exactly_the_named_store_begins_empty(unlogged: Stack) -> None:
     for card in document["cards"]:
         kept = Path(re.search(r"the directories are kept in (\S+)", card["what"])[1])  # type: ignore[index]
         assert kept.parent == Path(unlogged.lab.instances / card["object"] / "state")
-        assert list(kept.glob(f"*_*/*/{_STORE}"))
+        assert list(kept.rglob(_STORE))
     now = entries(unlogged)
     assert not now[_STORE]
     assert all(now[store] for store in _LOGGED)
