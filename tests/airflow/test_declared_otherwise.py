@@ -1,6 +1,8 @@
 """The library bump of an application whose fleet entry says something else: real runs, real refusals."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -34,7 +36,7 @@ def test_an_instance_that_cannot_be_read_is_inconclusive(fresh: Stack) -> None:
 @pytest.mark.parametrize("login", ["absent", "refused"])
 def test_what_does_not_heal_is_tried_once_and_noted(fresh: Stack, login: str) -> None:
     """A connection that is missing, and one whose protocol the broker refuses: one try, and the note has the cause."""
-    with declared_as(fresh, cluster=_cluster(fresh, f"kafka_{login}")):
+    with _cluster(fresh, f"kafka_{login}") as cluster, declared_as(fresh, cluster=cluster):
         if login == "refused":
             settings = {"bootstrap.servers": fresh.lab.bootstrap, "security.protocol": "SSL"}
             named = {"connection_id": "kafka_refused", "conn_type": "kafka", "extra": json.dumps(settings)}
@@ -50,12 +52,16 @@ def test_what_does_not_heal_is_tried_once_and_noted(fresh: Stack, login: str) ->
     assert "reads again" not in log_of(fresh, run_id, "observe")
 
 
-def _cluster(stack: Stack, connection: str) -> str:
-    """A cluster entry with this connection."""
+@contextmanager
+def _cluster(stack: Stack, connection: str) -> Iterator[str]:
+    """A cluster entry with this connection while the body runs: a second one of a broker has to be chosen by name."""
     clusters = stack.lab.config / "clusters"
     entry = yaml.safe_load(Path(clusters / "demo.yaml").read_text(encoding="utf-8")) | {"connection": connection}
     (clusters / "other.yaml").write_text(yaml.safe_dump(entry), encoding="utf-8")
-    return "other"
+    try:
+        yield "other"
+    finally:
+        (clusters / "other.yaml").unlink()
 
 
 @pytest.mark.long

@@ -70,9 +70,9 @@ def test_a_changelog_that_gets_no_more_records_is_a_loss() -> None:
     """A store that restores from a topic which is read, as of `addReadOnlyStateStore`: never SAFE."""
     own, shared = side(config=SETTINGS), side(config=SETTINGS, changelog="orders")
     found = change(own, shared)
-    assert found.plan.runbooks == ("rolling_bounce",)
+    assert found.plan.runbooks == ("stop_and_restart",)
     assert headline(document(found)) == (
-        "RUNBOOK NEEDED: rolling_bounce (warning: topic-becomes-changelog); no way back in place"
+        "RUNBOOK NEEDED: stop_and_restart (danger: topic-becomes-changelog); no way back in place"
     )
     assert found.back.sentences[0].startswith(
         "no way back in place: store counts restores from orders from now on, and orders-counts-changelog gets no more"
