@@ -55,6 +55,7 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
 
     return {
         "kind": "command",
+        "keeps_state": True,
         "instances": [{"name": f"orders-{number}", "metrics": lab.metrics_url(number)} for number in (1, 2)],
         "releases": {release: f"orders:{release}" for release in _RELEASES},
         "commands": {

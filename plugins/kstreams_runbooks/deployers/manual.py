@@ -34,7 +34,14 @@ _UNSEEN = "the manual deployer has no instances command; declare deployer.comman
 class ManualDeployer(WithoutBuilds):
     """Deployer through a person."""
 
-    def __init__(self, settings: ManualSettings, *, application_id: str, dry_run: bool = True) -> None:
+    def __init__(
+        self,
+        settings: ManualSettings,
+        *,
+        application_id: str,
+        dry_run: bool = True,
+        aside: str = "",  # noqa: ARG002 - as for all
+    ) -> None:
         self.would_write: list[str] = []
         self._settings = settings
         self._application_id = application_id
@@ -56,6 +63,7 @@ class ManualDeployer(WithoutBuilds):
             topology_settings=takes_settings(commands.topology),
             once=True,
             stays_stopped=self._settings.stays_stopped,
+            keeps_state=self._settings.keeps_state,
         )
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -120,6 +128,10 @@ class ManualDeployer(WithoutBuilds):
         self._one(instance)
         settings = self._settings
         return log_end_of(settings.commands.log, instance, self._application_id, settings.environment)
+
+    def kept_aside(self, instance: str) -> str:  # noqa: ARG002 - as for all
+        """Nothing: what deletes the state there keeps nothing."""
+        return ""
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Missing: only the person sees the disk."""

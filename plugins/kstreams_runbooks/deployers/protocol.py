@@ -86,6 +86,9 @@ class Deployer(Protocol):
         Empty if nothing reads its log. It only explains: no decision depends on it.
         """
 
+    def kept_aside(self, instance: str) -> str:
+        """The directory to which `clear_state` moves what it takes away; empty if it deletes that."""
+
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Bytes of the local state by task directory, named as `TaskDirectories.names`; Missing if it is not seen."""
 

@@ -87,6 +87,10 @@ class Recorder(WithoutBuilds):
         """Not asked here."""
         raise AssertionError(instance)
 
+    def kept_aside(self, instance: str) -> str:
+        """Not asked here."""
+        raise AssertionError(instance)
+
     def facts(self, target: Target, *, started: bool = False) -> None:
         """It prints descriptions."""
 

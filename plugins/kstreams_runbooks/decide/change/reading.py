@@ -96,7 +96,7 @@ def read_change(
     def fired_with(other: Compared) -> Fired:
         parts = subjects(other, catalogue)
         by_rows = fired(parts, rules)
-        undecided = with_reasons((*by_rows.undecided, *of_library.undecided), other)
+        undecided = with_reasons((*by_rows.undecided, *of_library.undecided, *of_settings.undecided), other)
         return Fired(with_others(by_rows.findings, other, parts), undecided)
 
     def found_only(cured: Side) -> Runbooks | None:

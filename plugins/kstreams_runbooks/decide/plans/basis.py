@@ -10,6 +10,7 @@ from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Missing
 from kstreams_runbooks.model.runs.plan import DeployedInstance, InstanceCost, PlanFacts
+from kstreams_runbooks.wording import first_of
 
 UPGRADE_FROM = "upgrade.from"
 GUARANTEE = "processing.guarantee"
@@ -94,22 +95,34 @@ def _as_first(first: Mapping[str, str], every: Iterable[Mapping[str, str]]) -> s
     return shlex.quote(f"settings={json.dumps({name: first.get(name) for name in sorted(names)})}")
 
 
-def restore_cost(changelog_bytes: int | Missing, what: str = "a full restore") -> str:
-    """The cost of restoring one instance's local state, from the bytes of the changelogs that are read for it."""
+def topics_shown(topics: tuple[str, ...]) -> str:
+    """The topics that restore an application's stores; the changelogs if a running version is not described."""
+    return first_of(topics) if topics else "the changelogs"
+
+
+def restore_cost(changelog_bytes: int | Missing, what: str = "a full restore", topics: tuple[str, ...] = ()) -> str:
+    """The cost of restoring one instance's local state, from the bytes of the topics that are read for it."""
     if isinstance(changelog_bytes, Missing):
-        return f"{what} from the changelogs, whose size is not known: {changelog_bytes.missing}"
+        return f"{what} from {topics_shown(topics)}, whose size is not known: {changelog_bytes.missing}"
     seconds = _START_S + changelog_bytes / _RESTORE_BYTES_PER_S
     return (
-        f"{what} from the changelogs: up to {changelog_bytes / 1_000_000:,.1f} MB in all of them, about "
+        f"{what} from {topics_shown(topics)}: up to {changelog_bytes / 1_000_000:,.1f} MB in all of them, about "
         f"{seconds:,.0f} s at {_RESTORE_BYTES_PER_S / 1_000_000:,.0f} MB/s"
     )
 
 
-def with_restore(cost: InstanceCost, changelog_bytes: int | Missing, what: str = "a full restore") -> InstanceCost:
+def with_restore(
+    cost: InstanceCost,
+    changelog_bytes: int | Missing,
+    what: str = "a full restore",
+    topics: tuple[str, ...] = (),
+) -> InstanceCost:
     """The cost of an instance whose local state is cleared, in whole or in part."""
     low, high = cost.gap_s
     restored_s = 0 if isinstance(changelog_bytes, Missing) else round(changelog_bytes / _RESTORE_BYTES_PER_S)
-    return replace(cost, gap_s=(low, high + restored_s), why=f"{cost.why}; then {restore_cost(changelog_bytes, what)}")
+    return replace(
+        cost, gap_s=(low, high + restored_s), why=f"{cost.why}; then {restore_cost(changelog_bytes, what, topics)}"
+    )
 
 
 def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:
@@ -127,8 +140,8 @@ def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:
                 instance,
                 _GAP_MEMBERS_REMOVED,
                 "no static membership: its members are removed from the group once it is down, so nothing waits for "
-                "session.timeout.ms; its tasks move to the others and back, restored from the changelogs where no "
-                "local state fits: longer with large stores",
+                "session.timeout.ms; its tasks move to the others and back, and each store is restored from its topic "
+                "where no local state fits: longer with large stores",
             )
 
 

@@ -70,6 +70,7 @@ def undo_plan(
     *,
     leave_unknown: bool = False,
     without_flush: bool = False,
+    restores: tuple[str, ...] = (),
 ) -> Plan:
     """The plan that brings every instance back to where it was before `undone` touched it, cards from last to first.
 
@@ -137,9 +138,9 @@ def undo_plan(
         limits=limits,
         stages=stages,
         facts=found,
-        costs=_costs(declared, bounces, changelog_bytes, at_once=undone.at_once),
+        costs=_costs(declared, bounces, changelog_bytes, restores, at_once=undone.at_once),
         findings=(
-            *undo_findings(declared, undone, bounces, guards, reading, local_state),
+            *undo_findings(declared, undone, bounces, guards, reading, local_state, restores),
             *warnings_of_releases(declared, undone, rules),
             *state_gone(declared, undone, own.deleted),
             *(card_finding(declared, one) for one in taken),
@@ -184,12 +185,17 @@ def _part(
 
 
 def _costs(
-    declared: DeclaredApplication, bounces: tuple[Bounce, ...], changelog_bytes: int | Missing, *, at_once: bool
+    declared: DeclaredApplication,
+    bounces: tuple[Bounce, ...],
+    changelog_bytes: int | Missing,
+    restores: tuple[str, ...] = (),
+    *,
+    at_once: bool,
 ) -> tuple[InstanceCost, ...]:
     if not bounces:
         return ()
     return tuple(
-        with_restore(cost, changelog_bytes) if _clears(bounces, cost.instance) else cost
+        with_restore(cost, changelog_bytes, topics=restores) if _clears(bounces, cost.instance) else cost
         for cost in (costs_at_once(declared) if at_once else costs(declared))
     )
 

@@ -78,7 +78,14 @@ _NO_TARGET = Target("")
 class CommandDeployer(WithoutBuilds):
     """Deployer that calls a team's own commands."""
 
-    def __init__(self, settings: CommandSettings, *, application_id: str, dry_run: bool = True) -> None:
+    def __init__(
+        self,
+        settings: CommandSettings,
+        *,
+        application_id: str,
+        dry_run: bool = True,
+        aside: str = "",  # noqa: ARG002 - as for all
+    ) -> None:
         self.would_write: list[str] = []
         self._settings = settings
         self._application_id = application_id
@@ -103,6 +110,7 @@ class CommandDeployer(WithoutBuilds):
             topology_settings=takes_settings(commands.topology),
             once=commands.start.takes("once"),
             stays_stopped=self._settings.stays_stopped,
+            keeps_state=self._settings.keeps_state,
         )
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -227,6 +235,10 @@ class CommandDeployer(WithoutBuilds):
     def _its_log(self, instance: str) -> str:
         end = self.log_end(instance)
         return f"; {end}" if end else ""
+
+    def kept_aside(self, instance: str) -> str:  # noqa: ARG002 - as for all
+        """Nothing: what deletes the state there keeps nothing."""
+        return ""
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """As the state_sizes command prints them; Inconclusive if its output breaks the contract."""

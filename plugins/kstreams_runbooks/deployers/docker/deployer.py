@@ -55,11 +55,19 @@ _CLOSE_MS = 50
 class DockerDeployer:
     """Deployer over the Engine's API; this process must be able to read and write the instances' folders."""
 
-    def __init__(self, settings: DockerSettings, *, application_id: str, dry_run: bool = True) -> None:
+    def __init__(
+        self,
+        settings: DockerSettings,
+        *,
+        application_id: str,
+        dry_run: bool = True,
+        aside: str = "",
+    ) -> None:
         self.would_write: list[str] = []
         self._settings = settings
         self._application_id = application_id
         self._dry_run = dry_run
+        self._aside = aside
         self._settable = settable_keys(settings.settable)
         self._engine = Engine(settings.url, settings.tls, writable=not dry_run)
         self._instances = {instance.name: instance for instance in settings.instances}
@@ -107,7 +115,9 @@ class DockerDeployer:
 
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - as for all
         """Check the instance's folder as `clear_state` would: BadInput, WriteRefused."""
-        self._state_dir(self._present(instance))
+        state_dir = self._state_dir(self._present(instance))
+        if self._aside:
+            state_directory.require_aside(state_dir)
 
     def apply(self, instance: str, target: Target) -> None:
         """Create the next container; if the same is declared already, nothing is created."""
@@ -209,10 +219,12 @@ class DockerDeployer:
             raise WriteRefused(f"{instance}: container {up[0]} is up; its state is not cleared while it runs")
         state_dir = self._state_dir(found)
         target = state_directory.application_directory(state_dir, self._application_id)
-        if self._recorded(f"delete {in_words(directories) or 'everything'} in {target}"):
+        kept = self.kept_aside(instance)
+        what = f"move to {kept}" if kept else "delete"
+        if self._recorded(f"{what}: {in_words(directories) or 'everything'} in {target}"):
             return
         try:
-            state_directory.clear(state_dir, self._application_id, directories)
+            state_directory.clear(state_dir, self._application_id, directories, self._aside)
         except OSError as error:
             raise Refused(
                 f"{target}: not wholly cleared ({error.strerror}: {error.filename}); clear it again"
@@ -222,6 +234,13 @@ class DockerDeployer:
         """As the engine has it; empty if it keeps no log of the container."""
         base = self._present(instance).containers.base
         return "" if base is None else end_of_log(self._engine.last_lines(base))
+
+    def kept_aside(self, instance: str) -> str:
+        """The directory next to `<state>/<application.id>` that takes what `clear_state` takes away."""
+        if not self._aside:
+            return ""
+        state_dir = self._state_dir(self._present(instance))
+        return str(state_directory.aside_directory(state_dir, self._application_id, self._aside))
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Bytes of the task directories in `<state>/<application.id>`, as far as this machine has that folder."""

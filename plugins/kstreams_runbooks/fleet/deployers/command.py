@@ -10,6 +10,7 @@ from kstreams_runbooks.fleet.deployers.base import (
     ArtifactByRelease,
     DeployerDeclaration,
     Instance,
+    KeepsState,
     StaysStopped,
     apart,
     placeholders,
@@ -114,6 +115,7 @@ class CommandSettings(DeployerDeclaration):
     releases: ArtifactByRelease = Field(min_length=1, description=ARTIFACTS)
     commands: Commands = Field(description="one command per verb, each {run: [program, argument, …], timeout_s: 60}")
     stays_stopped: StaysStopped = False
+    keeps_state: KeepsState = None
 
     @field_validator("instances")
     @classmethod

@@ -32,7 +32,7 @@ from kstreams_runbooks.observe.application.facts import read_running_facts
 from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
 from kstreams_runbooks.patience import read_again
 from kstreams_runbooks.steps.run.conf import check_conf
-from kstreams_runbooks.steps.run.form import given_limits
+from kstreams_runbooks.steps.run.form import given_limits, given_lost
 from kstreams_runbooks.watch.repartitions import read_repartitions
 from kstreams_runbooks.wording import one_cause_each, outside, sentence
 
@@ -212,7 +212,12 @@ class Run:
     @cached_property
     def deployer(self) -> Deployer:
         """The deployer, which only records in a dry run."""
-        return make_deployer(self.application, dry_run=self.dry_run)
+        return self.new_deployer()
+
+    def new_deployer(self) -> Deployer:
+        """A deployer of its own for one thread. What the form lets a run lose is kept aside if the deployer can."""
+        digest = self.ledger.plan_digest(self.key) if given_lost(self.record.params) else None
+        return make_deployer(self.application, dry_run=self.dry_run, aside=f"kept-{digest}" if digest else "")
 
     def limit(self, name: str) -> float:
         """One limit of this run."""

@@ -295,6 +295,19 @@ def test_an_old_release_that_was_put_back_by_hand_and_died_is_cleared() -> None:
     assert stages(plan_of(dead, *bounced("orders-1"))) == [(OLD, (), ("orders-1",), True, False)]
 
 
+def test_an_undo_names_the_topics_that_restore_the_stores() -> None:
+    """As the plan of its run had them; without them it speaks of the changelogs."""
+    now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2"))
+    undone = Undone("library_bump/r", "library_bump", False, bounced("orders-1"), False, ("orders",))
+    rules, given = upgrade_path_rules(), (10_000_000, (), "code")
+    named = undo_plan(now, declared(), undone, rules, *given, restores=("customers", "orders-counts-changelog"))
+    assert "a full restore from customers, orders-counts-changelog: up to 10.0 MB" in named.costs[0].why
+    told = [one.message for one in named.findings if one.id == "undo-clears-local-state"]
+    assert all(one.endswith("restored from customers, orders-counts-changelog") for one in told)
+    unknown = undo_plan(now, declared(), undone, rules, *given)
+    assert "a full restore from the changelogs: up to 10.0 MB" in unknown.costs[0].why
+
+
 def test_the_plan_says_what_a_restore_costs() -> None:
     """Bytes and seconds for what is cleared, and only there."""
     now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2"))

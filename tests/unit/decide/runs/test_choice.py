@@ -71,8 +71,9 @@ def test_the_started_run_has_its_parameters_and_leads_back() -> None:
     ]
 
 
-def test_what_the_form_named_as_unchanged_goes_to_the_started_run() -> None:
-    """It compares the two releases itself; the command from a terminal has it too."""
+def test_what_the_form_named_goes_to_the_started_run() -> None:
+    """It compares the two releases and accepts losses itself; the command from a terminal has it too."""
+    named = {"unchanged": ("key", "value_serde"), "lose_state": ("counts",), "accept_late_loss": "OPS-7 accepts it"}
     conf = started_with(
         "library_bump",
         NEW,
@@ -81,11 +82,13 @@ def test_what_the_form_named_as_unchanged_goes_to_the_started_run() -> None:
         reason="",
         run_id="r1",
         limits={},
-        unchanged=("key", "value_serde"),
+        named=named,
     )
     assert conf["unchanged"] == ["key", "value_serde"]
-    [command] = commands(("library_bump",), NEW, "orders", ("key", "value_serde"))
-    assert command.endswith("--param target=4.3.1 --param unchanged=key,value_serde")
+    assert (conf["lose_state"], conf["accept_late_loss"]) == (["counts"], "OPS-7 accepts it")
+    [command] = commands(("library_bump",), NEW, "orders", named)
+    assert "--param target=4.3.1 --param unchanged=key,value_serde --param lose_state=counts" in command
+    assert command.endswith("--param 'accept_late_loss=OPS-7 accepts it'")
 
 
 def test_the_id_of_the_started_run_is_the_same_each_time() -> None:

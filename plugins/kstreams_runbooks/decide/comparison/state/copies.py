@@ -43,7 +43,7 @@ class Copies:
         old, new = self._old.get(was), self._new.get(name)
         left = self._emptied.get(name) if stays and was == name else None
         facts: dict[str, Fact] = {
-            "only_copy_left": left is not None and (None if left.asks else True),
+            "only_copy_left": left is not None and (None if left.asks and not self._is_accepted(name) else True),
             "files_deleted": self._compared.after.store_places.get(name) in self._reformatted,
             "tasks_changed": stays and was == name and left is None and self._in_other_tasks(name),
             "memory_alone": stays and _is_in(old, "memory") and _is_in(new, "memory"),
@@ -75,6 +75,11 @@ class Copies:
         declared = self._compared.after.declared.stores.get(name)
         return declared is not None and (bool(declared.source_table) or declared.aggregate == "none")
 
+    def _is_accepted(self, name: str) -> bool:
+        """Whether a store may begin empty: then nothing depends on whether it does."""
+        declared = self._compared.after.declared.stores.get(name)
+        return declared is not None and declared.loss_acceptable
+
     def _in_other_tasks(self, name: str) -> bool:
         """Whether the keys of a store get other tasks, and no changelog with the old count refuses the start."""
         old, new = self._tasks(name)
@@ -93,6 +98,11 @@ class Copies:
             "restores": "" if new is None else _restores(new),
             "tasks": " → ".join(map(str, self._tasks(name))) if name in self._old and name in self._new else "",
             "left_why": why,
+            "emptied": (
+                f"may be on local disks alone ({' and '.join(left.asks)} not declared), and then begins empty"
+                if left and left.asks
+                else "is on local disks alone, and it begins empty"
+            ),
             "instead": next((keep for begins, keep in _KEEP.items() if why.startswith(begins)), _LEAVE_OUT),
             "write_once": _WRITE_ONCE,
             "leaves": _left(old),
