@@ -29,9 +29,11 @@ def bad(stack: Stack) -> Iterator[Path]:
     """The application's jar in a release that is a copy of the new one, under a name of its own."""
     folder = stack.lab.releases / BAD
     shutil.copytree(stack.lab.releases / TO_RELEASE, folder)
-    [jar] = folder.glob("orders*.jar")
-    yield jar
+    declared = stack.lab.config / "applications" / "orders"
+    shutil.copy(declared / f"{TO_RELEASE}.yaml", declared / f"{BAD}.yaml")
+    yield folder / "orders.jar"
     shutil.rmtree(folder)
+    (declared / f"{BAD}.yaml").unlink()
 
 
 def deployer_of(stack: Stack, kind: str) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def opens(before: DeployedInstance, bounce: Bounce, rules: UpgradePathRules) -> 
 def _sentence(plan: Plan, bounce: Bounce, rules: UpgradePathRules) -> str:
     before = plan.before(bounce)
     old = " or ".join(sorted({one.deployed for one in before if one.target != bounce.target}))
-    unless = "" if all(opens(one, bounce, rules) for one in before) else " if its task directories are as at its stop"
+    unless = "" if all(opens(one, bounce, rules) for one in before) else ", if its task directories are as at its stop"
     who = "all of them are" if bounce in _together(plan) else "it is"
     what = "no instance starts" if bounce in _together(plan) else "an instance does not start"
     return f"by itself: if {what} on {bounce.deployed}, {who} set back to {old} and started{unless}; the run then stops"

@@ -46,7 +46,7 @@ def test_the_first_bounce_of_a_bump_goes_back_and_the_last_does_not() -> None:
     numbers, said = backs(bump(reading()), reading())
     assert numbers == [1]
     assert said == (
-        "by itself: if an instance does not start on 4.3.1 with upgrade.from=3.4, it is set back to 3.4.1 and started "
+        "by itself: if an instance does not start on 4.3.1 with upgrade.from=3.4, it is set back to 3.4.1 and started, "
         "if its task directories are as at its stop; the run then stops",
     )
 
