@@ -18,6 +18,9 @@ sets `upgrade.from` on the running release. Then **drain_repartition_topics** wa
 instance and starts all of them on the old release, and **wait_caught_up** watches the restore. No instance starts
 before all are cleared. An upgrade reports "not needed" for these four.
 
+An instance that does not start on its new release is set back to what it ran before and started, if the plan has that
+and nothing speaks against it then. The task fails in any case, and a clear of it brings the new release again.
+
 Dry run is the default: it reads, checks, plans and reports what a real run would do.
 
 | step | clear it? | meanwhile | way back |

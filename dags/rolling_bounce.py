@@ -9,6 +9,9 @@ set of internal or source topics.
 3. **bounce 1**: one instance first, a bake time, then the rest.
 4. **verify, conclude**: the planned release runs; one outcome, with the evidence.
 
+An instance that does not start on its new release is set back to what it ran before and started, if the plan has that
+and nothing speaks against it then. The task fails in any case, and a clear of it brings the new release again.
+
 Dry run is the default: it reads, checks, plans and reports what a real run would do.
 
 | step | clear it? | meanwhile | way back |

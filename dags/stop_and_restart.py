@@ -12,6 +12,9 @@ The DAG also repairs an application that is already in that state.
    chooses otherwise), and starts all instances at once. **wait_caught_up**: every instance passes its gate.
 5. **verify, conclude**: the planned release runs; one outcome, with the evidence.
 
+If no instance starts, all of them are set back to what they ran before and started, if the plan has that and nothing
+speaks against it then. The task fails in any case; a clear of `stop_application` brings the new release again.
+
 Dry run is the default: it reads, checks, plans and reports what a real run would do.
 
 | step | clear it? | meanwhile | way back |

@@ -5,6 +5,7 @@ RunbookError                 exit code
 ├── Refused                  1   a decision refuses, or a person is needed
 │   ├── WriteRefused         1   a write client or a mutating step refused before it wrote
 │   ├── StillUp              1   a deployer reported an end, and the process lives
+│   ├── NotStarted           1   an instance was stopped, and is down: its start failed, and so did another one
 │   └── Drifted              1   the observed state no longer matches the plan
 ├── Inconclusive             3   a reading is missing: no verdict is possible
 ├── Unreachable              4   a system does not answer
@@ -48,6 +49,16 @@ class WriteRefused(Refused):
 
 class StillUp(Refused):
     """A deployer reported that an instance is stopped, and its process lives: a second one must not be started."""
+
+
+class NotStarted(Refused):
+    """An instance that was stopped is down: its start failed twice; the error behind it (`from`) is the first cause."""
+
+    @property
+    def cause(self) -> str:
+        """Why the first start failed."""
+        behind = self.__cause__
+        return behind.cause if isinstance(behind, NotStarted) else str(behind or self)
 
 
 class Drifted(Refused):

@@ -7,7 +7,7 @@ import pytest
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers.copier import CopierDeployer
 from kstreams_runbooks.deployers.docker.deployer import DockerDeployer
-from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
+from kstreams_runbooks.errors import BadInput, NotStarted, Refused, WriteRefused
 from kstreams_runbooks.fleet.deployers.copier import CopierDocker
 from kstreams_runbooks.fleet.deployers.docker import DockerSettings
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
@@ -62,6 +62,36 @@ def test_state_is_cleared_by_task_directory(engine: OwnEngine, tmp_path: Path, *
     restart(control, "o1", BUMP, remove_members=None, log=lambda _: None, clears=NO_DIRECTORIES, must_clear=True)
     assert tasks(folder) == []
     assert described(made).target == BUMP
+
+
+def test_a_release_that_ends_at_its_start_is_set_back(engine: OwnEngine) -> None:
+    """As a runbook does it: its task directories are as at the stop, and the old container runs again."""
+    created(engine, Env=["SECRET=x"], HostConfig={"NetworkMode": "none", "Memory": 2**26, "Binds": ["o1-state:/state"]})
+    folder = filled(volume(engine, "o1-state"))
+    (folder / "broken").write_text("4.3.1\n")
+    made = settings(engine)
+    deployer(made).start("o1")
+    before, noted = inspected(engine), []
+    with pytest.raises(NotStarted) as failed:
+        restart(
+            deployer(made),
+            "o1",
+            BUMP,
+            remove_members=None,
+            log=lambda _: None,
+            at_stop=lambda: noted.append(deployer(made).state_times("o1")),
+        )
+    assert "container o1 ended at once (exit code 2" in failed.value.cause
+    assert "no such release: 4.3.1" in failed.value.cause
+    assert (described(made).process, described(made).target) == ("failed", BUMP)
+    assert noted == [deployer(made).state_times("o1")]
+    old = Target("3.4.1")
+    restart(deployer(made), "o1", old, remove_members=None, log=lambda _: None, had=old)
+    assert (described(made).process, described(made).target, described(made).applied) == ("running", old, True)
+    deployer(made).start("o1")
+    assert engine.names() == ["o1"]
+    assert differences(before, inspected(engine)) == []
+    assert noted == [deployer(made).state_times("o1")]
 
 
 def test_another_folder_is_never_cleared(engine: OwnEngine, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ _WITHOUT_A_NETWORK = ("--bridge=none", "--iptables=false", "--ip-forward=false",
 _FIRST_PASSED = 3
 # What each of the containers runs: it writes down each start with what a runbook set, and ends when it is asked to.
 _PROGRAM = """#!/bin/sh
-[ -e /state/broken ] && { echo "no such release: $RELEASE" >&2; exit 2; }
+grep -qsx "$RELEASE" /state/broken && { echo "no such release: $RELEASE" >&2; exit 2; }
 once=
 if [ -e /conf/once.properties ] && [ ! -e /state/leaves ]; then
     once=" then $(cat /conf/once.properties | grep -v '^#' | tr '\\n' ' ')"

@@ -1,15 +1,18 @@
 """Settings that the library refuses, through every runbook that takes settings or a release: nothing was stopped."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 import yaml
-from lab.afresh import afresh
-from lab.application import TO_RELEASE, Deployed
+from kstreams_runbooks.properties import dump, write_atomically
+from lab.afresh import TELL_APART_S, afresh
+from lab.application import FROM_RELEASE, TO_RELEASE, Deployed, wait_running
+from lab.settings import Lab
 from lab.stack import Stack
-from world.endings import DRY_RUN, NOTHING_CHANGED, begun_other, ended
-from world.given import declared_as
+from world.endings import DRY_RUN, NOTHING_CHANGED, begun, begun_other, ended
+from world.given import command_deployer, declared_as, manual_deployer
 from world.runs import log_of
 
 pytestmark = pytest.mark.long
@@ -17,6 +20,8 @@ pytestmark = pytest.mark.long
 _INTERVAL, _TIMEOUT = "commit.interval.ms", "producer.transaction.timeout.ms"
 _SETTABLE = (_INTERVAL, _TIMEOUT, "producer.acks", "group.protocol")
 _LONG = {_INTERVAL: 30_000, _TIMEOUT: 10_000}
+_HELD: dict[str, Any] = {"switch": "manual", "longest_hold_min": 60}
+_RESET: dict[str, Any] = {"mode": "reset", "targets": {"orders": "earliest", "customers": "earliest"}}
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +42,10 @@ def exact(stack: Stack) -> Iterator[Stack]:
         ("rolling_bounce", {"settings": {"num.stream.threads": "two"}}, "3.4.1 refuses num.stream.threads=two"),
         ("stop_and_restart", {"settings": {"producer.acks": "1"}}, "3.4.1 refuses producer.acks=1 with processing."),
         ("stop_and_restart", {"settings": _LONG}, "3.4.1 refuses commit.interval.ms=30000 with producer.transaction"),
+        ("control_topic_flush", _HELD | {"settings": _LONG}, "3.4.1 refuses commit.interval.ms=30000 with producer"),
+        ("control_topic_flush", _HELD | {"settings": {"producer.acks": "1"}}, "3.4.1 refuses producer.acks=1 with"),
+        ("reset_and_cleanup", _RESET | {"settings": _LONG}, "3.4.1 refuses commit.interval.ms=30000 with producer"),
+        ("reset_and_cleanup", _RESET | {"settings": {"num.stream.threads": "two"}}, "refuses num.stream.threads=two"),
     ],
 )
 def test_nothing_is_stopped_for_settings_that_the_library_refuses(
@@ -48,9 +57,36 @@ def test_nothing_is_stopped_for_settings_that_the_library_refuses(
     assert words in log_of(exact, trial.run_id, "plan")
 
 
+@pytest.mark.parametrize("deployer", [command_deployer, manual_deployer])
+@pytest.mark.parametrize("dag", ["rolling_bounce", "stop_and_restart", "control_topic_flush", "reset_and_cleanup"])
+def test_other_deployers_refuse_the_same(exact: Stack, deployer: Callable[[Lab], dict[str, Any]], dag: str) -> None:
+    """A team's commands and a person: nothing was stopped, and nobody was asked to."""
+    forms: dict[str, dict[str, Any]] = {"control_topic_flush": _HELD, "reset_and_cleanup": _RESET}
+    with declared_as(exact, deployer=deployer(exact.lab) | {"settable": [*_SETTABLE, "num.stream.threads"]}):
+        trial = begun_other(exact, dag, settings=_LONG, **forms.get(dag, {}))
+        ended(trial, state="failed", outcome=NOTHING_CHANGED, restarted=())
+        log = log_of(exact, trial.run_id, "plan")
+    assert "3.4.1 refuses commit.interval.ms=30000 with producer.transaction" in log
+    assert "PLEASE" not in log
+
+
 def test_settings_that_the_library_takes_are_planned(exact: Stack) -> None:
     """The nearest ones, and a bump, whose first bounce has `upgrade.from`."""
     near = begun_other(exact, "rolling_bounce", settings=_LONG | {_TIMEOUT: 30_000}, dry_run=True)
     ended(near, state="success", outcome=DRY_RUN, restarted=())
     bump = begun_other(exact, "library_bump", target=TO_RELEASE, dry_run=True)
     ended(bump, state="success", outcome=DRY_RUN, restarted=())
+
+
+def test_a_bump_is_refused_by_what_is_set_already(exact: Stack) -> None:
+    """3.4.1 does not know group.protocol; 4.3.1 takes no static membership with it. An undo brings what ran before."""
+    for name in ("orders-1", "orders-2"):
+        exact.supervisor.stop(name)
+        values = {"release": FROM_RELEASE, "group.protocol": "streams"}
+        write_atomically(exact.lab.instances / name / "deployment.properties", dump(values))
+    time.sleep(TELL_APART_S)
+    exact.supervisor.start("orders-1", "orders-2")
+    wait_running(exact.lab, exact.supervisor, ("orders-1", "orders-2"))
+    trial = begun(exact)
+    ended(trial, state="failed", outcome=NOTHING_CHANGED, restarted=())
+    assert "4.3.1 refuses group.instance.id" in log_of(exact, trial.run_id, "plan")

@@ -60,6 +60,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "watch/reset_outputs.py::read_outputs",
     ),
     "the branch gives the reason itself before it stops: as Missing, as unknown or as a problem": (
+        "decide/plans/set_back.py::_changed_state",
         "decide/drain/hold.py::_restore",
         "decide/drain/hold_limits.py::_of_topic",
         "decide/fitting/topics.py::_patterns",
@@ -76,6 +77,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "deployers/docker/runbook_settings.py::SettingsFile.obstacles",
     ),
     "empty or False is the careful side: the caller waits, asks, refuses or does the work again": (
+        "decide/plans/set_back.py::_may_go_back",
         "act/instance.py::_declared",
         "act/instance.py::_require_new",
         "decide/discovery/instances.py::membership",

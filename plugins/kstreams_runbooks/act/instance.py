@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from kstreams_runbooks.deployers.protocol import Deployer
-from kstreams_runbooks.errors import Interrupted, Refused, RunbookError, StillUp, WriteRefused
+from kstreams_runbooks.errors import Interrupted, NotStarted, Refused, RunbookError, StillUp, WriteRefused
 from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.readings.states import is_down
@@ -47,6 +47,7 @@ def restart(
     had: Target | None = None,
     still_up: Callable[[], str] = lambda: "",
     was: ProcessStart | None = None,
+    at_stop: Callable[[], None] = lambda: None,
 ) -> RestartTimes:
     """Stop one instance, delete the local state `clears`, set `target`, remove its members, start it.
 
@@ -60,7 +61,8 @@ def restart(
     `once` are settings for this start alone: an instance that is started again after an error does not have them.
 
     `remove_members` is called once the process is gone, without static membership: the others would wait out the
-    session timeout (45 s by default) for a member that does not come back under its name.
+    session timeout (45 s by default) for a member that does not come back under its name. `at_stop` is called before
+    that.
 
     WriteRefused, and nothing done, for a deployer that does not act itself: a step asks a person instead. A target or a
     deletion that `apply` and `clear_state` would refuse is refused while the instance still runs; an instance that is
@@ -99,6 +101,7 @@ def restart(
                 _stop(deployer, instance, still_up, log)
             stopped = _now_ms()
             log(f"{instance}: down after {stopped - requested} ms")
+            at_stop()
             if not told:
                 between.prepare()
             between.require(told)
@@ -256,7 +259,7 @@ def _start_again(
 ) -> None:
     """Start the instance after `error` on one of the `allowed` targets (None: on any), the first one if neither is set.
 
-    Refused, with both reasons, if that fails too. Nothing is done if its old process still lives.
+    NotStarted, with both reasons, if that fails too. Nothing is done if its old process still lives.
     """
     if isinstance(error, StillUp):
         return
@@ -273,8 +276,9 @@ def _start_again(
     except StillUp as alive:
         raise StillUp(f"{error}; {alive}") from error
     except RunbookError as second:
-        raise Refused(
-            f"{instance} is DOWN: {error}; and starting it again{wanted} failed: {second}; start it manually{wanted}"
+        raise NotStarted(
+            f"{instance} is DOWN: {error}; and starting it again{wanted} failed: {second}; correct that, then clear "
+            "this step, which starts it"
         ) from error
 
 

@@ -34,6 +34,7 @@ from kstreams_runbooks.decide.plans.reset import reset_plan
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.retire import retire_plan
 from kstreams_runbooks.decide.plans.same_topology import may_take_over
+from kstreams_runbooks.decide.plans.set_back import may_be_set_back, with_set_back
 from kstreams_runbooks.decide.plans.swap import may_swap
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
@@ -78,6 +79,8 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         state_of_undo,
         with_cleared_state,
         with_expected_gaps,
+        with_set_back,
+        may_be_set_back,
         may_take_over,
         undo_plan,
         may_write,

@@ -18,7 +18,7 @@ from kstreams_runbooks.errors import Drifted, Inconclusive, Unreachable
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.journal import Entry
-from kstreams_runbooks.model.runs.ledger import INSTANCE, Evidence
+from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, Evidence
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.present.change.kept import kept_lines
 from kstreams_runbooks.present.plan_lines import plan_lines
@@ -139,7 +139,7 @@ def facts_of(run: Run) -> RunFacts:
     saw = [entry for entry in entries if _is_note(entry, SAW) and entry.seq > since]
     return RunFacts(
         dry_run=run.dry_run,
-        wrote=tuple(dict.fromkeys(card.what for card in cards_that_count(run))),
+        wrote=tuple(dict.fromkeys(_wrote(card) for card in cards_that_count(run))),
         verified=_proof(run, closing),
         last=_newest_verdict(run, verdicts),
         failures=tuple(piece.payload["sentence"] for piece in failures),
@@ -149,6 +149,11 @@ def facts_of(run: Run) -> RunFacts:
         saw=run.ledger.piece(run.key, saw[-1].seq).payload["sentence"] if saw else "",
         emptied=_emptied(run),
     )
+
+
+def _wrote(card: Card) -> str:
+    """What a card announced; a card of its own run is finished if the run has set its instance back."""
+    return f"{card.what} (set back)" if card.done and card.kind == INSTANCE else card.what
 
 
 def _emptied(run: Run) -> tuple[str, ...]:

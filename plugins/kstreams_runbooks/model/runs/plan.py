@@ -17,7 +17,7 @@ from kstreams_runbooks.model.verdicts import Finding
 _EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then", "bound"})
 # Fields that plans of older releases lack: while they have no content, their digests stay as they were.
 _LATER = frozenset(
-    {"deletes", "undo_deletes", "must_clear", "once", "again", "reset", "side", "sides", "certified", "emptied"}
+    {"deletes", "undo_deletes", "must_clear", "once", "again", "back", "reset", "side", "sides", "certified", "emptied"}
 )
 # The same of stages that are not bounces.
 _LATER_OF_STAGES = frozenset({"seen", "at_rest", "again", "targets", "most_lost", "shown", "readers", "retired"})
@@ -213,20 +213,30 @@ class Plan:
         if not isinstance(stage, Bounce | StartAll):
             return ()
         own = stage.bounce if isinstance(stage, StartAll) else stage
-        part = next((one for one in self.parts if one.role == own.side), self.parts[0])
-        earlier = [one for one in self.bounces if one.side == own.side and one.number < own.number]
-        before = [
-            dict(next((one.settings for one in reversed(earlier) if one.takes(began.instance)), began.settings))
-            for began in part.facts.at_start
-            if own.takes(began.instance)
-        ]
-        after = dict(stage.settings)
+        before, after = [dict(one.settings) for one in self.before(own)], dict(stage.settings)
         found = []
         for name in sorted({*after, *(name for one in before for name in one)}):
             had = sorted({one.get(name, "unset") for one in before})
             if had != [after.get(name, "unset")]:
                 found.append(f"{name} {' and '.join(had) or 'unset'} → {after.get(name, 'unset')}")
         return tuple(found)
+
+    def before(self, bounce: Bounce) -> tuple[DeployedInstance, ...]:
+        """What each instance of a bounce runs before it: as the bounce before left it, or as the run found it."""
+        part = next((one for one in self.parts if one.role == bounce.side), self.parts[0])
+        found = []
+        for began in part.facts.at_start:
+            earlier = [one for one in self.bounces if one.side == bounce.side and one.takes(began.instance)]
+            last = next((one for one in reversed(earlier) if one.number < bounce.number), None)
+            was = began if last is None else DeployedInstance(began.instance, last.release, last.settings, last.version)
+            if bounce.takes(began.instance):
+                found.append(was)
+        return tuple(found)
+
+    def ends_way_back(self, bounce: Bounce) -> bool:
+        """Whether a bounce is a point of no return: from the last of a library bump on, the new formats are written."""
+        several = self.runbook == "library_bump" and self.start is None and len(self.bounces) > 1
+        return several and bounce.number == self.bounces[-1].number
 
     def of_application(self, application: str) -> "Plan":
         """The part of the side that this application is (`of_side`); KeyError for one that is none of its sides."""

@@ -32,7 +32,8 @@ class Bounce:
     `deletes` these task directories; `undo_deletes` are those that an undo of this bounce deletes. With `must_clear` an
     instance starts only after that, on this release; together with others only once each of them is cleared. `once` are
     settings of these starts alone. With `again` an instance that has all of that is restarted too. With `after_drain`
-    the records in the repartition topics are read to their end before the first instance is stopped.
+    the records in the repartition topics are read to their end before the first instance is stopped. `back`: an
+    instance that does not start is set back to what it ran before, if nothing speaks against it then.
     """
 
     number: int
@@ -48,6 +49,7 @@ class Bounce:
     must_clear: bool = False
     once: RunbookSettings = ()
     again: bool = False
+    back: bool = False
     kind: Literal["bounce"] = "bounce"
 
     @property
@@ -169,6 +171,7 @@ class StartAll:
     side: str = ""
     undoes: tuple[int, ...] = ()
     undo_deletes: TaskDirectories = NO_DIRECTORIES
+    back: bool = False
     kind: Literal["start_all"] = "start_all"
     costs: ClassVar[str] = "one start of each instance"
     undo: ClassVar[str] = "stop every instance again"
@@ -188,6 +191,7 @@ class StartAll:
             side=self.side,
             must_clear=self.must_clear,
             once=self.once,
+            back=self.back,
         )
 
     @property

@@ -21,7 +21,7 @@ from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import read_streams
 from kstreams_runbooks.steps.instances.measured import Measuring
-from kstreams_runbooks.steps.instances.untouched import keep_untouched, still_up
+from kstreams_runbooks.steps.instances.untouched import keep_untouched, note_state, still_up
 from kstreams_runbooks.steps.plan.cards import (
     had_before,
     members_in_group,
@@ -67,6 +67,7 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
             log=run.say,
             had=had_before(run, name),
             still_up=lambda: still_up(run, instance),
+            at_stop=lambda: note_state(run, bounce, instance),
         )
     except RunbookError:
         keep_untouched(run, (instance,))

@@ -51,6 +51,12 @@ def answered(run: Run, event: Mapping[str, Any]) -> None:
         raise Drifted(sentence) if event.get("drifted") else Refused(sentence)
 
 
+def start_refused(event: Mapping[str, Any]) -> str:
+    """Why a gate refused the start of its instance; empty if it did not, or if the application has drifted."""
+    refused = event["outcome"] == Outcome.REFUSE and not event.get("drifted")
+    return "; ".join(one_cause_each(event["reasons"])) if refused else ""
+
+
 def gate_passed(run: Run, bounce: Bounce, instance: InstanceReading, at_ms: int) -> bool:
     """Whether a gate of this run has passed for the start that runs now, and the instance is still well."""
     streams = instance.streams

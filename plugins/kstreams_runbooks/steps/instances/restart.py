@@ -19,9 +19,10 @@ from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, Drain, StartAll, StopAll
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.instances.flushed import is_after_certificate, require_flushed
-from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
+from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience, start_refused
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger
 from kstreams_runbooks.steps.instances.read_to_end import read_to_end
+from kstreams_runbooks.steps.instances.set_back import after_failed_start
 from kstreams_runbooks.steps.instances.together import (
     has_started,
     rehearse_at_once,
@@ -166,7 +167,10 @@ def wait_caught_up(side: str = "") -> "WaitCaughtUp":
 
 
 class WaitCaughtUp(BaseOperator):
-    """Waits, without a worker, until every instance of a side has passed its gate; changes nothing."""
+    """Waits, without a worker, until every instance of a side has passed its gate.
+
+    It changes nothing, unless no instance has started on a release: then all go back together (set_back.py).
+    """
 
     def __init__(self, *, side: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -182,11 +186,24 @@ class WaitCaughtUp(BaseOperator):
             else:
                 self._wait(run)
 
-    def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
-        """Continue after a gate."""
+    def resume(self, context: Mapping[str, Any], event: dict[str, Any], gated: str = "") -> None:
+        """Continue after the gate of instance `gated`; if no instance has started on a release, all are set back."""
         with reported(context, "the gate answered") as run:
+            if refused := start_refused(event):
+                self._failed(run.side(self.side), gated, refused)
             answered(run, event)
             self._wait(run)
+
+    def _failed(self, run: Run, gated: str, cause: str) -> None:
+        plan = run.plan()
+        if gated and plan.start is not None:
+            bounce, clears = started(plan.start), task_of("stop_all", self.side)
+
+            def permit() -> None:
+                authorize(run, _APPROVAL, (), stage=bounce.number, going_on=True)
+
+            names = plan.facts.instances
+            after_failed_start(run, bounce, names, cause, clears=clears, permit=permit, gated=gated, together=True)
 
     def _wait(self, run: Run) -> None:
         own = run.side(self.side)
@@ -220,4 +237,5 @@ def await_gates(operator: BaseOperator, run: Run, bounce: Bounce, *, last: bool)
                 last=last and name == plan.facts.instances[-1],
             ),
             method_name="resume",
+            kwargs={"gated": name},
         )

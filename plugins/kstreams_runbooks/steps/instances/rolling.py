@@ -29,7 +29,9 @@ Each run of the task starts at 1. Subclasses such as `bounce` and `undo` define 
     drift end the wait for good; one is not enough, since a broker that restarts may leave a topic out once. The gate
     gives up after `gate_ceiling_s`, which covers a full restore of local state. When it has passed, it records which
     start passed.
-11. If the gate proceeds, go to 1. If not, the task fails with the gate's reasons, and no other instance is taken.
+11. If the gate proceeds, go to 1. If not, the task fails with the gate's reasons, and no other instance is taken. An
+    instance that did not start on another release (8, 10) is set back to what it ran before and started, if the plan
+    has that and nothing speaks against it (steps/instances/set_back.py).
 
 The limits of the plan, with the reason for each default, are in fleet/limits.py.
 
@@ -42,6 +44,7 @@ What this guarantees:
   started all the same: a start does no harm.
 - An undo card comes before each write (7 before 8): a task that is killed in between leaves a card.
 - Approval and guards come right before each write (4, 6), from the reading of this pass.
+- It never leaves an instance down for a bad release if the old one can go on: 11 sets it back, or leads to undo.
 - It never takes an old start for a new one: the card and the gate know the start from before.
 - A gate counts for the start that passed it. If the instance is started again later, it has to pass again.
 - Marking a task successful manually changes none of this: 3 and 4 read the ledger.
@@ -62,7 +65,7 @@ from airflow.sdk import BaseOperator
 
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.instances.rolling import beyond, in_place
-from kstreams_runbooks.errors import Inconclusive, WriteRefused
+from kstreams_runbooks.errors import Inconclusive, NotStarted, WriteRefused
 from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, Start
@@ -73,9 +76,10 @@ from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.instances.bring import bring, let_it_start
 from kstreams_runbooks.steps.instances.deploy_trigger import deploy_trigger
-from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience
+from kstreams_runbooks.steps.instances.gate import answered, expected, gate_passed, patience, start_refused
 from kstreams_runbooks.steps.instances.gate_trigger import gate_trigger, has_passed
 from kstreams_runbooks.steps.instances.request import remove_left, request_bounce, withdraw_request
+from kstreams_runbooks.steps.instances.set_back import after_failed_start
 from kstreams_runbooks.steps.plan.cards import instance_cards, previous_start, to_restart
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
@@ -101,9 +105,14 @@ class RollingOperator(BaseOperator):
         """Whether nothing is left to do once the gate of this instance has passed."""
         return False
 
-    def resume(self, context: Mapping[str, Any], event: dict[str, Any]) -> None:
-        """Continue after a gate."""
+    def resume(
+        self, context: Mapping[str, Any], event: dict[str, Any], gated: str = "", awaited: dict[str, Any] | None = None
+    ) -> None:
+        """Continue after the gate of instance `gated`; one that did not start on `awaited` is set back if it may be."""
         with reported(context, "the gate answered") as run:
+            if awaited and (refused := start_refused(event)):
+                bounce: Bounce = decode(Bounce, awaited)
+                self._failed(run.side(bounce.side), bounce, gated, refused, gated=gated)
             answered(run, event)
             self.go(run)
 
@@ -132,10 +141,23 @@ class RollingOperator(BaseOperator):
         earlier_gates(run, bounce, reading)
         authorize(run, self.approval, self.after, stage=bounce.number)
         if run.deployer.abilities.act:
-            self._gate(run, bounce, name, bring(run, bounce, reading, instance))
+            try:
+                previous = bring(run, bounce, reading, instance)
+            except NotStarted as error:
+                self._failed(run, bounce, name, error.cause)
+                raise
+            self._gate(run, bounce, name, previous)
         if awaited := request_bounce(run, bounce, reading, instance):
             self._await(run, awaited)
         self._gate(run, bounce, name, previous_start(run, name) if bounce.again else None)
+
+    def _failed(self, run: Run, bounce: Bounce, name: str, cause: str, gated: str = "") -> None:
+        """Refused if the start on another release failed: the instance is set back, or the run leads to undo."""
+
+        def permit() -> None:
+            authorize(run, self.approval, self.after, stage=bounce.number, going_on=True)
+
+        after_failed_start(run, bounce, (name,), cause, clears=run.task_id, permit=permit, gated=gated)
 
     def _await(self, run: Run, awaited: Awaited) -> NoReturn:
         """Park the task until a person has deployed it."""
@@ -147,7 +169,7 @@ class RollingOperator(BaseOperator):
         wanted = expected(plan, bounce, name, previous, let_it_start(run, name))
         waits = patience(plan, bakes=self.bakes(plan, name))
         trigger = gate_trigger(run, wanted, waits, last=self.ends_with(plan, name))
-        self.defer(trigger=trigger, method_name="resume")
+        self.defer(trigger=trigger, method_name="resume", kwargs={"gated": name, "awaited": encode(bounce)})
 
 
 def next_of(run: Run, bounce: Bounce, reading: ApplicationReading, names: tuple[str, ...]) -> str | None:
@@ -210,6 +232,9 @@ def rehearse(run: Run, bounce: Bounce, names: tuple[str, ...]) -> None:
             else f"wait up to {plan.limit('deploy_wait_h'):g} h for a person"
         )
         run.say(f"would {do} and wait at its gate for up to {plan.limit('gate_ceiling_s'):.0f} s")
+        if bounce.back:
+            [old] = [one.deployed for one in plan.before(bounce) if one.instance == name]
+            run.say(f"if {name} does not start: would set it back to {old} and start it, and the run would stop then")
     run.keep("write", "rehearsed", {"would_write": list(run.deployer.would_write)})
 
 

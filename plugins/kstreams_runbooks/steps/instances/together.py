@@ -17,7 +17,7 @@ from kstreams_runbooks.decide.plans.undo import deployed_as
 from kstreams_runbooks.decide.runs.message import needs_you
 from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.deployers.requests import for_one_start
-from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, StillUp
+from kstreams_runbooks.errors import Inconclusive, NotStarted, Refused, RunbookError, StillUp
 from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.local_state import TaskDirectories
@@ -34,7 +34,8 @@ from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.patience import going_on
 from kstreams_runbooks.steps.instances.bring import known, let_it_start, require_as_planned
-from kstreams_runbooks.steps.instances.untouched import keep_untouched, still_up
+from kstreams_runbooks.steps.instances.set_back import after_failed_start, note_at_rest
+from kstreams_runbooks.steps.instances.untouched import keep_untouched, note_state, still_up
 from kstreams_runbooks.steps.plan.before import require_still_writable, stopped_for_good, stops
 from kstreams_runbooks.steps.plan.cards import had_before, last_card, members_in_group, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
@@ -44,6 +45,7 @@ from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.cleaned_up import require_not_kept, stage_at_start, stopped_if_kept
 from kstreams_runbooks.steps.stages.cleared import require_still_gone
+from kstreams_runbooks.steps.stages.order import task_of
 from kstreams_runbooks.steps.stages.person import require_cleared
 from kstreams_runbooks.wording import first_of
 
@@ -85,6 +87,8 @@ def stop_all(run: Run, bounce: Bounce) -> None:
     began = now_ms()
     if run.deployer.abilities.act:
         _stop_each(run, going)
+    for instance in going:
+        note_state(run, bounce, instance)
     starts = {one.instance: process_start(one.deployment) for one in going if isinstance(one.deployment, Deployment)}
     run.keep("write", "stop", {"instances": names, "requested_ms": began, "down_ms": now_ms(), "starts": starts})
     run.say(f"{', '.join(names)}: down after {now_ms() - began} ms")
@@ -115,6 +119,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
     require_topics_still(run, reading, f"{', '.join(one.instance for one in waiting)} not started", down=True)
     names = [one.instance for one in waiting]
     require_still_gone(run, names)
+    note_at_rest(run, bounce)
     run.keep("note", START_BEGUN, {"bounce": bounce.number, "instances": names})
     if not run.deployer.abilities.act:
         cleared = [] if bounce.must_clear else _cleared_requests(run, bounce, names)
@@ -124,11 +129,26 @@ def start_all(run: Run, bounce: Bounce) -> None:
     if bounce.must_clear and clears is not None:
         _clear_all(run, names, clears)
         clears = None
-    _start_each(run, bounce, names, clears)
+    try:
+        _start_each(run, bounce, names, clears)
+    except NotStarted as error:
+        after_failed_start(run, bounce, names, error.cause, clears=task_of("stop_all", bounce.side), together=True)
+        raise
     if not run.application.copies:
         # The next task of this run would take its processor time from the starting instances.
         with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
             list(pool.map(partial(let_it_start, run), names))
+    _require_one_up(run, bounce, names)
+
+
+def _require_one_up(run: Run, bounce: Bounce, names: list[str]) -> None:
+    """Refused if every instance has ended within a moment of its start on another release."""
+    if not bounce.back:
+        return
+    down = [one.down for one in run.read(describes=False).instances if one.instance in names and one.down]
+    if len(down) == len(names):
+        cause = f"{'; '.join(down)} a moment after its start; read its log"
+        after_failed_start(run, bounce, names, cause, clears=task_of("stop_all", bounce.side), together=True)
 
 
 def _start_each(run: Run, bounce: Bounce, names: list[str], clears: TaskDirectories | None) -> None:

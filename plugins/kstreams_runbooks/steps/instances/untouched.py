@@ -2,14 +2,23 @@
 
 from collections.abc import Iterable
 
+from kstreams_runbooks.decide.plans.set_back import opens
 from kstreams_runbooks.deployers import make_deployer
+from kstreams_runbooks.ledger.card_facts import instance_facts
+from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.readings import Deployment, InstanceReading, Missing
+from kstreams_runbooks.model.readings.reset import LocalTimes
 from kstreams_runbooks.model.readings.states import is_up
+from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.observe import read_streams
+from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.plan.cards import UNTOUCHED, last_card
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.stages.cleaned_up import local_times
 from kstreams_runbooks.wire.limits import ExchangeLimits
 
+# The ledger's entry for the times of local state when an instance had been stopped.
+_AT_STOP = "local state at its stop"
 # Between a stop and a start each moment counts, and a process that lives answers at once or not at all.
 _QUICK = ExchangeLimits(connect_s=0.3, silence_s=0.5, answer_s=0.5)
 
@@ -39,6 +48,31 @@ def keep_untouched(run: Run, instances: Iterable[InstanceReading]) -> None:
         if card is not None and now is not None and _is_same(instance.deployment, now):
             run.keep("note", UNTOUCHED, {"card": card.seq})
             run.say(f"{instance.instance}: its process and its settings are those from before, it was not changed")
+
+
+def note_state(run: Run, bounce: Bounce, instance: InstanceReading) -> None:
+    """Keep the times of the local state of an instance that has just been stopped, if its way back may need them.
+
+    `instance` is its reading before the stop: only what it ran before the bounce leaves the state that it opens again.
+    It still ran that if the bounce was set already, by a try that was killed, and was not in effect.
+    """
+    card, deployment = last_card(run, instance.instance), instance.deployment
+    before = None if card is None else instance_facts(card).before
+    if before is None or not bounce.back or opens(before, bounce, upgrade_path_rules()):
+        return
+    ran = (deployment.target, deployment.applied) if isinstance(deployment, Deployment) else None
+    if ran in {(before.target, True), (bounce.target, False)}:
+        times = local_times(run, instance.instance)
+        run.keep("note", _AT_STOP, {"instance": instance.instance, "bounce": bounce.number, "times": times})
+
+
+def noted_state(run: Run, bounce: Bounce, name: str) -> LocalTimes:
+    """The newest of these times; Missing if there are none."""
+    for one in reversed(run.ledger.evidence(run.key, kind="note", name=_AT_STOP)):
+        if (one.payload["instance"], one.payload["bounce"]) == (name, bounce.number):
+            noted: LocalTimes = decode(LocalTimes, one.payload["times"])
+            return noted
+    return LocalTimes(name, Missing("its local state was not looked at when it was stopped"))
 
 
 def _is_same(before: Deployment | Missing, now: Deployment) -> bool:

@@ -53,8 +53,7 @@ def write_card(
     `previous` is the start that must not pass as the new one, `members` are its members in the group.
     """
     plan, before = run.plan(), _before(run, instance, bounce)
-    # From the last bounce of a library bump on, the application writes the new record format.
-    final = plan.runbook == "library_bump" and plan.start is None and 1 < bounce.number == plan.bounces[-1].number
+    final = plan.ends_way_back(bounce)
     start = next((one for one in plan.stages if isinstance(one, StartAll) and one.number == bounce.number), None)
     clear = clears_state(before.version, bounce.version, upgrade_path_rules())
     deletes = bounce.undo_deletes

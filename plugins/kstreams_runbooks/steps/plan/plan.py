@@ -20,6 +20,7 @@ from kstreams_runbooks.decide.plans.local_state import (
 )
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.same_topology import may_take_over
+from kstreams_runbooks.decide.plans.set_back import with_set_back
 from kstreams_runbooks.decide.plans.undescribed import changed_settings, undescribed_settings, unseen_changes
 from kstreams_runbooks.decide.releases.settings import may_change_the_topology
 from kstreams_runbooks.decide.topology.described import parsed
@@ -73,6 +74,14 @@ def planned(make: PlanMaker) -> Any:
         made = make(run, reading, judged(run, reading))
         kept = (*require_startable(run, made, reading), *require_state_kept(run, made))
         made = with_losses(run, replace(made, findings=(*made.findings, *kept)), reading)
+        made = run.decide(
+            with_set_back,
+            plan=made,
+            reading=reading,
+            declared=run.declared,
+            rules=upgrade_path_rules(),
+            acts=run.deployer.abilities.act,
+        )
         store(run, replace(made, findings=(*made.findings, *may_begin(run, made, reading))))
 
     return plan()

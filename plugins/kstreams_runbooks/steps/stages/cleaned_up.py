@@ -46,7 +46,7 @@ def stage_at_start(run: Run) -> ClearState | None:
 
 def require_may_clean_up(run: Run) -> tuple[LocalTimes, ...]:
     """The age of all local state; Refused or Inconclusive if nothing would show that it is gone after a start."""
-    local = tuple(_times(run, one.name) for one in run.application.deployer.instances)
+    local = tuple(local_times(run, one.name) for one in run.application.deployer.instances)
     run.demand(run.decide(may_clean_up, local=local))
     return local
 
@@ -79,7 +79,7 @@ def stopped_if_kept(run: Run, name: str) -> Iterator[None]:
         verdict = _seen(run, name)
     except BaseException as error:
         # Without the setting it may have begun on kept state; if it used none of it, a rerun may start it.
-        if not (_is_stopped(run, name) and is_untouched(_times(run, name), _noted(run, run.key))):
+        if not (_is_stopped(run, name) and is_untouched(local_times(run, name), _noted(run, run.key))):
             _stop_all(run, name, f"{name}: its state was not seen ({error or type(error).__name__})")
         raise
     if verdict.outcome is not Outcome.PROCEED:
@@ -91,7 +91,7 @@ def require_new_state(run: Run) -> None:
     """Refused or Inconclusive if an instance has state from before, though the plan has it deleted at the start."""
     if stage_at_start(run) is None:
         return
-    now = tuple(_times(run, one.name) for one in run.application.deployer.instances)
+    now = tuple(local_times(run, one.name) for one in run.application.deployer.instances)
     run.demand(run.decide(state_is_new, now=now, noted=_noted(run, run.key)))
 
 
@@ -105,7 +105,7 @@ def require_newer_than_topics(run: Run, undone: str) -> None:
         return
     if kept := run.ledger.recall(undone, _KEPT):
         raise Refused(f"{kept}; {_AGAIN}")
-    now = tuple(_times(run, one.name) for one in run.application.deployer.instances)
+    now = tuple(local_times(run, one.name) for one in run.application.deployer.instances)
     verdict = run.decide(state_is_new, now=now, noted=_noted(run, undone))
     if verdict.outcome is not Outcome.PROCEED:
         raise Refused(
@@ -122,7 +122,7 @@ def _seen(run: Run, name: str) -> Verdict:
     def look() -> tuple[tuple[LocalTimes, bool], Verdict]:
         # In this order: a client that begins in between has deleted its state before.
         began = has_begun(read_streams(url, application_id=run.application.application_id))
-        times = _times(run, name)
+        times = local_times(run, name)
         return (times, began), state_is_new((times,), noted, began=began)
 
     pace = Pace(_LOOK_EVERY_S, _CLIENT_S)
@@ -161,7 +161,8 @@ def _noted(run: Run, key: str) -> tuple[LocalTimes, ...]:
     return found
 
 
-def _times(run: Run, name: str) -> LocalTimes:
+def local_times(run: Run, name: str) -> LocalTimes:
+    """When the local state of an instance last changed, as its deployer reports it now."""
     try:
         return LocalTimes(name, run.deployer.state_times(name))
     except RunbookError as error:

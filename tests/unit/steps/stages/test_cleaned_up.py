@@ -211,7 +211,7 @@ def test_the_form(run: Run, params: dict[str, Any], declared: dict[str, str], sa
 def test_a_plan_without_that_looks_at_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The deployer deletes the state then."""
     look: Callable[..., object] = lambda *_: pytest.fail("it looked")  # noqa: E731 - one line
-    monkeypatch.setattr(f"{ROOM}._times", look)
+    monkeypatch.setattr(f"{ROOM}.local_times", look)
     with cleaned_up.stopped_if_kept(run, "orders-1"):
         """Anything."""
     cleaned_up.require_not_kept(run, NAMES)
