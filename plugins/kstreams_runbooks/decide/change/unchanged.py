@@ -51,9 +51,16 @@ def asserted(undecided: Iterable[Undecided], side: Side, fields: Collection[Unch
         for missing in one.asked:
             if missing.field in fields:
                 operator = _operator_of(missing, side)
-                what.setdefault(operator, {})[f"{missing.field} of {missing.where.replace('s.', ' ', 1)}"] = None
+                what.setdefault(operator, {})[_said(missing, side)] = None
                 costs.setdefault(operator, {}).update({one.data: None} if one.data else {})
     return tuple(Asserted(operator, tuple(what[operator]), tuple(costs[operator])) for operator in what)
+
+
+def _said(missing: Undeclared, side: Side) -> str:
+    section, _, name = missing.where.partition(".")
+    foreign = section == "stores" and name in side.subscription_stores and missing.field == "key"
+    field = "the foreign key that is taken from each row, and so the key" if foreign else missing.field
+    return f"{field} of {section.removesuffix('s')} {name}"
 
 
 def _operator_of(missing: Undeclared, side: Side) -> str:

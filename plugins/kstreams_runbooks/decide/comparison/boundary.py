@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
-from kstreams_runbooks.decide.comparison.content import contents
+from kstreams_runbooks.decide.comparison.content import contents, own_changelogs, prefix
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
 from kstreams_runbooks.decide.comparison.global_stores import left_behind
 from kstreams_runbooks.decide.comparison.operators import partitioners
@@ -21,6 +21,7 @@ from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredTopic
 from kstreams_runbooks.model.topology.topology import Source
+from kstreams_runbooks.wording import first_of
 
 # The topics of a sink with an extractor, in a sentence.
 _CHOSEN = "topics chosen by code"
@@ -84,6 +85,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "uneven": uneven,
                 "merged_unevenly": merged.get(topic, _ALONE)[0],
                 "is_pattern": topic in patterns[0] | patterns[1],
+                "reads_own": topic in patterns[1] and bool(_own_output(compared.after, topic)),
                 "timed": timed,
                 **declared,
             }
@@ -99,6 +101,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                     **_said(compared, topic, topic),
                     **_pattern_words(topic, *patterns),
                     "global_fate": left.get(topic, ""),
+                    "own_output": first_of(_own_output(compared.after, topic)) if topic in patterns[1] else "",
                     "merged_with": ", ".join(merged[topic][1] if topic in merged else ()),
                     "uneven_with": _uneven_with(compared, topic),
                 },
@@ -117,13 +120,19 @@ def _patterns(side: Side) -> frozenset[str]:
     return frozenset(source.pattern for sub in side.topology.subtopologies for source in sub.sources if source.pattern)
 
 
-def _is_matched(topic: str, patterns: frozenset[str]) -> bool:
+def _is_matched(topic: str, patterns: Collection[str]) -> bool:
     """Whether a source reads the topic by a pattern; False for a pattern that may not be read here as Java reads it."""
     for pattern in patterns:
         with suppress(BadInput, PatternTooSlow):
             if matched(pattern, topic):
                 return True
     return False
+
+
+def _own_output(side: Side, pattern: str) -> list[str]:
+    """The topics that a version writes, internal ones by their full names, and reads by a pattern."""
+    internal = {f"{prefix(side)}{topic}" for topic in side.internal | own_changelogs(side)} if prefix(side) else set()
+    return sorted(topic for topic in side.sinks.keys() - side.internal | internal if _is_matched(topic, {pattern}))
 
 
 def _pattern_words(name: str, old: frozenset[str], new: frozenset[str]) -> dict[str, str]:

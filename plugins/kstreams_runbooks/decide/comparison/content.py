@@ -34,6 +34,7 @@ class Content:
     place: Copy
     topic: str = ""
     asks: tuple[str, ...] = ()
+    is_join_buffer: bool = False
 
     @property
     def changelog(self) -> str:
@@ -46,13 +47,16 @@ class Content:
 
     @property
     def restores(self) -> bool | None:
-        """Whether a topic restores it, None if that is not known."""
-        return None if self.place == "unknown" else bool(self.topic)
+        """Whether a topic restores it, None if that is not known.
+
+        The changelog of a join's buffer does not (tests/long/test_join_buffers.py).
+        """
+        return False if self.is_join_buffer else None if self.place == "unknown" else bool(self.topic)
 
     @property
     def is_on_disks_alone(self) -> bool | None:
         """Whether its files are the only copy, None if that is not known."""
-        return None if self.place == "unknown" else self.place == "disk"
+        return self.is_join_buffer or (None if self.place == "unknown" else self.place == "disk")
 
 
 def contents(side: Side) -> Mapping[str, Content]:
@@ -105,7 +109,8 @@ def _content(side: Side, store: str, filled: Mapping[str, bool | None]) -> Conte
     if lacking and declared.logging is not False:
         asks = (*lacking, *(() if declared.logging else (f"stores.{store}.logging",)))
         return Content(store, "unknown", own, asks)
-    return _logged(store, declared.logging, own, f"stores.{store}.logging", in_memory=not declared.on_disk)
+    kept = _logged(store, declared.logging, own, f"stores.{store}.logging", in_memory=not declared.on_disk)
+    return replace(kept, is_join_buffer=declared.kind == "buffer")
 
 
 def _logged(store: str, logging: bool | None, own: str, field: str, *, in_memory: bool) -> Content:

@@ -58,9 +58,14 @@ _FAMILIES = {
         "processing.exception.handler",
         "production.exception.handler",
     ),
+    "serde_encoding": tuple(
+        f"{of}{way}.encoding" for way in ("serializer", "deserializer") for of in ("", "key.", "value.")
+    ),
     "store_type": STORE_TYPES,
 }
 _FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names}
+# What Kafka Streams sets for its main consumer and checks elsewhere; under this prefix a value slips past the check.
+_SLIPS_PAST = {"main.consumer.isolation.level": "read_uncommitted", "main.consumer.enable.auto.commit": "true"}
 _STORE_TYPE = "default.dsl.store"
 _EXPLICIT, _CLUSTER = "ensure.explicit.internal.resource.naming", "bootstrap.servers"
 # Releases that check names at start (KIP-1111), and the generated names that they do not check.
@@ -125,6 +130,7 @@ def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[st
         "same_cluster": name == _CLUSTER and bool(_addresses(old) & _addresses(new)),
         "cache_switched": name == CACHE and (old == "0") != (new == "0"),
         "refuses_names": name == _EXPLICIT and _refuses_names(old, new, compared),
+        "slips_past": _SLIPS_PAST.get(name) == new.strip().lower(),
         "no_effect": name == _STORE_TYPE and _makers_stay(compared),
     }
     return facts, {"present": asked, "refuses_names": asked}

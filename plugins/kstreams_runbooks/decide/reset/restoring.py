@@ -39,6 +39,8 @@ def restored_fate(content: Content, side: Side, log: RestoringLog | Missing | No
     """
     if content.place == "memory":
         return "gone", "it is in memory without a changelog: each restart loses it"
+    if content.is_join_buffer:
+        return "lost", "the changelog of a join's buffer does not restore it: local disks alone have what waits in it"
     if content.place == "disk":
         return "lost", "it has no changelog: local disks alone have its content"
     if content.place == "unknown":

@@ -134,14 +134,14 @@ def test_whether_stores_go_by_timestamps_has_to_be_declared() -> None:
     """A store's kind says it; a suppression and a window do, a key-value store does not."""
     asked = undecided(of({}, EXTRACTOR)["default.timestamp.extractor"])
     assert asked == {"timestamp-extractor-changed": "stores.orders-store.kind (new)"}
-    for stores, severity in (
-        (KEY_VALUE, "warning"),
-        ({"orders-store": DeclaredStore(source_table=True)}, "warning"),
-        ({"orders-store": DeclaredStore(kind="session")}, "danger"),
+    for stores, runbook in (
+        (KEY_VALUE, "rolling_bounce"),
+        ({"orders-store": DeclaredStore(source_table=True)}, "rolling_bounce"),
+        ({"orders-store": DeclaredStore(kind="session")}, "reset_and_cleanup"),
     ):
         subject = of({}, EXTRACTOR, stores=stores)["default.timestamp.extractor"]
         found = fired([subject], topology_change_rules()).findings
-        assert [one.severity for one in found if one.covered_by is None] == [severity]
+        assert [one.runbooks[0] for one in found if one.covered_by is None] == [runbook]
     suppressed = of({}, EXTRACTOR, "suppress-disabled")["default.timestamp.extractor"]
     assert suppressed.facts["timed"] is True or "stores." in str(undecided(suppressed))
     assert of({}, EXTRACTOR, WITHOUT)["default.timestamp.extractor"].facts["timed"] is False

@@ -74,6 +74,8 @@ NONE = {
     "state_of_undo": "it derives directories from descriptions that may_be_rolled has judged",
     "with_cleared_state": "it adds what cleared_state derives to a plan",
     "with_expected_gaps": "it adds forecasts to a plan",
+    "with_set_back": "it adds to a plan what is done after a failed start",
+    "may_be_set_back": "without it the failed start leads to undo (tests/unit/steps/instances/test_set_back.py)",
 }
 NEXT_RUN, OTHER_RUNBOOK, BACK = "trigger", "another runbook", "only back"
 Then = Mapping[str, Any] | Callable[[Line], Mapping[str, Any]]

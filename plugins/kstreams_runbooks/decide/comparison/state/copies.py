@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.comparison.content import Content, contents
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, sides
 from kstreams_runbooks.decide.comparison.left_files import emptied, places_in_another_format
 from kstreams_runbooks.decide.comparison.setting_facts import REUSE, optimized
+from kstreams_runbooks.decide.comparison.state.kinds import is_join_buffer
 from kstreams_runbooks.decide.topology.partitions import task_counts
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import Declaration
@@ -17,6 +18,7 @@ _KEEP = {
 }
 _LEAVE_OUT = "leave that change out"
 _GUARANTEE, _AT_LEAST_ONCE = "processing.guarantee", "at_least_once"
+_RUN_EMPTY = "let it run empty first: pause the inputs, and advance stream time past the grace in each partition"
 _WRITE_ONCE = "switch logging on first and let every key be written once"
 
 
@@ -104,7 +106,7 @@ class Copies:
                 else "is on local disks alone, and it begins empty"
             ),
             "instead": next((keep for begins, keep in _KEEP.items() if why.startswith(begins)), _LEAVE_OUT),
-            "write_once": _WRITE_ONCE,
+            "write_once": _RUN_EMPTY if is_join_buffer(self._compared.after, name) else _WRITE_ONCE,
             "leaves": _left(old),
             "topic_before": "" if old is None else old.topic,
             "topic": "" if new is None else new.topic,
