@@ -3,6 +3,7 @@
 import time
 from contextlib import suppress
 
+import pytest
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import encode
@@ -59,6 +60,7 @@ def logged(stack: Stack, run_id: str, line: str, try_number: int = 1) -> None:
     reached(stack, run_id, "undo", "awaiting_input")
 
 
+@pytest.mark.long
 def test_an_undo_waits_for_each_answer_of_a_person(fresh: Stack) -> None:
     """Last to first, in one task: an answer about another stage and a clear ask again; the ledger has who answered."""
     run_id = begun_other(fresh, "undo", run=asked_before(fresh)).run_id

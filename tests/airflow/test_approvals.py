@@ -47,7 +47,7 @@ def test_reject_ends_the_run_with_nothing_changed(unknown_to_airflow: Stack) -> 
     assert f"approve_plan: rejected by {APPROVER}" in document["run"]["outcome_sentence"]
     assert document["approvals"] == []
     note = note_of(fresh, trial.run_id)
-    assert note.startswith("▼ **REFUSED OR REJECTED, NOTHING CHANGED** 20")
+    assert note.startswith("▼ **REFUSED OR REJECTED, NOTHING CHANGED**: ")
     assert "**GO ON:** after that, start a new run (this one cannot go on):\n\n```\nkst" in note
     assert note.endswith("**GO BACK:** not needed, nothing is left to take back\n\n▲ kstreams-runbooks\n\nseen by ann")
 

@@ -117,7 +117,7 @@ def test_without_a_pause_there_is_no_certificate(running: Stack) -> None:
     """It says what is missing, at once."""
     trial = begun_other(running, "certify_drain")
     document = ended(trial, state="failed", outcome=INCONCLUSIVE)
-    assert "nobody says that they are paused" in document["run"]["outcome_sentence"]
+    assert "nothing states that the inputs stay paused" in document["run"]["outcome_sentence"]
 
 
 def test_a_drain_that_does_not_end_is_given_up_with_the_last_readings(running: Stack) -> None:

@@ -1,6 +1,10 @@
 """The library bump of an application whose fleet entry says something else: real runs, real refusals."""
 
 import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -34,7 +38,7 @@ def test_an_instance_that_cannot_be_read_is_inconclusive(fresh: Stack) -> None:
 @pytest.mark.parametrize("login", ["absent", "refused"])
 def test_what_does_not_heal_is_tried_once_and_noted(fresh: Stack, login: str) -> None:
     """A connection that is missing, and one whose protocol the broker refuses: one try, and the note has the cause."""
-    with declared_as(fresh, cluster=_cluster(fresh, f"kafka_{login}")):
+    with _cluster(fresh, f"kafka_{login}") as cluster, declared_as(fresh, cluster=cluster):
         if login == "refused":
             settings = {"bootstrap.servers": fresh.lab.bootstrap, "security.protocol": "SSL"}
             named = {"connection_id": "kafka_refused", "conn_type": "kafka", "extra": json.dumps(settings)}
@@ -50,12 +54,49 @@ def test_what_does_not_heal_is_tried_once_and_noted(fresh: Stack, login: str) ->
     assert "reads again" not in log_of(fresh, run_id, "observe")
 
 
-def _cluster(stack: Stack, connection: str) -> str:
-    """A cluster entry with this connection."""
+@contextmanager
+def refusing() -> Iterator[str]:
+    """An agent that accepts no login; its address."""
+
+    class FakeHandler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(401)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the library's name
+            """Print nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), FakeHandler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/jolokia"
+        finally:
+            server.shutdown()
+
+
+def test_an_agent_that_refuses_the_login_is_asked_once(fresh: Stack) -> None:
+    """No patience is spent on it, and the note has the cause before the run has ended."""
+    entry = yaml.safe_load((fresh.lab.config / "applications" / "orders.yaml").read_text(encoding="utf-8"))
+    with refusing() as url:
+        entry["deployer"]["instances"][1]["metrics"] = url
+        with declared_as(fresh, deployer=entry["deployer"]):
+            run_id, sentence = refused(fresh, INCONCLUSIVE)
+    assert "orders-2: jolokia: HTTP 401 (expected 200)" in sentence
+    assert "HTTP 401 (expected 200)" in str(fresh.api().run(DAG, run_id)["note"])
+    assert "reads again" not in log_of(fresh, run_id, "observe")
+
+
+@contextmanager
+def _cluster(stack: Stack, connection: str) -> Iterator[str]:
+    """A cluster entry with this connection while the body runs: a second one of a broker has to be chosen by name."""
     clusters = stack.lab.config / "clusters"
     entry = yaml.safe_load(Path(clusters / "demo.yaml").read_text(encoding="utf-8")) | {"connection": connection}
     (clusters / "other.yaml").write_text(yaml.safe_dump(entry), encoding="utf-8")
-    return "other"
+    try:
+        yield "other"
+    finally:
+        (clusters / "other.yaml").unlink()
 
 
 @pytest.mark.long

@@ -135,6 +135,7 @@ def discover(stack: Stack, *options: str) -> tuple[int, dict[str, Any]]:
     code, text = command(
         stack, "discover", "--bootstrap", stack.lab.bootstrap, "--out", out, *ports, "--format", "json", *options
     )
+    assert text, f"exit code {code}"
     return code, json.loads(text)
 
 

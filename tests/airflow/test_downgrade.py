@@ -24,6 +24,7 @@ def newer(stack: Stack) -> Stack:
     return stack
 
 
+@pytest.mark.long
 def test_a_dry_run_shows_every_stage(newer: Stack) -> None:
     """What would be done, stage after stage; nothing is changed."""
     trial = begun(newer, target=FROM_RELEASE, dry_run=True)

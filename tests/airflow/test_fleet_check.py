@@ -162,7 +162,7 @@ def test_offsets_that_are_set_back_and_a_topic_that_comes_again_are_told(watched
     assert "customers-0 (from" in rewound["body"]
     assert recreated["subject"] == "[orders @ demo] status changed: recreated (was rewound)"
     assert ") was deleted and created again: its records and its offsets are others" in recreated["body"]
-    assert "trigger fleet_check with acknowledge: orders" in recreated["body"]
+    assert "trigger fleet_check --param acknowledge=orders --reason REASON" in recreated["body"]
     # It stays so until somebody says that the present topics are the right ones; nobody is told the same again.
     check(watched)
     assert words(watched)["orders"] == "recreated"

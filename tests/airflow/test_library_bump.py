@@ -122,7 +122,7 @@ def test_a_release_that_never_runs_costs_one_instance_and_tells_the_way_back(sta
     assert any(line.startswith("rm -rf") for line in by_hand), "the state of 4.3 cannot be opened by 3.4"
     messages = told(stack, trial.run_id)
     assert [message["kind"] for message in messages] == ["needs_you", "stopped_with_undo"]
-    assert "undo 1: orders-1 back to 3.4.1" in messages[-1]["body"]
+    assert "undo 1: set orders-1 back to 3.4.1" in messages[-1]["body"]
     assert len(messages[-1]["body"].splitlines()) <= 15
     for line in by_hand:
         done = subprocess.run(["bash", "-c", line], env=_with_supervisorctl(stack), check=False, capture_output=True)

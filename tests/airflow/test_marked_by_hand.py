@@ -45,4 +45,4 @@ def test_mark_failed_in_the_middle_of_a_bounce(short: Stack) -> None:
         mark_task(short, trial.run_id, "bounce_1_first", "failed")
         document = ended(trial, state="failed", outcome=STOPPED, restarted=(_FIRST,))
     assert "changed so far: orders-1: bounce 1: 4.3.1 with upgrade.from=3.4" in document["run"]["outcome_sentence"]
-    assert "undo 1: orders-1 back to 3.4.1" in log_of(short, trial.run_id, "conclude")
+    assert "undo 1: set orders-1 back to 3.4.1" in log_of(short, trial.run_id, "conclude")

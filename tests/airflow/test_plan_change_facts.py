@@ -120,6 +120,7 @@ def test_what_the_form_names_as_unchanged_decides_it(shown: Stack) -> None:
     assert f"nothing declared; {named['message']}" in log_of(shown, trial.run_id, "describe_release")
 
 
+@pytest.mark.long
 def test_the_approver_reads_what_was_named_and_the_started_runbook_gets_it(shown: Stack) -> None:
     """The question of the plan and that of the runbook have the line; the same plan is found again after a clear."""
     settings_of(shown, TO_RELEASE)
@@ -162,6 +163,7 @@ def test_a_word_that_is_no_field_is_one_sentence(shown: Stack) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_bump_goes_on_with_what_was_read_and_what_a_person_names(shown: Stack) -> None:
     """No file declares anything: both programs are compared as far as code shows them; GO ON has the fields for it."""
     settings_of(shown, TO_RELEASE)

@@ -31,6 +31,7 @@ def started(stack: Stack, run_id: str, hours_ago: float) -> None:
         assert done.rowcount == 1
 
 
+@pytest.mark.long
 def test_a_run_that_waits_past_its_limit_is_concluded_by_the_check(fresh: Stack) -> None:
     """Airflow skips every task that is left, `conclude` too; the check writes the outcome and releases the hold."""
     trial = begun(fresh)

@@ -53,6 +53,7 @@ def swept_until_its_end(stack: Stack, run_id: str) -> str:
     return str(state)
 
 
+@pytest.mark.long
 def test_a_killed_run_goes_on_and_an_undo_takes_everything_back(stack: Stack, before: Found) -> None:
     """Both teams approve and are notified; nothing is held in the end, and the offsets have their metadata again."""
     run_id = begun(stack)

@@ -59,12 +59,14 @@ def test_nothing_is_planned_on_what_was_not_read(unread: Stack, runbook: str, fo
     assert document["recheck"]["different"] == []
 
 
+@pytest.mark.long
 def test_a_restart_of_what_runs_needs_no_description(unread: Stack) -> None:
     """Nothing changes: the running instances show what they read."""
     for form in ({"restart": True}, {"settings": {"num.stream.threads": 2}}):
         ended(begun_other(unread, "rolling_bounce", dry_run=True, **form), state="success", outcome=DRY_RUN)
 
 
+@pytest.mark.long
 def test_an_approver_reads_what_a_person_accepts_and_an_undo_goes_back(unread: Stack) -> None:
     """Also where approvals are automatic; the undo has no topology command either."""
     accepts: dict[str, Any] = {"settings": {"topology.optimization": "none"}, _FIELD: _REASON}
@@ -81,6 +83,7 @@ def test_an_approver_reads_what_a_person_accepts_and_an_undo_goes_back(unread: S
     ended(back, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
 
 
+@pytest.mark.long
 def test_a_wrong_roll_ends_at_its_gate_and_leads_to_undo(unread: Stack) -> None:
     """What a person accepted was another topology: no topic that is created helps, and the undo needs no registry."""
     create_topics(unread.lab.bootstrap, (COUNTED,))

@@ -96,7 +96,7 @@ def test_a_task_killed_between_stop_and_start(stack: Stack) -> None:
     assert stack.supervisor.pid("orders-1") is None
     assert "orders-1 is DOWN (its process is stopped)" in document["run"]["outcome_sentence"]
     assert "bounce_1_first began and gave no answer" in document["run"]["outcome_sentence"]
-    assert "undo 1: orders-1 back to 3.4.1" in log_of(stack, trial.run_id, "conclude")
+    assert "undo 1: set orders-1 back to 3.4.1" in log_of(stack, trial.run_id, "conclude")
     stack.api().clear(DAG, trial.run_id, "bounce_1_first")
     assert finished(stack, trial.run_id) == "success"
     judgement = judged(stack)

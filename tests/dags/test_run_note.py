@@ -272,11 +272,11 @@ def test_a_failure_is_in_the_note_before_the_run_has_ended(api: AirflowApi, run:
     at = replace(run, task_id="observe")
     note_failed(at, Unreachable("Kafka at b1:9092: no answer within 8 s; is the broker up?"), 15.0)
     noted = api.run(DAG, "r")["note"]
-    assert "**WAITS** at observe since " in noted
-    assert ", tries again in 15 s: Kafka at b1:9092: no answer within 8 s; is the broker up?" in noted
+    assert "▼ **WAITS** at observe: Kafka at b1:9092: no answer within 8 s; is the broker up?\n\nsince 20" in noted
+    assert ", tries again in 15 s\n" in noted
     note_failed(at, LoginRefused("Kafka at b1:9092: the password of login ada is wrong"), None)
     noted = api.run(DAG, "r")["note"]
-    assert "**STOPPED** at observe " in noted
+    assert "**STOPPED** at observe: " in noted
     assert ": Kafka at b1:9092: the password of login ada is wrong" in noted
     assert "tries again" not in noted
     assert "OPS-7, seen by ann" in noted
@@ -292,4 +292,4 @@ def test_a_run_that_never_began_has_a_note(api: AirflowApi) -> None:
     assert "application order is not in the fleet" in noted
     assert "kstreams-runbooks clear r plan" in noted
     note_never_began(context, Unreachable("ledger: away"), None, 15.0)
-    assert "**WAITS** at observe since " in api.run(DAG, "r")["note"]
+    assert "**WAITS** at observe: " in api.run(DAG, "r")["note"]

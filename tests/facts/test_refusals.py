@@ -111,3 +111,17 @@ def test_without_settings_nothing_was_tried(programs: str) -> None:
     """An absent list is not an empty one."""
     ran = java(programs, COMMAND, "--factory", "Programs::windows")
     assert "refused" not in document(ran.stdout)
+
+
+def test_a_class_that_a_start_makes_an_object_of(programs: str, release: str, tmp_path: Path) -> None:
+    """The leader makes the task assignor, each client its interceptors and reporters: only their names are given."""
+    assignor = _refused(programs, tmp_path, task__assignor__class="com.acme.Zones")
+    assert assignor == ([] if release == "3.4.1" else [("assignor", ["task.assignor.class"])])
+    of_library = "org.apache.kafka.streams.processor.assignment.assignors.StickyTaskAssignor"
+    assert _refused(programs, tmp_path, task__assignor__class=of_library) == []
+    reporters = "org.apache.kafka.common.metrics.JmxReporter"
+    assert _refused(programs, tmp_path, metric__reporters=reporters) == []
+    absent = _refused(programs, tmp_path, metric__reporters=f"{reporters}, com.acme.Meters")
+    assert [names for _, names in absent] == [["metric.reporters"]]
+    traced = _refused(programs, tmp_path, producer__interceptor__classes="com.acme.Traced")
+    assert traced == [("producer", ["producer.interceptor.classes"])]

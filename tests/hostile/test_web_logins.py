@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 from kstreams_runbooks.deployers.supervisord.xmlrpc import Supervisord
-from kstreams_runbooks.errors import Unreachable
+from kstreams_runbooks.errors import LoginRefused, Unreachable
 from kstreams_runbooks.fleet import load_fleet
-from kstreams_runbooks.model.readings.readings import Missing, StreamsReading
+from kstreams_runbooks.model.readings.readings import Lasting, Missing, StreamsReading
 from kstreams_runbooks.observe import read_streams
 from kstreams_runbooks.wire import logins
 from lab.certificates import Certificates, make_certificates
@@ -105,7 +105,8 @@ def test_each_cause_is_one_sentence_without_the_password(
             agent = read_streams(url)
             with pytest.raises(Unreachable) as supervisor:
                 Supervisord(url, writable=False).processes()
-            assert isinstance(agent, Missing)
+            assert isinstance(agent, Lasting)
+            assert isinstance(supervisor.value, LoginRefused)
             cases.append((agent.missing, str(supervisor.value)))
     expected = (
         "HTTP 401 (expected 200); the login of the Airflow connection watched is not accepted; correct it",

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from kstreams_runbooks.fleet.deployers.command import CommandSettings
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, FileTimes
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.observe.application.application import reading_instances
 from lab.processes import started_since
 from world.team_script import DEPLOY
 
@@ -364,6 +366,22 @@ def test_a_script_that_refuses_is_quoted_without_its_credentials(team: Path, dec
     assert "hunter2" not in str(raised.value)
 
 
+def test_a_start_that_fails_has_the_last_error_of_the_log(team: Path, declare: Declare) -> None:
+    """Also if the command reports it by its exit code; a log command that fails costs no sentence."""
+    died = says("INFO begins\nERROR no such topic, DB_PASS=hunter2\nINFO closed\n", "{instance}")
+    nothing = {"run": [*declare().commands.instances.run, "{instance}"]}
+    end = r"; last error in its log: ERROR no such topic, DB_PASS=\(hidden\)"
+    with pytest.raises(Refused, match=rf"start ended with 0, but prints the process stopped{end}; read its log$"):
+        deployer(declare(start=nothing, log=died)).start("o2")
+    (team / "o1" / "refuses").touch()
+    with pytest.raises(Refused, match=rf"it refused \(exit 1: no, start of o1 is forb.*\){end}$"):
+        deployer(declare(log=died)).start("o1")
+    broken = deployer(declare(log=says("ERROR lost", "{instance}", code=1)))
+    assert broken.log_end("o1") == ""
+    with pytest.raises(Refused, match=r"it refused \(exit 1: no, start of o1 is forb[^;]*$"):
+        broken.start("o1")
+
+
 def test_exit_code_zero_is_not_taken_for_it(team: Path, declare: Declare) -> None:
     """A stop whose process is still there, a command that does nothing, one that shows another instance."""
     control = deployer(declare())
@@ -508,3 +526,32 @@ def test_an_instance_that_nobody_knows_is_not_touched(team: Path, declare: Decla
     with pytest.raises(Inconclusive, match="o1: the instances command does not know its process"):
         restart(unknown, "o1", Target("4.3.1"), remove_members=None, log=lambda _: None)
     assert called(team) == []
+
+
+def test_the_reading_of_a_dead_instance_has_its_last_error(declare: Declare) -> None:
+    """Nothing is read of one that was stopped, whose log is that of an orderly end."""
+    shown: dict[str, Any] = {
+        "instance": "o1",
+        "process": "failed",
+        "started_at_ms": None,
+        "pid": None,
+        "release": "3.4.1",
+    }
+    shown |= {"settings": {}, "applied": None}
+    both = {"schema_version": 1, "instances": [shown, shown | {"instance": "o2", "process": "stopped"}]}
+    died = says("ERROR no such topic\n", "{instance}")
+    control = deployer(declare(instances=says(json.dumps(both)), log=died))
+    instances = tuple(SimpleNamespace(name=name, metrics="http://127.0.0.1:1/jolokia") for name in ("o1", "o2"))
+    entry: Any = SimpleNamespace(
+        name="orders",
+        copies=False,
+        application_id="orders",
+        static_membership=False,
+        deployer=SimpleNamespace(instances=instances),
+    )
+    with reading_instances(entry, control) as read:
+        found = read()
+    assert [one.ended for one in found] == [
+        "o1 is DEAD (its process has failed): last error in its log: ERROR no such topic",
+        "o2 is DOWN (its process is stopped)",
+    ]

@@ -140,7 +140,7 @@ def test_both_instances_one_after_the_other(engine: OwnEngine) -> None:
 
 
 def test_a_release_that_ends_at_once_leaves_the_one_from_before(engine: OwnEngine) -> None:
-    """The sentence has the last line of its log; what ran before is still there, and the way back leads to it."""
+    """The sentence has the end of its log; what ran before is still there, and the way back leads to it."""
     created(engine)
     engine.image("9.9.9", 'CMD ["/bin/sh", "-c", "echo password=abc no such topic >&2; exit 7"]')
     made = settings(engine, releases={"3.4.1": "3.4.1", "9.9.9": "9.9.9"})
@@ -151,6 +151,7 @@ def test_a_release_that_ends_at_once_leaves_the_one_from_before(engine: OwnEngin
     ) as no:
         bounce(made, Target("9.9.9"))
     assert "abc" not in str(no.value)
+    assert deployer(made).log_end("o1") == "last line of its log: password=(hidden)"
     assert (described(made).process, described(made).target) == ("failed", Target("9.9.9"))
     assert engine.names() == ["o1", "o1.before"]
     assert differences(before, inspected(engine, "o1.before")) == ['/Name: "/o1" → "/o1.before"']

@@ -133,7 +133,7 @@ def test_it_changes_nothing_itself(person: Person, tmp_path: Path) -> None:
     control = deployer(tmp_path)
     assert not control.abilities.act
     wanted = (
-        r"ask a person: set o1 to release 4\.3\.1 \(orders:18\) with no setting .* \(edit o1/deployment\.properties\)"
+        r"ask a person: set o1 to release 4\.3\.1 \(orders:18\) without settings .* \(edit o1/deployment\.properties\)"
     )
     with pytest.raises(WriteRefused, match=wanted):
         control.apply("o1", Target("4.3.1"))
@@ -202,7 +202,7 @@ def test_a_setting_for_one_start_is_in_the_request(tmp_path: Path) -> None:
     """With what becomes of it afterwards; what no runbook sets is requested of nobody."""
     once = (("processing.guarantee", "at_least_once"),)
     control = ManualDeployer(declared(tmp_path), application_id="orders", dry_run=False)
-    alone = "with processing.guarantee=at_least_once for this start alone, and take that out of its settings again"
+    alone = "with processing.guarantee=at_least_once for this start alone, and remove it from its settings afterwards"
     with pytest.raises(WriteRefused, match=f"ask a person: start o1 {alone}"):
         control.start("o1", once)
     assert f", then restart o1 {alone}" in control.request("deploy", "o1", Target("4.3.1"), once=once)

@@ -106,9 +106,11 @@ def test_stubborn_process(settings: SupervisordSettings) -> None:
 def test_program_that_does_not_come_up(settings: SupervisordSettings) -> None:
     """A release whose launcher fails at once: supervisord gives up, the sentence says so."""
     (settings.instances[0].directory / "broken").touch()
-    with pytest.raises(Refused, match="o1: supervisord reports FATAL"):
+    end = r"last error in its log: ERROR no such release, DB_PASS=\(hidden\)"
+    with pytest.raises(Refused, match=rf"o1: supervisord reports FATAL \(.*; {end}\); read its log"):
         deployer(settings).start("o1")
     assert described(settings).process == "failed"
+    assert deployer(settings).log_end("o2") == ""
 
 
 def test_unknown_things_are_refused(settings: SupervisordSettings) -> None:

@@ -107,7 +107,7 @@ def test_the_facts_of_a_topic_with_traffic(config: dict[str, Any], topic: str, t
             entry(topic),
             replace(before, partitions=rows),
             Waiting(entry(topic), (topic,)),
-            changelogs=(topic,),
+            changelog_bytes=reader.log_bytes((topic,)),
             commit_interval_s=0,
             sleep=traffic,
         )

@@ -130,12 +130,17 @@ def wait_running(
     limit_s: float = _RUNNING_S,
     say: Callable[[str], None] = unheard,
 ) -> float:
-    """Return when every instance reports RUNNING; returns seconds. Else Unreachable with each one's last report."""
+    """Return when every instance reports RUNNING; returns seconds. Else Unreachable with each one's last report.
+
+    Twice in a row: the first that is RUNNING rebalances when the last one joins.
+    """
     said: dict[str, str] = {}
+    in_a_row = 0
     states = dict.fromkeys(names, "does not answer")
     waiting = Waiting(limit_s, say)
 
     def running() -> bool:
+        nonlocal in_a_row
         waiting.count(
             lambda: f"{', '.join(f'{name} {state}' for name, state in states.items())}: {addresses(lab, names)}"
         )
@@ -144,7 +149,8 @@ def wait_running(
             reading = streams(lab, number)
             said[name] = reading.missing if isinstance(reading, Missing) else reading.state
             states[name] = "does not answer" if isinstance(reading, Missing) else reading.state
-        return all(state == "RUNNING" for state in said.values())
+        in_a_row = in_a_row + 1 if all(state == "RUNNING" for state in said.values()) else 0
+        return in_a_row > 1
 
     try:
         return until(running, limit_s, "instances RUNNING", poll_s=0.3)

@@ -1,6 +1,6 @@
-"""A store without a changelog through a stop and restart that deletes local state: refused, then accepted by its name.
+"""A store without a changelog through the runbooks that delete or move local state: refused, then accepted by its name.
 
-The store had a changelog before: the topic is left, with records, and restores nothing.
+In the first module of tests the store had a changelog before: the topic is left, with records, and restores nothing.
 """
 
 import json
@@ -9,6 +9,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ import yaml
 from kstreams_runbooks.observe import ClusterReader
 from lab import kafka
 from lab.afresh import afresh
-from lab.application import FROM_RELEASE, Deployed
+from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
 from lab.stack import Stack
-from world.endings import COMPLETED, NOTHING_CHANGED, begun_other, ended
+from world.endings import COMPLETED, NOTHING_CHANGED, begun, begun_other, ended
 from world.given import declared_as
 from world.runs import approve, log_of
 
@@ -31,6 +32,7 @@ _SETTING, _STORE = "windowed.changelog", "orders-windowed-store"
 _LOGGED = ("orders-running-store", "orders-store")
 _ORPHAN = f"orders-{_STORE}-changelog"
 _WARM_S = 10
+_OLDER = "3.9.1"
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +117,80 @@ def test_exactly_the_named_store_begins_empty(unlogged: Stack) -> None:
     assert document["plan"]["emptied"] == [_STORE]
     assert f"begins empty, as accepted: {_STORE}" in document["run"]["outcome_sentence"]
     assert all(f"{_STORE} begins empty" in card["what"] for card in document["cards"])
+    for card in document["cards"]:
+        kept = Path(re.search(r"the directories are kept in (\S+)", card["what"])[1])  # type: ignore[index]
+        assert kept.parent == Path(unlogged.lab.instances / card["object"] / "state")
+        assert list(kept.rglob(_STORE))
     now = entries(unlogged)
     assert not now[_STORE]
     assert all(now[store] for store in _LOGGED)
+
+
+@contextmanager
+def never_logged(stack: Stack, release: str, *, static: bool) -> Iterator[None]:
+    """Two instances under traffic whose windowed store never had a changelog, as every release declares it."""
+    files = [stack.lab.config / "applications" / "orders" / f"{one}.yaml" for one in (FROM_RELEASE, _OLDER, TO_RELEASE)]
+    before = [file.read_text(encoding="utf-8") for file in files]
+    afresh(stack, Deployed(release=release, static_membership=static, settings={_SETTING: "false"}))
+    try:
+        for file, text in zip(files, before, strict=True):
+            declared = yaml.safe_load(text)
+            declared["stores"][_STORE]["logging"] = False
+            file.write_text(yaml.safe_dump(declared), encoding="utf-8")
+        with declared_as(stack, limits=_SHORT, static_membership=static):
+            stack.start_traffic()
+            time.sleep(_WARM_S)
+            yield
+    finally:
+        for file, text in zip(files, before, strict=True):
+            file.write_text(text, encoding="utf-8")
+
+
+def test_a_roll_with_dynamic_members_and_its_undo_need_the_name(stack: Stack) -> None:
+    """Each task moves while its instance is down: refused both ways, nothing is stopped; then accepted both ways."""
+    threads = {"settings": {"num.stream.threads": 2}}
+    with never_logged(stack, FROM_RELEASE, static=False):
+        refused = begun_other(stack, "rolling_bounce", **threads)
+        document = ended(refused, state="failed", outcome=NOTHING_CHANGED)
+        sentence = document["run"]["outcome_sentence"]
+        assert f"store {_STORE}: it has no changelog: local disks alone have its content" in sentence
+        assert "tasks move to other instances while one is down" in sentence
+        assert f"--param lose_state={_STORE}" in sentence
+
+        rolled = begun_other(stack, "rolling_bounce", **threads, lose_state=_STORE)
+        approve(stack, rolled.run_id, "approve_plan")
+        document = ended(rolled, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
+        assert document["plan"]["emptied"] == [_STORE]
+
+        refused = begun_other(stack, "undo", run=rolled.run_id)
+        document = ended(refused, state="failed", outcome=NOTHING_CHANGED)
+        assert f"--param lose_state={_STORE}" in document["run"]["outcome_sentence"]
+        undone = begun_other(stack, "undo", run=rolled.run_id, lose_state=_STORE)
+        approve(stack, undone.run_id, "approve_undo")
+        document = ended(undone, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
+        assert f"begins empty, as accepted: {_STORE}" in document["run"]["outcome_sentence"]
+
+
+def test_a_downgrade_that_clears_state_needs_the_name(stack: Stack) -> None:
+    """4.3.1 to 3.9.1 deletes all local state: refused, nothing is stopped; accepted, the named store alone is empty."""
+    with never_logged(stack, TO_RELEASE, static=True):
+        before = directories(stack)
+        refused = begun(stack, target=_OLDER)
+        document = ended(refused, state="failed", outcome=NOTHING_CHANGED)
+        sentence = document["run"]["outcome_sentence"]
+        assert f"store {_STORE}: it has no changelog: local disks alone have its content" in sentence
+        assert f"--param lose_state={_STORE}" in sentence
+        assert directories(stack) == before
+
+        stack.stop_traffic()
+        kafka.wait_drained(stack.lab.bootstrap, "orders")
+        held = entries(stack)
+        assert all(held[store] for store in (_STORE, *_LOGGED))
+        accepted = begun(stack, target=_OLDER, lose_state=_STORE)
+        approve(stack, accepted.run_id, "approve_plan")
+        all_at_once = tuple((2, name) for _, name in _EACH_ONCE)
+        document = ended(accepted, state="success", outcome=COMPLETED, restarted=all_at_once)
+        assert document["plan"]["emptied"] == [_STORE]
+        now = entries(stack)
+        assert not now[_STORE]
+        assert all(now[store] for store in _LOGGED)

@@ -3,6 +3,8 @@
 A processor forwards the value that a key had before, and keeps the value of the record; an empty one only looks.
 """
 
+from dataclasses import replace
+
 import pytest
 from kstreams_runbooks.model.local_state import TaskDirectories
 from lab.application import FROM_RELEASE, TO_RELEASE
@@ -17,6 +19,7 @@ _REFUSED = {
     "3.9.1": "RocksDBException: Column families not opened: keyValueWithTimestamp",
     TO_RELEASE: "is a timestamped key-value store and cannot be opened as a regular key-value store",
 }
+_HEADERS = "headers"
 DROPPED = "timestamps-of-processor-store-dropped"
 LRU = "timestamps-of-lru-map-dropped"
 
@@ -53,6 +56,19 @@ def test_a_store_gets_timestamps_in_place_and_its_undo_deletes_them(begin: Begin
     trial.delete_directories(trial.to_delete_in_undo().names)
     assert trial.run_again(visits(b"three")) == {"seen": 2 * len(KEYS)}
     assert trial.latest("last-visits") == dict.fromkeys(KEYS, b"two")
+
+
+def test_a_store_gets_headers_in_place_and_an_undo_does_not_open_it(begin: Begin, release: str) -> None:
+    """From 4.3 on: a roll that opens one way. Older releases do not have the setting, and the way back is open."""
+    trial = begin("group-by-key-computed-in-equal-way", {"visits": 2, "visit-counts": 1}, release)
+    with_headers = replace(trial, topics={}, settings={**trial.settings, "dsl.store.format": "headers"})
+    trial.run(visits(b"one"), "before")
+    assert with_headers.run(visits(b"one"), "after") == {}
+    if release == TO_RELEASE:
+        assert _HEADERS in trial.run_into_failure(side="before")
+        trial.delete_directories(("1_",))
+    trial.run(visits(b"one"), "before")
+    assert sum(trial.longs("visit-counts").values()) == 3 * len(KEYS)
 
 
 def looked_up(trial: Trial, keys: str) -> dict[str, str]:

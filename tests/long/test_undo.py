@@ -125,4 +125,4 @@ def test_a_world_that_has_moved_on_is_refused(busy: Stack) -> None:
     ended(second, state="success", outcome=COMPLETED, restarted=((2, "orders-1"), (2, "orders-2")))
     late = begun_other(busy, "undo", run=first.run_id)
     document = ended(late, state="failed", outcome=NOTHING_CHANGED)
-    assert "somebody changed it since; undo that first" in document["run"]["outcome_sentence"]
+    assert "it was changed since; undo that first" in document["run"]["outcome_sentence"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.decide.change.answer import change_plan
-from kstreams_runbooks.decide.change.library import library_findings
+from kstreams_runbooks.decide.change.library import library_findings, with_cleared_state
 from kstreams_runbooks.decide.change.rules import Fired, fired
 from kstreams_runbooks.decide.comparison.subjects import subjects
 from kstreams_runbooks.model.topology.change import ChangeRule, Subject
@@ -63,8 +63,9 @@ def first_failing(parts: Mapping[str, tuple[Subject, ...]], libraries: Mapping[s
 def main() -> int:
     """Every mutant, one line each; the survivors again at the end."""
     rules = topology_change_rules()
-    parts = {case: subjects(compared(case)) for case in expected()}
-    libraries = {case: library_findings(compared(case), upgrade_path_rules()) for case in expected()}
+    versions = upgrade_path_rules()
+    parts = {case: subjects(with_cleared_state(compared(case), versions)) for case in expected()}
+    libraries = {case: library_findings(compared(case), versions) for case in expected()}
     if (broken := first_failing(parts, libraries, rules)) is not None:
         print(f"without a mutant {TEST}[{broken}] fails already; mend that first", file=sys.stderr)
         return 1

@@ -236,6 +236,7 @@ def test_a_million_keys_fit_in_a_server_of_a_gigabyte(pair: Placed) -> None:
         assert (code, document["keys"]["same"]) == (0, 1_000_000)
 
 
+@pytest.mark.long
 def test_without_a_connect_server_a_job_compares(
     kafka: Kafka, jars: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

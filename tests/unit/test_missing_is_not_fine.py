@@ -111,6 +111,9 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/instances/check.py::_findings",
         "decide/instances/running.py::_text",
     ),
+    "without a cause no file is touched; with one it stops, or the approver of an unread roll reads a danger": (
+        "decide/plans/only_copy.py::may_lose_state",
+    ),
     "brokers that do not report a right answer the write itself, which stops with their refusal": (
         "act/offset_checks.py::lacks_on_group",
         "act/topic_checks.py::lacks",
@@ -120,6 +123,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/instances/check.py::_idle",
         "decide/instances/gate.py::restore_troubles",
         "decide/plans/basis.py::with_restore",
+        "steps/plan/only_copy.py::restored_from",
         "decide/plans/longest_stop.py::_sentence",
         "decide/reset/retire.py::_size",
         "deployers/docker/engine.py::Engine.last_lines",
@@ -127,7 +131,6 @@ REASONS: dict[str, tuple[str, ...]] = {
         "observe/application/change_figures.py::_oldest",
         "observe/application/change_figures.py::read_change_figures",
         "present/blast_radius.py::_caught_up",
-        "steps/inputs/hold.py::_changelogs",
         "steps/instances/by_person.py::Watching.look",
         "steps/instances/measured.py::Measuring.look",
         "steps/plan/expected_gaps.py::_printed",
@@ -135,6 +138,10 @@ REASONS: dict[str, tuple[str, ...]] = {
         "terminal/airflow/runs.py::_undone",
     ),
     "a message, a note or a command that helps: the run goes on as without it": (
+        "deployers/command/shown.py::log_end_of",
+        "deployers/supervisord/deployer.py::SupervisordDeployer.log_end",
+        "model/readings/readings.py::InstanceReading.log_end",
+        "steps/plan/next_action.py::_by_hand",
         "steps/plan/next_action.py::_undone",
         "steps/run/ending.py::_next_of_none",
         "steps/run/note.py::can_note",

@@ -55,6 +55,7 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
 
     return {
         "kind": "command",
+        "keeps_state": True,
         "instances": [{"name": f"orders-{number}", "metrics": lab.metrics_url(number)} for number in (1, 2)],
         "releases": {release: f"orders:{release}" for release in _RELEASES},
         "commands": {
@@ -63,6 +64,7 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
             "stop": run("stop", "{instance}"),
             "start": run("start", "{instance}", "{once}"),
             "state_sizes": run("state_sizes", "{instance}"),
+            "log": run("log", "{instance}"),
             "clear_state": run("clear_state", "{instance}", "{directories}"),
             "topology": run("topology", "{release}", "{settings}"),
         },
@@ -72,7 +74,7 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
 def manual_deployer(lab: Lab) -> dict[str, Any]:
     """The same of kind manual: a person deploys, the script only reads."""
     entry = command_deployer(lab)
-    looking = {verb: entry["commands"][verb] for verb in ("instances", "topology")}
+    looking = {verb: entry["commands"][verb] for verb in ("instances", "topology", "log")}
     return entry | {
         "kind": "manual",
         "commands": looking,

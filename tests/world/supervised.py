@@ -20,7 +20,8 @@ import signal, sys, time
 from pathlib import Path
 directory = Path(sys.argv[1])
 if (directory / "broken").exists():
-    sys.exit(2)
+    print("INFO begins", flush=True)
+    sys.exit("ERROR no such release, DB_PASS=hunter2")
 def leave(*_):
     time.sleep(0.3)
     sys.exit(143)

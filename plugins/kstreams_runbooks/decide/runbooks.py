@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kstreams_runbooks.wording import pasted
+
 
 @dataclass(frozen=True, slots=True)
 class Runbook:
@@ -187,3 +189,13 @@ def start_command(name: str, application: str, release: str) -> Iterator[str]:
     yield from ("kstreams-runbooks", "trigger", name, "--application", application)
     if field := runbook(name).field:
         yield from ("--param", f"{field}={release}")
+
+
+# The command that checks the fleet now.
+CHECK_COMMAND = "kstreams-runbooks trigger fleet_check"
+
+
+def acknowledge_command(application: str) -> str:
+    """The command with which a person accepts the present topics of an application; REASON is theirs to write."""
+    words = (*CHECK_COMMAND.split(), "--param", f"acknowledge={application}", "--reason", "REASON")
+    return pasted(words, links=False)

@@ -92,6 +92,14 @@ class CopierDeployer(WithoutBuilds):
         """WriteRefused."""
         self.check_clear_state(instance, directories)
 
+    def log_end(self, instance: str) -> str:
+        """As the inner deployer."""
+        return self._inner.log_end(instance)
+
+    def kept_aside(self, instance: str) -> str:  # noqa: ARG002 - as for all
+        """Nothing: a copier has no local state."""
+        return ""
+
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:  # noqa: ARG002 - as for all
         """None: it has no local state that a runbook clears."""
         return {}

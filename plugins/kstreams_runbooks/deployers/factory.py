@@ -22,16 +22,17 @@ class _Deployed(Protocol):
     def deployer(self) -> DeployerDeclaration: ...
 
 
-def make_deployer(application: _Deployed, *, dry_run: bool = True) -> Deployer:
+def make_deployer(application: _Deployed, *, dry_run: bool = True, aside: str = "") -> Deployer:
     """The deployer of an application or a copier, by the `kind` of its deployer; BadInput for an unknown kind.
 
-    A dry run is the default: its mutating calls are recorded in `would_write` and not made.
+    A dry run is the default: its mutating calls are recorded in `would_write` and not made. With `aside` local state
+    that is cleared is kept in a directory whose name ends so, if the deployer can.
     """
     settings = application.deployer
     if settings.kind not in kinds.KINDS:
         raise BadInput(f"deployer kind {settings.kind!r} is unknown; known are {kinds.listed_kinds()}")
     made = deployer_class(kinds.KINDS[settings.kind])
-    deployer = made(settings, application_id=application.application_id, dry_run=dry_run)
+    deployer = made(settings, application_id=application.application_id, dry_run=dry_run, aside=aside)
     return CopierDeployer(deployer, application.application_id) if application.copies else deployer
 
 

@@ -9,7 +9,13 @@ import time
 from collections.abc import Mapping
 
 from kstreams_runbooks.deployers.builds import WithoutBuilds
-from kstreams_runbooks.deployers.command.shown import known_release, look, takes_settings, topology_of
+from kstreams_runbooks.deployers.command.shown import (
+    known_release,
+    log_end_of,
+    look,
+    takes_settings,
+    topology_of,
+)
 from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
 from kstreams_runbooks.deployers.settable import check_once, described_target, refuse_others, settable_keys, shown
@@ -28,7 +34,14 @@ _UNSEEN = "the manual deployer has no instances command; declare deployer.comman
 class ManualDeployer(WithoutBuilds):
     """Deployer through a person."""
 
-    def __init__(self, settings: ManualSettings, *, application_id: str, dry_run: bool = True) -> None:
+    def __init__(
+        self,
+        settings: ManualSettings,
+        *,
+        application_id: str,
+        dry_run: bool = True,
+        aside: str = "",  # noqa: ARG002 - as for all
+    ) -> None:
         self.would_write: list[str] = []
         self._settings = settings
         self._application_id = application_id
@@ -50,6 +63,7 @@ class ManualDeployer(WithoutBuilds):
             topology_settings=takes_settings(commands.topology),
             once=True,
             stays_stopped=self._settings.stays_stopped,
+            keeps_state=self._settings.keeps_state,
         )
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -108,6 +122,16 @@ class ManualDeployer(WithoutBuilds):
     def clear_state(self, instance: str, directories: Directories = ()) -> None:
         """A request; a dry run records it, otherwise WriteRefused."""
         self._ask(self.request("clear_state", instance, directories=directories))
+
+    def log_end(self, instance: str) -> str:
+        """As the log command prints it; empty without one, and if it fails."""
+        self._one(instance)
+        settings = self._settings
+        return log_end_of(settings.commands.log, instance, self._application_id, settings.environment)
+
+    def kept_aside(self, instance: str) -> str:  # noqa: ARG002 - as for all
+        """Nothing: what deletes the state there keeps nothing."""
+        return ""
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Missing: only the person sees the disk."""

@@ -80,6 +80,15 @@ class Deployer(Protocol):
         With `directories` only these task directories, as `TaskDirectories.names`; it ignores those that are absent.
         """
 
+    def log_end(self, instance: str) -> str:
+        """The last error in the instance's log, else its last line, as a clause (deployers/scripts.py, `end_of_log`).
+
+        Empty if nothing reads its log. It only explains: no decision depends on it.
+        """
+
+    def kept_aside(self, instance: str) -> str:
+        """The directory to which `clear_state` moves what it takes away; empty if it deletes that."""
+
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Bytes of the local state by task directory, named as `TaskDirectories.names`; Missing if it is not seen."""
 

@@ -21,7 +21,7 @@ def request_sentence(
     Target and artifact are for `deploy` alone; `deploy` without a target is a ValueError. `directories` are for
     `clear_state` alone, `once` for `start` and `deploy`: settings for that start.
     """
-    alone = f"{for_one_start(once)}, and take that out of its settings again" if once else ""
+    alone = f"{for_one_start(once)}, and remove it from its settings afterwards" if once else ""
     if wish == "stop":
         return f"stop {instance} and leave it stopped"
     if wish == "start":
@@ -36,10 +36,11 @@ def request_sentence(
         raise ValueError(f"{wish} {instance}: no target")
     called = f" ({artifact})" if artifact and artifact != target.release else ""
     given = _listed(target.settings)
-    wanted = f"{given} and no other setting of a runbook" if given else "no setting of a runbook"
+    wanted = f"with {given} and without" if given else "without"
     # A setting that is left behind does harm without any sign: the request always names it.
-    unset = "" if "upgrade.from" in dict(target.settings) else " (upgrade.from unset)"
-    return f"set {instance} to release {target.release}{called} with {wanted}{unset}, then restart {instance}{alone}"
+    unset = "" if "upgrade.from" in dict(target.settings) else " (leave upgrade.from unset)"
+    others = f"{'other ' if given else ''}settings of runbooks{unset}"
+    return f"set {instance} to release {target.release}{called} {wanted} {others}, then restart {instance}{alone}"
 
 
 def for_one_start(once: RunbookSettings) -> str:

@@ -16,9 +16,11 @@ from kstreams_runbooks.model.address import HIDDEN, printable, without_logins
 from kstreams_runbooks.wording import outside
 
 _LONGEST_TAIL = 300
+# A line of a log that is an error: its level, or a thrown class with its message or at the end of the line.
+_ERROR = re.compile(r"\b(?:ERROR|FATAL|SEVERE)\b|\b\w*(?:Exception|Error)(?=: |:?$)")
 _LONGEST_LINE = 8 * _LONGEST_TAIL
 # The verbs of every reading: a call that hangs is ended with all processes that it started.
-_LOOKING = frozenset({"instances", "state_sizes", "topology"})
+_LOOKING = frozenset({"instances", "log", "state_sizes", "topology"})
 
 # A name that is a secret's: KAFKA_KEY, but not a record's `key` or `message_key`; `pass`, but not `passed` or `bypass`.
 _NAME = (
@@ -89,6 +91,18 @@ def tail_of(text: str) -> str:
     # The search for credentials takes the square of the length.
     last = without_logins(lines[-1][:_LONGEST_LINE]) if lines else ""
     return outside(_SECRET.sub(lambda found: found[1] + HIDDEN, last), _LONGEST_TAIL)
+
+
+def end_of_log(text: str) -> str:
+    """The last error in the end of a log, else its last line, as a clause and without what looks like a credential.
+
+    Empty for a log without lines.
+    """
+    lines = [line.strip()[:_LONGEST_LINE] for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if _ERROR.search(line)]
+    if not lines:
+        return ""
+    return f"last error in its log: {tail_of(errors[-1])}" if errors else f"last line of its log: {tail_of(lines[-1])}"
 
 
 def _error(who: str, code: int, said: str) -> RunbookError:

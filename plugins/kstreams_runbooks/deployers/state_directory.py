@@ -41,10 +41,11 @@ def application_directory(state_dir: Path, application_id: str) -> Path:
         return state_dir / application_id
 
 
-def clear(state_dir: Path, application_id: str, directories: Directories = ()) -> tuple[str, ...]:
+def clear(state_dir: Path, application_id: str, directories: Directories = (), aside: str = "") -> tuple[str, ...]:
     """Delete everything in the application's directory; returns the names deleted, sorted. It does not follow links.
 
-    With `directories` only these task directories (`1_3`, or `1_` for all of subtopology 1). WriteRefused while any
+    With `directories` only these task directories (`1_3`, or `1_` for all of subtopology 1). With `aside` directories
+    are moved to `aside_directory`, and what is there already stays: it is the older copy. WriteRefused while any
     Streams client holds the directory, even one that this program did not start. No client can take it until all is
     deleted.
     """
@@ -52,11 +53,30 @@ def clear(state_dir: Path, application_id: str, directories: Directories = ()) -
         raise WriteRefused(
             f"{state_dir / application_id}: this system cannot delete without following links; clear it manually"
         )
-    with _opened(state_dir, application_id) as target, _lock(target, state_dir / application_id):
+    name = aside_directory(state_dir, application_id, aside).name if aside else ""
+    with (
+        _opened(state_dir, application_id) as target,
+        _lock(target, state_dir / application_id),
+        _kept(target, name) as kept,
+    ):
         if not directories:
-            return _deleted(target, _names(target))
-        deleted = [_some(target, topology, directories) for topology in _topologies(directories)]
+            return _deleted(target, _names(target), kept)
+        deleted = [_some(target, topology, directories, kept) for topology in _topologies(directories)]
     return tuple(sorted(name for names in deleted for name in names))
+
+
+def aside_directory(state_dir: Path, application_id: str, aside: str) -> Path:
+    """The directory that takes what a deletion with `aside` takes away, next to the application's own."""
+    return state_dir / f"{application_id}.{aside}"
+
+
+def require_aside(state_dir: Path) -> None:
+    """WriteRefused if this process cannot make a directory in the state.dir."""
+    if not os.access(state_dir, os.W_OK | os.X_OK):
+        raise WriteRefused(
+            f"state.dir {state_dir}: this user may not make a directory in it, so nothing could be kept aside; grant "
+            "it, or copy the directories manually and declare loss_acceptable"
+        )
 
 
 def paths(directories: Directories) -> tuple[str, ...]:
@@ -68,16 +88,59 @@ def paths(directories: Directories) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _deleted(target: int, names: list[str]) -> tuple[str, ...]:
+@contextmanager
+def _kept(directory: int, name: str) -> Iterator[int | None]:
+    """A descriptor of the directory of this name next to an open one, made if it is absent; None without a name."""
+    if not name:
+        yield None
+        return
+    base = os.open("..", _DIRECTORY, dir_fd=directory)
+    try:
+        with _made(base, name) as made:
+            yield made
+    finally:
+        os.close(base)
+
+
+@contextmanager
+def _made(directory: int, name: str) -> Iterator[int]:
+    with suppress(FileExistsError):
+        os.mkdir(name, mode=0o750, dir_fd=directory)
+    made = os.open(name, _DIRECTORY, dir_fd=directory)
+    try:
+        yield made
+    finally:
+        os.close(made)
+
+
+def _moved(name: str, target: int, kept: int) -> bool:
+    """Whether a directory is kept aside now; False if an older copy of it is there."""
+    try:
+        os.rename(name, name, src_dir_fd=target, dst_dir_fd=kept)
+    except OSError as error:
+        if error.errno not in {errno.EEXIST, errno.ENOTEMPTY}:
+            raise
+        return False
+    return True
+
+
+def _deleted(target: int, names: list[str], kept: int | None) -> tuple[str, ...]:
+    if kept is not None:
+        taken = {name for name in names if _is_directory(name, target) and _moved(name, target, kept)}
+        return tuple(sorted({*taken, *_deleted(target, [name for name in names if name not in taken], None)}))
     # Checkpoints go first: an empty store next to its checkpoint, left by an interruption, would count as restored.
     for name in names:
         _remove_checkpoint(name, target)
     for name in sorted(names, key=lambda one: one == _LOCK):
-        if stat.S_ISDIR(os.stat(name, dir_fd=target, follow_symlinks=False).st_mode):
+        if _is_directory(name, target):
             shutil.rmtree(name, dir_fd=target)
         else:
             os.unlink(name, dir_fd=target)
     return tuple(names)
+
+
+def _is_directory(name: str, directory: int) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode)
 
 
 def _names(directory: int) -> list[str]:
@@ -89,16 +152,20 @@ def _topologies(directories: Directories) -> list[str]:
     return sorted({name.rpartition("__")[0] for name in directories})
 
 
-def _some(target: int, topology: str, directories: Directories) -> tuple[str, ...]:
+def _some(target: int, topology: str, directories: Directories, kept: int | None) -> tuple[str, ...]:
     """Delete the task directories of one topology; those of a named one are in a directory `__name__` of their own."""
     if not topology:
-        return _deleted(target, [name for name in _names(target) if is_in(name, directories)])
+        return _deleted(target, [name for name in _names(target) if is_in(name, directories)], kept)
     try:
         below = os.open(f"__{topology}__", _DIRECTORY, dir_fd=target)
     except FileNotFoundError:
         return ()
     try:
-        return _deleted(below, [name for name in _names(below) if is_in(f"{topology}__{name}", directories)])
+        names = [name for name in _names(below) if is_in(f"{topology}__{name}", directories)]
+        if kept is None:
+            return _deleted(below, names, None)
+        with _made(kept, f"__{topology}__") as own:
+            return _deleted(below, names, own)
     finally:
         os.close(below)
 

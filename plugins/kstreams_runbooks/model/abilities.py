@@ -11,6 +11,8 @@ class Abilities:
     settings of its own. `stays_stopped`: as its declaration states, nothing else starts an instance that was stopped;
     only for what it cannot report itself.
 
+    `keeps_state`: an instance finds the local state of before at each start; None if that is neither seen nor declared.
+
     `clear`: local state can be cleared, by the deployer or by a person at its request; `clear_directories`: single task
     directories as well. `act`: its mutating calls take effect; without it a person has to act.
     """
@@ -23,3 +25,4 @@ class Abilities:
     topology_settings: bool = False
     once: bool = False
     stays_stopped: bool = False
+    keeps_state: bool | None = True

@@ -1,10 +1,11 @@
 """The result of a decision: a finding (one rule that fired) and a verdict (the next action)."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
-from kstreams_runbooks.wording import one_cause_each, sentence
+from kstreams_runbooks.wording import first_of, one_cause_each, sentence
 
 
 class Outcome(StrEnum):
@@ -33,6 +34,17 @@ class Finding:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", sentence(self.message))
+
+
+def by_cause(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding a cause, the worst first: those of the same words are one, about all of their objects."""
+    objects: dict[tuple[Severity, str, str], list[Finding]] = {}
+    for one in findings:
+        objects.setdefault((one.severity, one.id, one.message), []).append(one)
+    causes = [
+        replace(same[0], object=first_of(list(dict.fromkeys(one.object for one in same)))) for same in objects.values()
+    ]
+    return sorted(causes, key=lambda one: SEVERITIES.index(one.severity))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.model.runs.plan import Plan, SidePart
+from kstreams_runbooks.model.verdicts import by_cause
 
 
 def plan_lines(plan: Plan) -> list[str]:
@@ -14,7 +15,7 @@ def plan_lines(plan: Plan) -> list[str]:
         *(f"{stage.number}. {plan.sentence_of(stage)}" for stage in sorted(plan.stages, key=lambda one: one.number)),
         *(f"{who}: expected gap {gap_s[0]}–{gap_s[1]} s ({why})" for who, gap_s, why in _gaps(plan)),
         f"worst case: {plan.worst_case}",
-        *(f"{finding.severity}: {finding.message}" for finding in plan.findings),
+        *(f"{one.severity}: {one.object}: {one.message}" for one in by_cause(plan.findings)),
         *undo_lines(plan),
         *(f"after this run, triggered again: {line}" for line in plan.then),
         f"plan {plan.digest}",

@@ -42,6 +42,7 @@ def _field(given: str) -> tuple[str, Any]:
 
 def _value(name: str, text: str) -> Any:
     from kstreams_runbooks.documents.json_document import json_document
+    from kstreams_runbooks.terminal.airflow.form import words_of
 
     kind = _OPEN[name]
     if kind is str:
@@ -49,6 +50,8 @@ def _value(name: str, text: str) -> Any:
     try:
         value = json_document(text)
     except BadInput as error:
+        if kind is list and str(error).startswith("is not valid JSON"):
+            return words_of(text)
         raise BadInput(f"--param {name}: {error}") from None
     if not isinstance(value, kind):
         raise BadInput(f"--param {name}: {outside(text, 80)} is not {_WORDS[kind]}; correct it")

@@ -1,7 +1,7 @@
 """Reads what the forecast of a hold needs: from the cluster now, and from what the ledger keeps of earlier runs."""
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,15 +43,15 @@ def read_hold_facts(
     reading: ApplicationReading,
     waiting: Waiting | None,
     *,
-    changelogs: Collection[str],
+    changelog_bytes: int | Missing,
     commit_interval_s: float,
     sleep: Callable[[float], None] = time.sleep,
 ) -> HoldFacts:
     """Facts for a hold of the inputs of `entry`; `waiting` is None if records wait outside of the cluster.
 
     Paces are measured between two looks that are a commit interval apart, so it takes that long. `reading` has the
-    topics that the application reads, `changelogs` are those that moved tasks restore from. Unreachable if no broker
-    answers, Inconclusive if one refuses a topic or a group.
+    topics that the application reads, `changelog_bytes` are those that moved tasks restore from. Unreachable if no
+    broker answers, Inconclusive if one refuses a topic or a group.
     """
     roles = _roles(reading)
     waits: dict[str, LagRole] = dict.fromkeys(waiting.topics if waiting else (), "source")
@@ -74,7 +74,7 @@ def read_hold_facts(
         offsets_retention_ms=read_offsets_retention_ms(reader),
         left=left_to_read(first, (last[0], _without_markers(entry, config, tuple(last[1])))),
         internal=tuple(sorted(name for name, role in roles.items() if role == "repartition")),
-        changelog_bytes=reader.log_bytes(changelogs) if changelogs else 0,
+        changelog_bytes=changelog_bytes,
         stops_ms=stops_ms,
         empties_ms=empties_ms,
     )

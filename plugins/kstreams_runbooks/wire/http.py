@@ -38,11 +38,14 @@ class HttpAnswer:
 
 
 class NoAnswer(Exception):
-    """No response within the limits; the text gives the reason, without the address."""
+    """No response within the limits; the text gives the reason, without the address.
 
-    def __init__(self, reason: str, *, listening: bool = True) -> None:
+    `lasts`: a repetition ends alike, because a login, its files or a certificate has to be corrected first.
+    """
+
+    def __init__(self, reason: str, *, listening: bool = True, lasts: bool = False) -> None:
         super().__init__(reason)
-        self.listening = listening
+        self.listening, self.lasts = listening, lasts
 
 
 def post(
@@ -55,7 +58,7 @@ def post(
     try:
         address, ca_of_login = with_login(address)
     except (LookupError, RunbookError) as error:
-        raise NoAnswer(f"its login is not known: {error}") from None
+        raise NoAnswer(f"its login is not known: {error}", lasts=True) from None
     headers = {"Content-Type": content_type, **_authorization(address)}
     return exchange("POST", address, path, body, headers, limits, ca_file=ca_file or ca_of_login)
 
@@ -122,7 +125,7 @@ def _tls(ca_file: str) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=ca_file)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it has no certificate in PEM"
-        raise NoAnswer(f"its CA file {ca_file} cannot be used ({reason})", listening=False) from None
+        raise NoAnswer(f"its CA file {ca_file} cannot be used ({reason})", listening=False, lasts=True) from None
 
 
 def _body(answer: httpcore.Response, budget: "_Budget") -> bytes:
@@ -217,7 +220,7 @@ class _Stream(httpcore.NetworkStream):
         except httpcore.TimeoutException:
             raise NoAnswer(f"no TLS connection within {seconds:.1f} s") from None
         except httpcore.ConnectError as error:
-            raise NoAnswer(f"no TLS connection: {_why(error)}") from None
+            raise NoAnswer(f"no TLS connection: {_why(error)}", lasts=_is_refused(error)) from None
 
     def get_extra_info(self, info: str) -> object:
         return self._stream.get_extra_info(info)
@@ -280,7 +283,12 @@ class _Backend(httpcore.NetworkBackend):
         except httpcore.ConnectTimeout:
             return NoAnswer(f"no connection within {self._budget.limits.connect_s:g} s", listening=False)
         except httpcore.ConnectError as error:
-            return NoAnswer(_why(error), listening=False)
+            return NoAnswer(_why(error), listening=False, lasts=_is_refused(error))
+
+
+def _is_refused(error: Exception) -> bool:
+    """Whether a certificate is not accepted, which it will not be in a moment either."""
+    return isinstance(error.__cause__ or error.__context__, ssl.SSLCertVerificationError)
 
 
 def _why(error: Exception) -> str:

@@ -79,7 +79,15 @@ class Recorder(WithoutBuilds):
         """Not seen."""
         return Missing(f"{instance}: not seen")
 
+    def log_end(self, instance: str) -> str:
+        """Not asked here."""
+        raise AssertionError(instance)
+
     def state_sizes(self, instance: str) -> Missing:
+        """Not asked here."""
+        raise AssertionError(instance)
+
+    def kept_aside(self, instance: str) -> str:
         """Not asked here."""
         raise AssertionError(instance)
 

@@ -39,8 +39,10 @@ class PretendedSettings(DeployerDeclaration):
 class PretendedDeployer(ManualDeployer):
     """It sees what is deployed, and can do nothing else."""
 
-    def __init__(self, settings: PretendedSettings, *, application_id: str, dry_run: bool = True) -> None:
-        self.made_with = (settings, application_id, dry_run)
+    def __init__(
+        self, settings: PretendedSettings, *, application_id: str, dry_run: bool = True, aside: str = ""
+    ) -> None:
+        self.made_with = (settings, application_id, dry_run, aside)
 
     @property
     def abilities(self) -> Abilities:
@@ -99,7 +101,7 @@ def test_a_fleet_file_with_its_kind_loads_and_its_deployer_is_made(config: Path)
     assert entry.declared().instances == ("one",)
     made = make_deployer(entry, dry_run=True)
     assert isinstance(made, PretendedDeployer)
-    assert made.made_with == (entry.deployer, "orders", True)
+    assert made.made_with == (entry.deployer, "orders", True, "")
 
 
 @pytest.mark.usefixtures("_pretended")

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from kstreams_runbooks.deployers.state_directory import clear, paths
+from kstreams_runbooks.deployers.state_directory import aside_directory, clear, paths
 from kstreams_runbooks.errors import BadInput, RunbookError, WriteRefused
 
 
@@ -54,6 +54,45 @@ def test_tasks_of_a_named_topology_have_a_directory_of_their_own(state: Path) ->
     assert (state / "orders" / "0_1").is_dir()
     assert [path.name for path in (state / "orders" / "__east__").iterdir()] == ["1_0"]
     assert paths(("1_", "2_3", "east__0_")) == ("1_*", "2_3", "__east__/0_*")
+
+
+def test_what_a_run_may_lose_is_moved_aside(state: Path) -> None:
+    """Next to the application's directory, with all that is in it; the lock stays, and other directories."""
+    (state / "orders" / "1_0").mkdir()
+    (state / "orders" / "__east__" / "0_0").mkdir(parents=True)
+    assert clear(state, "orders", ("0_", "east__0_"), "kept-1") == ("0_0", "0_1")
+    kept = aside_directory(state, "orders", "kept-1")
+    assert kept == state / "orders.kept-1"
+    assert (kept / "0_1" / "rocksdb" / "store" / "000001.sst").read_text() == "x"
+    assert (kept / "__east__" / "0_0").is_dir()
+    assert sorted(path.name for path in (state / "orders").iterdir()) == [".lock", "1_0", "__east__"]
+    assert clear(state, "orders", (), "kept-1") == (".lock", "1_0", "__east__")
+    assert list((state / "orders").iterdir()) == []
+
+
+def test_a_second_deletion_keeps_the_older_copy(state: Path) -> None:
+    """A step that runs again finds what the application has built since: the first copy has what is lost."""
+    clear(state, "orders", ("0_",), "kept-1")
+    (state / "orders" / "0_1").mkdir()
+    (state / "orders" / "0_1" / "new").touch()
+    assert clear(state, "orders", ("0_",), "kept-1") == ("0_1",)
+    kept = aside_directory(state, "orders", "kept-1") / "0_1"
+    assert [path.name for path in kept.iterdir()] == ["rocksdb"]
+    assert not (state / "orders" / "0_1").exists()
+
+
+def test_without_a_name_nothing_is_kept(state: Path) -> None:
+    """The ordinary deletion leaves no copy."""
+    clear(state, "orders")
+    assert sorted(path.name for path in state.iterdir()) == ["orders", "orders-v2"]
+
+
+def test_a_link_in_place_of_the_copy_is_not_followed(state: Path, tmp_path: Path) -> None:
+    """A user who may write to the state.dir redirects nothing."""
+    (state / "orders.kept-1").symlink_to(tmp_path)
+    with pytest.raises(OSError, match="kept-1"):
+        clear(state, "orders", ("0_",), "kept-1")
+    assert (state / "orders" / "0_1").is_dir()
 
 
 def test_nothing_is_cleared_where_mounts_are_not_known(

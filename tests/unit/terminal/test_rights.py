@@ -37,8 +37,8 @@ def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "--param mode: restart (expected reset or offsets or state or retire); choose one",
         ),
         (
-            (*RESET, "--param", "clean_outputs=out"),
-            "--param clean_outputs: is not valid JSON",
+            (*RESET, "--param", "targets=out"),
+            "--param targets: is not valid JSON",
         ),
         (
             (*RESET, "--param", 'clean_outputs={"a": 1}'),
@@ -89,6 +89,16 @@ def test_the_form_decides() -> None:
         assert found.exit_code == 0
         line = "--allow-principal User:runbooks --operation Delete --topic app- --resource-pattern-type prefixed"
         assert (line in found.stdout) is deletes
+
+
+def test_a_list_of_outputs_is_taken_as_words_too() -> None:
+    """As `trigger` takes it."""
+    said = {
+        CliRunner().invoke(cli, ["rights", *RESET, "--param", f"clean_outputs={given}"]).stdout
+        for given in ("out,counted", '["out", "counted"]')
+    }
+    assert len(said) == 1
+    assert "--operation Delete --topic counted" in said.pop()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.change.effects import effects
-from kstreams_runbooks.decide.change.library import opens_nothing
+from kstreams_runbooks.decide.change.library import with_cleared_state
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, target_of, topics_of
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
@@ -77,7 +77,7 @@ def parsed_change(before: ParsedDescription, after: ParsedDescription, known: Kn
     named = _with_ids(old, new, known)
     # Settings that are not given are not those that a name needs.
     prediction = replace(predicted(named), emptied=change.prediction.emptied)
-    cleared = opens_nothing(named, judging.versions)
+    cleared = with_cleared_state(named, judging.versions).state_cleared
     found = effects(change.plan.runbooks, named, prediction, cleared=cleared)
     return replace(change, prediction=prediction, effects=found)
 

@@ -68,10 +68,11 @@ def library_findings(compared: Compared, rules: UpgradePathRules, broker: Releas
     return Fired((whole, *(_finding(one) for one in path.findings)), ())
 
 
-def opens_nothing(compared: Compared, rules: UpgradePathRules) -> bool:
-    """Whether the new version's library does not open the local state that the old one's left."""
+def with_cleared_state(compared: Compared, rules: UpgradePathRules) -> Compared:
+    """The change with `state_cleared` if the new library does not open the local state that the old one's left."""
     old, new = compared.before.declared.library, compared.after.declared.library
-    return old is not None and new is not None and clears_state(str(new), str(old), rules)
+    cleared = old is not None and new is not None and clears_state(str(new), str(old), rules)
+    return replace(compared, state_cleared=cleared)
 
 
 def question_of(side: Side, running: Release, target: Release) -> PathQuestion:

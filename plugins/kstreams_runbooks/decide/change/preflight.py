@@ -1,7 +1,8 @@
 """Whether the changes of a release may be rolled: findings of a change, before a runbook plans on them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from kstreams_runbooks.decide.change.answer import change_plan
 from kstreams_runbooks.decide.change.contradicted import CONTRADICTED
@@ -9,7 +10,7 @@ from kstreams_runbooks.decide.change.described import Judging, Known, parsed_cha
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.change.settings import settings_of_release
-from kstreams_runbooks.decide.change.unchanged import NAMED, again_with
+from kstreams_runbooks.decide.change.unchanged import NAMED, again_with, with_same_program
 from kstreams_runbooks.decide.change.without_topology import may_stay_unread, unread_release
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
@@ -19,7 +20,7 @@ from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
-from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule
+from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, Undecided, Undeclared
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Severity, Verdict
 from kstreams_runbooks.wording import first_of
@@ -46,6 +47,7 @@ def may_be_rolled(
     catalogue: SettingCatalogue = NOTHING_KNOWN,
     flushed: bool = False,
     same_build: bool = False,
+    same_program: str = "",
     accepted: str | None = None,
 ) -> Verdict:
     """Whether instances of every running version may run next to those of the wanted one; findings for a person.
@@ -59,20 +61,20 @@ def may_be_rolled(
     Inconclusive about a topology that was not read, and about facts that neither side declares or shows: equal
     descriptions prove nothing about what they omit. `accepted` is a person's reason to go on without them
     (without_topology.py). `same_build`: only settings change, and code decides the rest, so undeclared facts are a
-    finding at once.
+    finding at once. `same_program`: how it is known that one build is on both sides, and that none of the settings that
+    change is the program's own: what only code decides is the same, also in a roll.
     """
     if isinstance(after, Missing):
         # A flush reads both topologies: without them, what it drains and leaves behind is not known.
         return may_stay_unread((unread_release(after),), known.application, None if flushed else accepted)
     findings: list[Finding] = []
-    wanted = parsed(after)
+    wanted = parsed(_of_one_program(after, same_program))
     for old in map(parsed, before):
         if refused := _refused_settings(old, wanted, known, versions, catalogue):
             reason = f"{_named(after)} cannot start: {first_of([one.message for one in refused], _MOST, '; ')}"
             return Verdict(Outcome.REFUSE, (reason,), tuple(map(_finding, refused)))
-        verdict = _compared(old, wanted, known, Judging(rules, versions), at_once=at_once, unread=not flushed)
-        if verdict.outcome is Outcome.INCONCLUSIVE and _may_be_accepted(old, wanted, at_once=at_once):
-            verdict = _unless_accepted(verdict, known, accepted, same_build=same_build and at_once)
+        unless = partial(_unless_accepted, known=known, accepted=accepted, same_build=same_build and at_once)
+        verdict = _compared(old, wanted, known, Judging(rules, versions), unless, at_once=at_once, unread=not flushed)
         if verdict.outcome is not Outcome.PROCEED:
             return verdict
         findings += [found for found in verdict.findings if found not in findings]
@@ -80,8 +82,19 @@ def may_be_rolled(
     return Verdict(Outcome.PROCEED, (f"nothing in {_named(after)} speaks against {how}",), tuple(findings))
 
 
+def _of_one_program(after: Described, by: str) -> Described:
+    return replace(after, declared=with_same_program(after.declaration, by)) if by else after
+
+
 def _compared(
-    old: ParsedDescription, new: ParsedDescription, known: Known, judging: Judging, *, at_once: bool, unread: bool
+    old: ParsedDescription,
+    new: ParsedDescription,
+    known: Known,
+    judging: Judging,
+    unless_accepted: Callable[[Verdict], Verdict],
+    *,
+    at_once: bool,
+    unread: bool,
 ) -> Verdict:
     before, after = old.described, new.described
     change = parsed_change(_alone(old), _alone(new), known, judging)
@@ -94,15 +107,14 @@ def _compared(
         return Verdict(Outcome.REFUSE, (_loses(lost),), findings)
     if demanding and not at_once:
         return Verdict(Outcome.REFUSE, (_refusal(before, after, change, demanding),), findings)
+    if open_ := [one for one in change.undecided if one.id == ONLY_COPY]:
+        return Verdict(Outcome.INCONCLUSIVE, (_may_lose(open_),), findings)
     if change.plan.verdict is Outcome.INCONCLUSIVE:
         same = old.topology == new.topology
-        return Verdict(Outcome.INCONCLUSIVE, (_open(before, after, change, at_once=at_once, same=same),), findings)
+        unknown = Verdict(Outcome.INCONCLUSIVE, (_open(before, after, change, at_once=at_once, same=same),), findings)
+        # A change that was seen is judged, and never accepted unseen.
+        return unless_accepted(unknown) if at_once or same else unknown
     return Verdict(Outcome.PROCEED, (), findings)
-
-
-def _may_be_accepted(old: ParsedDescription, new: ParsedDescription, *, at_once: bool) -> bool:
-    """Whether only what no description shows is open: a change that was seen is judged, and never accepted unseen."""
-    return at_once or old.topology == new.topology
 
 
 def _unless_accepted(verdict: Verdict, known: Known, accepted: str | None, *, same_build: bool) -> Verdict:
@@ -157,6 +169,19 @@ def _loses(lost: list[ChangeFinding]) -> str:
         f"{first_of([one.message for one in lost], _MOST, '; ')}; to accept that, trigger this again with "
         f"--param {LOSE_STATE}={stores}"
     )
+
+
+def _may_lose(open_: list[Undecided]) -> str:
+    """Stores that begin empty unless a changelog has their content, which is not known: no other field accepts that."""
+    stores, asked = (list(dict.fromkeys(map(str, of))) for of in ([one.object for one in open_], _asked(open_)))
+    return (
+        f"whether a changelog has the content of {first_of(stores, _MOST)} is not known, and the change leaves their "
+        f"files: declare {first_of(asked, _MOST)}; or trigger this again with --param {LOSE_STATE}={','.join(stores)}"
+    )
+
+
+def _asked(open_: list[Undecided]) -> list[Undeclared]:
+    return [field for one in open_ for field in one.asked]
 
 
 def _open(before: Described, after: Described, change: ChangeReading, *, at_once: bool, same: bool) -> str:

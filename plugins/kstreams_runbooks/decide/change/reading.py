@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.change.buffers import NewLimits, new_limits
 from kstreams_runbooks.decide.change.contradicted import contradicted
 from kstreams_runbooks.decide.change.cures import Cure, Runbooks, cures
 from kstreams_runbooks.decide.change.effects import Effect, effects
-from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED, PATHS, library_findings, opens_nothing
+from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED, PATHS, library_findings, with_cleared_state
 from kstreams_runbooks.decide.change.rules import Fired, fired, found
 from kstreams_runbooks.decide.change.settings import settings_of_release
 from kstreams_runbooks.decide.change.unchanged import Asserted, asserted, enough, same_is_enough, unchanged_findings
@@ -83,7 +83,7 @@ def read_change(
     Two versions that share nothing are refused: they are not of one application. `broker` is the lowest release among
     the brokers, None if no cluster was read. Without a `catalogue` the settings of the releases judge nothing.
     """
-    compared = Compared(before, after)
+    compared = with_cleared_state(Compared(before, after), versions)
     of_library = library_findings(compared, versions, broker)
     of_settings = settings_of_release(compared, versions, catalogue, broker)
 
@@ -96,11 +96,11 @@ def read_change(
     def fired_with(other: Compared) -> Fired:
         parts = subjects(other, catalogue)
         by_rows = fired(parts, rules)
-        undecided = with_reasons((*by_rows.undecided, *of_library.undecided), other)
+        undecided = with_reasons((*by_rows.undecided, *of_library.undecided, *of_settings.undecided), other)
         return Fired(with_others(by_rows.findings, other, parts), undecided)
 
     def found_only(cured: Side) -> Runbooks | None:
-        other = Compared(before, cured)
+        other = replace(compared, after=cured)
         parts = subjects(other, catalogue)
         plan = change_plan(Fired(with_others(found(parts, rules), other, parts), ()))
         return plan.runbooks if plan.verdict is Outcome.PROCEED else None
@@ -116,16 +116,16 @@ def read_change(
     findings = sorted(all_fired.findings, key=lambda one: (one.covered_by is not None, SEVERITIES.index(one.severity)))
     prediction = predicted(compared)
     asks = change_plan(Fired(all_fired.findings, ()))
-    deciding = enough(all_fired, after, lambda named: fired_with(Compared(before, named)), plan.verdict)
+    deciding = enough(all_fired, after, lambda named: fired_with(replace(compared, after=named)), plan.verdict)
     named = after.declared.unchanged
-    back = _back(swapped(compared), rules, versions, broker, catalogue)
-    open_ = fired_with(Compared(before, _without_unchanged(after))) if named else all_fired
+    back = _back(with_cleared_state(swapped(compared), versions), rules, versions, broker, catalogue)
+    open_ = fired_with(replace(compared, after=_without_unchanged(after))) if named else all_fired
     return ChangeReading(
         tuple(findings),
         all_fired.undecided,
         plan,
         prediction,
-        effects(plan.runbooks, compared, prediction, cleared=opens_nothing(compared, versions)),
+        effects(plan.runbooks, compared, prediction, cleared=compared.state_cleared),
         tuple(_not_compared(compared)),
         compared.nothing_in_common,
         ()
@@ -134,7 +134,7 @@ def read_change(
         () if compared.nothing_in_common else new_limits(compared),
         deciding,
         asserted(open_.undecided, after, named.union(deciding)),
-        same_is_enough(before, after, lambda same: fired_with(Compared(before, same)), plan.verdict),
+        same_is_enough(before, after, lambda same: fired_with(replace(compared, after=same)), plan.verdict),
         asks.runbooks,
         way_back(compared, all_fired, back, plan.runbooks),
     )

@@ -1,6 +1,6 @@
 """What the release of the new side does with its settings: a side that cannot start is refused."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.decide.change.library import question_of
@@ -17,7 +17,7 @@ from kstreams_runbooks.model.releases.path import PathQuestion
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue, SettingFinding
-from kstreams_runbooks.model.topology.change import ChangeFinding
+from kstreams_runbooks.model.topology.change import ChangeFinding, Undecided, Undeclared
 
 _PRINTED = "ConfigDef of the releases (Maven Central); plugins/kstreams_runbooks/rules/settings.yaml"
 _PROTOCOL = "group.protocol"
@@ -43,7 +43,7 @@ def settings_of_release(
     found = [*refused_by_library(after, found), *found]
     if before.library != after.library and (before.config or {}).get(GUARANTEE) == (after.config or {}).get(GUARANTEE):
         # The upgrade path switches a guarantee that stays as it is, before the release comes or with it.
-        found = [one for one in found if one.name != GUARANTEE]
+        found = [_switched(one) if one.name == GUARANTEE else one for one in found]
     if after.config is not None and after.library is not None:
         found += static_streams_members(after.config, after.library, broker, has_stores=_has_stores(compared))
     findings = [_finding(one) for one in found]
@@ -51,7 +51,44 @@ def settings_of_release(
         findings += _misread(compared, rules, broker)
         if before.library == after.library and (after.config or {}).get(_PROTOCOL, "").lower() == "streams":
             findings += _without_broker(after.library, broker, rules)
-    return Fired(tuple(findings), ())
+    unjudged = () if after.library is not None else tuple(_of_any_release(compared, rules, catalogue))
+    return Fired(tuple(findings), unjudged)
+
+
+def _switched(one: SettingFinding) -> SettingFinding:
+    """A guarantee that the new release does not have, and that library_bump switches."""
+    if not one.refuse:
+        return one
+    message = (
+        f"{one.message.partition(': no instance')[0]}: library_bump sets exactly_once_v2 over it; write that into the "
+        "configuration of the new release too, or a start without the runbook's setting fails"
+    )
+    return SettingFinding("guarantee-to-be-switched", "warning", one.name, message, source=one.source)
+
+
+def _of_any_release(compared: Compared, rules: UpgradePathRules, catalogue: SettingCatalogue) -> Iterator[Undecided]:
+    """New settings that some release refuses, while the release is not known."""
+    before, after = compared.before.declared, compared.after.declared
+    if after.config is None or not catalogue.rows:
+        return
+    refusing: dict[str, list[Release]] = {}
+    for release in rules.releases:
+        runs = set(_refused(before.config or {}, release, catalogue))
+        for name in _refused(after.config, release, catalogue):
+            if name not in runs:
+                refusing.setdefault(name, []).append(release)
+    for name, releases in sorted(refusing.items()):
+        which = f"{releases[0]} to {releases[-1]} refuse" if len(releases) > 1 else f"{releases[0]} refuses"
+        who = "every release refuses" if len(releases) == len(rules.releases) else which
+        asked = Undeclared(
+            f"library of the new version: {who} {name}={after.config.get(name, '(the default)')}", value=True
+        )
+        yield Undecided("setting-refused", "danger", name, (asked,), (), refuse=True)
+
+
+def _refused(config: Mapping[str, str], release: Release, catalogue: SettingCatalogue) -> Iterator[str]:
+    found = setting_findings(config, config, release, release, catalogue)
+    return (one.name for one in found if one.refuse)
 
 
 def _has_stores(compared: Compared) -> bool:

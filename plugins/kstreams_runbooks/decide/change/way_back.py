@@ -3,7 +3,7 @@
 The runbook is that of the change in the other direction. What an undo clears and restores by itself is named.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.change.answer import MILD, MILDEST_FIRST, change_plan
@@ -22,6 +22,12 @@ from kstreams_runbooks.wording import first_of
 
 _PROTOCOL = "group.protocol"
 _MOST = 3
+# Runbooks of a change that delete what the old version would start with. Each is also the way back, from the inputs.
+_GIVES_UP: Mapping[ChangeRunbook, str] = {
+    "reset_and_cleanup": "reset_and_cleanup deletes the state and the internal topics of the old version",
+    "partition_increase": "keys have moved to other partitions, and the old version does not find their state there",
+}
+_GIVEN_UP = "only-copy-given-up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,8 @@ class WayBack:
 
     `doors` are sentences, each about one thing that a change opens one way. `runbooks` are those of the change back if
     they are heavier than the plan's or `loses` is set (records or state do not come back), `because` the findings
-    behind that. `clears` are task directories that an undo deletes, and whose stores restore.
+    behind that. `clears` are task directories that an undo deletes, and whose stores restore. `rebuilds`: the way back
+    builds state from what the inputs still have.
     """
 
     doors: tuple[str, ...] = ()
@@ -38,6 +45,7 @@ class WayBack:
     because: tuple[str, ...] = ()
     clears: tuple[str, ...] = ()
     loses: bool = False
+    rebuilds: bool = False
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -48,6 +56,7 @@ class WayBack:
         if self.because or self.doors:
             reasons = f" ({first_of(self.because, _MOST)})" if self.because else ""
             cost = "; what came since the change is lost" if self.loses else ""
+            cost = "; it builds what the inputs still have, and the rest is lost" if self.rebuilds else cost
             told.append(f"way back: {'; '.join(part for part in (f'{how}{reasons}'.strip(), clears) if part)}{cost}")
         return tuple(told)
 
@@ -56,10 +65,9 @@ NOTHING_IN_THE_WAY = WayBack()
 
 
 def way_back(compared: Compared, forward: Fired, back: Fired, runbooks: tuple[ChangeRunbook, ...]) -> WayBack:
-    """The way back of a plan with these runbooks; `back` has what fires in the other direction.
-
-    Nothing for a plan that gives up state: the way back is then a decision of its own.
-    """
+    """The way back of a plan with these runbooks; `back` has what fires in the other direction."""
+    if gives_up := [why for one, why in _GIVES_UP.items() if one in runbooks]:
+        return WayBack((*gives_up, *_given_up(forward)), ("reset_and_cleanup",), loses=True, rebuilds=True)
     if not runbooks or not set(runbooks) <= set(MILD):
         return NOTHING_IN_THE_WAY
     known = {(one.id, one.object) for one in forward.findings if one.covered_by is None and one.severity == "danger"}
@@ -69,7 +77,7 @@ def way_back(compared: Compared, forward: Fired, back: Fired, runbooks: tuple[Ch
     lossy = [
         one for one in open_ if one.severity == "danger" and (one.id, one.object) not in known and one not in heavier
     ]
-    doors = tuple(_doors(compared, back))
+    doors = (*_given_up(forward), *_doors(compared, back))
     state_lost = any(True for _ in _changelogs_left(compared)) or not set(plan.runbooks) <= set(MILD)
     loses = bool(lossy) or state_lost or plan.verdict is Outcome.REFUSE
     if not (heavier or lossy or doors):
@@ -85,6 +93,13 @@ def swapped(compared: Compared) -> Compared:
     before, after = compared.before, compared.after
     stated = replace(before.declared, unchanged=after.declared.unchanged)
     return Compared(after, replace(before, declared=stated))
+
+
+def _given_up(forward: Fired) -> Iterator[str]:
+    """Stores that begin empty because that is accepted."""
+    for one in forward.findings:
+        if one.id == _GIVEN_UP and one.covered_by is None:
+            yield f"store {one.object} begins empty, and no undo brings back what it held"
 
 
 def _weight(finding: ChangeFinding) -> int:

@@ -1,6 +1,7 @@
 """Changes of the topics that an application reads from others and writes for others."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
@@ -13,7 +14,10 @@ from kstreams_runbooks.decide.comparison.state.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import topic_words
 from kstreams_runbooks.decide.topology.graph import store_roles
+from kstreams_runbooks.decide.topology.java_pattern import matched
 from kstreams_runbooks.decide.topology.partitions import joined_topics, joins
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredTopic
 from kstreams_runbooks.model.topology.topology import Source
@@ -59,11 +63,13 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 else _uneven(compared, topic, together.get(topic, ()), joined.get(topic, set()))
             )
             of_tasks = topic in tasks[0], topic in tasks[1]
+            named = not is_global and topic not in patterns[0] | patterns[1]
+            by_pattern = [named and _is_matched(topic, one) for one in patterns]
             if is_global:
                 declared["extractor_changed"] = False
             facts: dict[str, Fact] = {
-                "added": topic not in old,
-                "removed": topic not in new and topic not in after,
+                "added": topic not in old and not by_pattern[0],
+                "removed": topic not in new and topic not in after and not by_pattern[1],
                 "was_global": not is_global and topic in new and topic in before and not of_tasks[0],
                 "becomes_global": is_global and topic in new and of_tasks == (True, False),
                 "begins_latest": _begins_latest(compared.after, topic),
@@ -109,6 +115,15 @@ def sources(compared: Compared) -> Iterator[Subject]:
 
 def _patterns(side: Side) -> frozenset[str]:
     return frozenset(source.pattern for sub in side.topology.subtopologies for source in sub.sources if source.pattern)
+
+
+def _is_matched(topic: str, patterns: frozenset[str]) -> bool:
+    """Whether a source reads the topic by a pattern; False for a pattern that may not be read here as Java reads it."""
+    for pattern in patterns:
+        with suppress(BadInput, PatternTooSlow):
+            if matched(pattern, topic):
+                return True
+    return False
 
 
 def _pattern_words(name: str, old: frozenset[str], new: frozenset[str]) -> dict[str, str]:
@@ -269,14 +284,14 @@ def _uneven(
     own = after.get(topic, DeclaredTopic())
     others = own.joined_with
     count = partial(_count, after)
-    if others is not None:
-        if any(_differ(count(topic), count(other)) for other in others):
-            return True, ()
-        known = before.get(topic, DeclaredTopic()).joined_with
-        come = others - known if known is not None else others & set(joined)
-        # The library gives a repartition topic the number of those that it is joined with.
-        external = sorted(one for one in come if one not in compared.after.internal)
-        lacking = [one for one in (topic, *external) if count(one) is None] if external else []
+    known = before.get(topic, DeclaredTopic()).joined_with
+    come = set(joined) if others is None else others - known if known is not None else others & set(joined)
+    # The library gives a repartition topic the number of those that it is joined with.
+    external = sorted(one for one in come if one not in compared.after.internal)
+    lacking = [one for one in (topic, *external) if count(one) is None] if external else []
+    if others is not None and any(_differ(count(topic), count(other)) for other in others):
+        return True, ()
+    if others is not None or lacking:
         return (None if lacking else False), tuple(Undeclared(f"topics.{one}", "partitions", "new") for one in lacking)
     parted = count(topic) is not None and any(
         _differ(count(topic), count(other))

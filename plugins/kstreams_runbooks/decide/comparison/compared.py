@@ -182,10 +182,14 @@ class Side:
 
 @dataclass(frozen=True)
 class Compared:
-    """The old and the new version, and the counterparts among their stores, internal topics and operators."""
+    """The old and the new version, and the counterparts among their stores, internal topics and operators.
+
+    `state_cleared`: all local state is deleted between them, because the new library does not open what is there.
+    """
 
     before: Side
     after: Side
+    state_cleared: bool = field(default=False, kw_only=True)
 
     @cached_property
     def stores(self) -> Counterparts:

@@ -48,7 +48,7 @@ def left_files(compared: Compared) -> dict[str, str]:
             found[store] = f"moves from subtopology {was} to {now}"
         elif moved:
             found[store] = "state.dir is another one"
-        elif now in reformatted:
+        elif compared.state_cleared or now in reformatted:
             found[store] = "its task directories are deleted"
         elif not new.on_disk:
             found[store] = "it is in memory now"
@@ -72,9 +72,20 @@ def emptied(compared: Compared) -> Iterator[Emptied]:
 
 
 def places_in_another_format(compared: Compared) -> frozenset[str]:
-    """Subtopologies of a store that stays where it is, and has other files: versions, timestamps, headers, segments."""
+    """Subtopologies of a store that stays where it is, and has other files: versions, timestamps, headers, segments.
+
+    Or another name, and a topic that is read for its changelog: the checkpoint of that topic, which belongs to no
+    store, would be taken for the new files, and nothing restored.
+    """
     before, after = compared.before, compared.after
-    found = []
+    held = contents(before)
+    found = [
+        after.store_places[new]
+        for old, new in compared.stores.renamed
+        if held[old].place == "input"
+        and before.declared.stores.get(old, DeclaredStore()).on_disk
+        and after.store_places[new] == before.store_places[old]
+    ]
     for store in before.declared.stores.keys() & after.declared.stores.keys():
         place = after.store_places.get(store)
         old, new = before.declared.stores[store], after.declared.stores[store]

@@ -14,7 +14,7 @@ def may_be_emptied(certified: CertifiedTopics, seen: EmptyingSeen, group: str) -
     refused = [
         *(
             f"{name} has a readable record at offset {offset:,}, behind its certified end {certified.ends[name]:,} "
-            "(expected none): a producer has written to it since; find it, then run the flush again"
+            "(expected none): a producer has written to it since; find it, then trigger a new run of the flush"
             for name, offset in sorted(seen.grown.items())
         ),
         *(

@@ -52,8 +52,8 @@ def drain_findings(readings: tuple[DrainReading, ...], question: DrainQuestion) 
 def not_paused() -> Finding:
     """Nothing is left, but there is no statement that inputs stay paused."""
     message = (
-        "nothing is left now, and nobody says that they are paused (expected a switch, or --inputs-paused REASON): a "
-        "second later something may be; pause them and say so"
+        "nothing is left now, and nothing states that the inputs stay paused: a second later something may come; pause "
+        "them, then trigger a new run with a reason in inputs_paused (of the command: --inputs-paused)"
     )
     return Finding("inputs-not-paused", "danger", "inputs", message, _PAUSE)
 

@@ -50,8 +50,8 @@ def still_held(then: InputsReading, now: InputsReading) -> Verdict:
     broken = (*_came(then, now), *_open(now))
     if broken:
         action = (
-            "find the producer and stop it, then clear pause_inputs and what follows it, or undo this run if the "
-            "application is down already"
+            "if the application is down already, go back; otherwise find the producer and stop it, then clear "
+            "pause_inputs and what follows it"
         )
         return Verdict(Outcome.REFUSE, (f"inputs are not held any more: {first_of(broken, between='; ')}; {action}",))
     since = utc_second(then.taken.at_ms)

@@ -1,6 +1,6 @@
 """Whether the topics of the cluster let a topology start: checked before any instance is stopped for it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from kstreams_runbooks.decide.fitting.counts import External, counts_fit
 from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, title, topics_needed
@@ -38,12 +38,13 @@ def topics_fit(
     findings: list[Finding] = []
     brought = parsed_or_missing(wanted)
     needed = topics_needed(brought, application)
+    lacking: dict[tuple[str, str], list[str]] = {}
     for name, why in sorted(needed.external.items()):
         if name in seen.hidden:
             unknown.append(f"{seen.hidden[name]} ({why})")
         elif name not in seen.partitions:
-            count = _count_that_fits(name, brought, seen, application)
-            refused.append(f"topic {name} does not exist ({why}): create it{count}, then trigger this again")
+            lacking.setdefault((why, _count_that_fits(name, brought, seen, application)), []).append(name)
+    refused += [_absent(names, why, count) for (why, count), names in lacking.items()]
     unknown += [seen.hidden[name] for name in sorted(needed.internal & seen.hidden.keys())]
     suppressions = {
         name for one in brought if not isinstance(one, Missing) for name in one.described.declaration.suppressions
@@ -69,6 +70,13 @@ def topics_fit(
     named = ", ".join(dict.fromkeys(compared))
     said = f"the topics of the cluster fit {named}" if named else "no topology could be compared with the cluster"
     return Verdict(Outcome.PROCEED, (said,), kept)
+
+
+def _absent(names: Sequence[str], why: str, count: str) -> str:
+    """One sentence for all missing topics of one reason."""
+    if len(names) == 1:
+        return f"topic {names[0]} does not exist ({why}): create it{count}, then trigger this again"
+    return f"topics {', '.join(names)} do not exist ({why}): create them{count}, then trigger this again"
 
 
 def _count_that_fits(

@@ -17,7 +17,7 @@ from kstreams_runbooks.model.readings.readings import (
     Missing,
     StreamsReading,
 )
-from kstreams_runbooks.model.readings.states import is_down
+from kstreams_runbooks.model.readings.states import is_dead, is_down
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.runs.journal import CLOCK_TOLERANCE_MS
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
@@ -155,11 +155,13 @@ def _unwell(reading: ApplicationReading, declared: DeclaredApplication) -> Itera
     for instance in reading.instances:
         streams = instance.streams
         if not _process(instance):
-            yield f"{instance.down}: expected running; start it first"
+            yield f"{instance.down}: expected running{instance.log_end}; start it first"
         elif isinstance(streams, StreamsReading):
             if streams.state != "RUNNING":
                 what = "its process" if streams.copies else "Streams"
-                yield f"{instance.instance}: {what} is in {streams.state} (expected RUNNING); wait, or mend it first"
+                end = instance.log_end
+                next_ = "restart it first" if is_dead(streams.state) else "wait until it is"
+                yield f"{instance.instance}: {what} is in {streams.state} (expected RUNNING){end}; {next_}"
             if not isinstance(streams.failed_threads, Missing) and streams.failed_threads:
                 yield f"{instance.instance}: {streams.failed_threads} failed threads (limit 0); mend it first"
             if isinstance(group, GroupReading) and _is_stable(group) and not members_of(group, instance):
@@ -270,7 +272,7 @@ def _findings(reading: ApplicationReading, declared: DeclaredApplication) -> Ite
             "deployment-not-seen",
             "warning",
             ", ".join(stated),
-            "release and settings are as the declaration states them, nobody has looked: a real run needs "
+            "release and settings are as the declaration states them and were not observed: a real run needs "
             "deployer.commands.instances",
             "docs/deployers.md",
         )

@@ -72,7 +72,7 @@ def _running(instance: InstanceReading, deployment: Deployment, awaited: Awaited
     """Why the running state is not the requested one yet."""
     streams, name = instance.streams, awaited.instance
     if is_down(deployment.process):
-        yield f"{instance.down}; asked for: running"
+        yield f"{instance.down}; asked for: running{instance.log_end}"
     elif deployment.process == "unknown":
         yield f"{name}: the instances command does not know its process (asked for: running)"
     elif deployment.applied is False:

@@ -84,23 +84,23 @@ def _never(samples: tuple[ApplicationReading, ...], expected: Expectation) -> It
         return
     deployment, streams = instance.deployment, instance.streams
     if isinstance(deployment, Deployment) and is_down(deployment.process):
-        yield f"{instance.down}: expected running; read its log"
+        yield f"{instance.down}: expected running{instance.log_end}; read its log"
     elif isinstance(streams, StreamsReading):
         if streams.start != expected.previous and is_dead(streams.state):
             yield (
                 f"{name}: Streams is in {streams.state} on {streams.version} although its process lives "
-                "(expected RUNNING); it does not come back by itself: read its log"
+                f"(expected RUNNING){instance.log_end}; it does not come back by itself: read its log"
             )
     elif streams.start is not None and streams.start != expected.previous:
         if streams.start in [expected.seen, *(_client_start(sample, name) for sample in samples[:-1])]:
             yield (
-                f"{name}: its Streams client is gone although its process lives (expected RUNNING), as after an ERROR; "
-                "it does not come back by itself: read its log"
+                f"{name}: its Streams client is gone although its process lives (expected RUNNING), as after an ERROR"
+                f"{instance.log_end}; it does not come back by itself: read its log"
             )
         elif (age := samples[-1].taken.at_ms - streams.start.started_at_ms) > CLIENT_DUE_MS:
             yield (
                 f"{name}: no Streams client of this application {age / 1000:.0f} s after its process started (limit "
-                f"{CLIENT_DUE_MS / 1000:.0f} s); {streams.missing}"
+                f"{CLIENT_DUE_MS / 1000:.0f} s); {streams.missing}{instance.log_end}"
             )
 
 

@@ -98,5 +98,5 @@ def _instances(
         planned = f"planned {plan.bounces[-1].release}" if plan.bounces else "planned as it is"
         yield (
             f"{one} runs {runs} with {with_} ({planned}, at the start {start.release if start else 'not known'}): "
-            "somebody changed it; look at the results, then trigger a new run"
+            "it was changed; look at the results, then trigger a new run"
         )

@@ -6,6 +6,7 @@ from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
     InstanceReading,
+    Lasting,
     Missing,
     NotListening,
     StreamsReading,
@@ -20,8 +21,8 @@ def missed(reading: ApplicationReading) -> tuple[str, ...]:
     """Why each part is missing that another reading may have; empty if there is none.
 
     An instance that is down has nothing to answer, nor one that was just started and does not listen yet, nor a JVM
-    that lost its client: these are readings, not gaps. Without a topology no partitions are expected. A right that is
-    absent is absent a moment later too.
+    that lost its client: these are readings, not gaps. A login that is not accepted, and a wrong declaration, stay so.
+    Without a topology no partitions are expected. A right that is absent is absent a moment later too.
     """
     parts = (reading.broker, reading.group, reading.topics)
     found = [part.missing for part in parts if isinstance(part, Missing)]
@@ -41,6 +42,9 @@ def moving(reading: ApplicationReading) -> tuple[str, ...]:
 
 def _missed_of(instance: InstanceReading, at_ms: int) -> Iterator[str]:
     deployment, streams = instance.deployment, instance.streams
+    if isinstance(deployment, Lasting) or isinstance(streams, Lasting):
+        # Another look at this instance shows the same; what else is missing of it may have that cause.
+        return
     if isinstance(deployment, Missing):
         yield f"{instance.instance}: {deployment.missing}"
     elif isinstance(streams, Missing) and streams.start is None and _is_due(deployment, streams, at_ms):

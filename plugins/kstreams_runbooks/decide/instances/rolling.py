@@ -35,11 +35,11 @@ def others_unwell(reading: ApplicationReading, name: str) -> tuple[str, ...]:
         if instance.instance == name:
             continue
         if instance.down:
-            unwell.append(instance.down)
+            unwell.append(instance.ended)
         elif isinstance(instance.streams, Missing):
             unwell.append(instance.silent)
         elif instance.streams.state != "RUNNING":
-            unwell.append(f"{instance.instance} is in {instance.streams.state} (expected RUNNING)")
+            unwell.append(f"{instance.instance} is in {instance.streams.state} (expected RUNNING){instance.log_end}")
     return tuple(unwell)
 
 

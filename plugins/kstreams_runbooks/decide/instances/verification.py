@@ -6,6 +6,7 @@ from kstreams_runbooks.decide.instances.expected import expected_now
 from kstreams_runbooks.decide.instances.gate import restore_troubles, thread_troubles
 from kstreams_runbooks.decide.instances.members import every_member_runs, members_of, strays
 from kstreams_runbooks.decide.lag import standing_still, total_lag
+from kstreams_runbooks.decide.runbooks import CHECK_COMMAND, acknowledge_command
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, StreamsReading
 from kstreams_runbooks.model.runs.own_changes import NO_CHANGES, OwnChanges
 from kstreams_runbooks.model.runs.plan import Plan
@@ -28,9 +29,12 @@ def change_verified(
     """
     if missing := tuple(_missing(before, earlier, after)):
         return Verdict(Outcome.INCONCLUSIVE, missing)
-    if changed := (*topic_drift(plan, after, own), *_offsets(before, after, own)):
-        return Verdict(Outcome.REFUSE, changed)
+    topics = tuple(topic_drift(plan, after, own))
+    if changed := (*topics, *_offsets(before, after, own)):
+        return Verdict(Outcome.REFUSE, (*changed, _looked_after(plan, accepts=bool(topics))))
     members = every_member_runs(after, plan.bounces[-1:] or tuple(_as_found(plan)))
+    if members.outcome is Outcome.REFUSE:
+        return Verdict(Outcome.REFUSE, (*members.reasons, *brought_by(plan.bounces[-1:])))
     if members.outcome is not Outcome.PROCEED:
         return members
     if waiting := (*_unwell(after), *_behind(earlier, after, plan)):
@@ -61,7 +65,7 @@ def undo_verified(
     if missing := tuple(_missing(earlier, after)):
         return Verdict(Outcome.INCONCLUSIVE, missing)
     if changed := tuple(topic_drift(plan, after, own)):
-        return Verdict(Outcome.REFUSE, changed)
+        return Verdict(Outcome.REFUSE, (*changed, _looked_after(plan, accepts=True)))
     for instance in after.instances:
         last = plan.last_of(instance.instance)
         if last is not None and (wrong := strays(instance, (last,))):
@@ -80,6 +84,19 @@ def undo_verified(
             _judged_lag(after, plan),
         ),
     )
+
+
+def brought_by(bounces: tuple[Bounce, ...]) -> Iterator[str]:
+    """How an instance that does not run the last of these bounces is brought there again, by the run that did it."""
+    for bounce in bounces[-1:]:
+        yield f"to bring that there again, clear bounce_{bounce.number}_first and what follows it"
+
+
+def _looked_after(plan: Plan, *, accepts: bool) -> str:
+    """What ends a refusal about something that no step of the run can bring back; topics have to be accepted."""
+    how = "accept the present topics" if accepts else "judge the application again"
+    command = acknowledge_command(plan.application) if accepts else CHECK_COMMAND
+    return f"this run cannot prove it any more; once its records are looked after, {how} with `{command}`"
 
 
 def _missing(*readings: ApplicationReading) -> Iterator[str]:

@@ -1,6 +1,8 @@
 """Parts of every plan: the facts that it binds, the cost of restarting an instance, the settings that stay."""
 
-from collections.abc import Iterator
+import json
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.decide.instances.members import settings_text
@@ -8,6 +10,7 @@ from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Missing
 from kstreams_runbooks.model.runs.plan import DeployedInstance, InstanceCost, PlanFacts
+from kstreams_runbooks.wording import first_of
 
 UPGRADE_FROM = "upgrade.from"
 GUARANTEE = "processing.guarantee"
@@ -80,27 +83,46 @@ def kept_settings(reading: ApplicationReading, besides: frozenset[str] = frozens
         if settings != first[1]:
             raise Refused(
                 f"{name} has {settings_text(settings)}, {first[0]} has {settings_text(first[1])} (expected: the same "
-                "on every instance, a runbook brings all to one); trigger a `rolling_bounce` that names what differs"
+                f"on every instance, a runbook brings all to one); to bring all to those of {first[0]}, trigger "
+                f"rolling_bounce with --param {_as_first(first[1], kept.values())}"
             )
     return dict(first[1])
 
 
-def restore_cost(changelog_bytes: int | Missing, what: str = "a full restore") -> str:
-    """The cost of restoring one instance's local state, from the bytes of the changelogs that are read for it."""
+def _as_first(first: Mapping[str, str], every: Iterable[Mapping[str, str]]) -> str:
+    """The field of a form that brings each instance to the `first` settings wherever one of them has others."""
+    names = {name for one in every for name in {*one, *first} if one.get(name) != first.get(name)}
+    return shlex.quote(f"settings={json.dumps({name: first.get(name) for name in sorted(names)})}")
+
+
+def topics_shown(topics: tuple[str, ...]) -> str:
+    """The topics that restore an application's stores; the changelogs if a running version is not described."""
+    return first_of(topics) if topics else "the changelogs"
+
+
+def restore_cost(changelog_bytes: int | Missing, what: str = "a full restore", topics: tuple[str, ...] = ()) -> str:
+    """The cost of restoring one instance's local state, from the bytes of the topics that are read for it."""
     if isinstance(changelog_bytes, Missing):
-        return f"{what} from the changelogs, whose size is not known: {changelog_bytes.missing}"
+        return f"{what} from {topics_shown(topics)}, whose size is not known: {changelog_bytes.missing}"
     seconds = _START_S + changelog_bytes / _RESTORE_BYTES_PER_S
     return (
-        f"{what} from the changelogs: up to {changelog_bytes / 1_000_000:,.1f} MB in all of them, about "
+        f"{what} from {topics_shown(topics)}: up to {changelog_bytes / 1_000_000:,.1f} MB in all of them, about "
         f"{seconds:,.0f} s at {_RESTORE_BYTES_PER_S / 1_000_000:,.0f} MB/s"
     )
 
 
-def with_restore(cost: InstanceCost, changelog_bytes: int | Missing, what: str = "a full restore") -> InstanceCost:
+def with_restore(
+    cost: InstanceCost,
+    changelog_bytes: int | Missing,
+    what: str = "a full restore",
+    topics: tuple[str, ...] = (),
+) -> InstanceCost:
     """The cost of an instance whose local state is cleared, in whole or in part."""
     low, high = cost.gap_s
     restored_s = 0 if isinstance(changelog_bytes, Missing) else round(changelog_bytes / _RESTORE_BYTES_PER_S)
-    return replace(cost, gap_s=(low, high + restored_s), why=f"{cost.why}; then {restore_cost(changelog_bytes, what)}")
+    return replace(
+        cost, gap_s=(low, high + restored_s), why=f"{cost.why}; then {restore_cost(changelog_bytes, what, topics)}"
+    )
 
 
 def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:
@@ -118,8 +140,8 @@ def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:
                 instance,
                 _GAP_MEMBERS_REMOVED,
                 "no static membership: its members are removed from the group once it is down, so nothing waits for "
-                "session.timeout.ms; its tasks move to the others and back, restored from the changelogs where no "
-                "local state fits: longer with large stores",
+                "session.timeout.ms; its tasks move to the others and back, and each store is restored from its topic "
+                "where no local state fits: longer with large stores",
             )
 
 

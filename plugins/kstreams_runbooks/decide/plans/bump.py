@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.plans.basis import (
     one_down,
     other_library,
     require_declared,
+    topics_shown,
 )
 from kstreams_runbooks.decide.plans.downgrade import downgrade_plan, goes_back
 from kstreams_runbooks.decide.plans.leg import kept_in_bump, leg_release, oldest, path_of, question_of, running_releases
@@ -34,11 +35,13 @@ def bump_plan(
     findings: tuple[Finding, ...],
     limits: tuple[tuple[str, float], ...],
     code: str,
+    restores: tuple[str, ...] = (),
 ) -> Plan:
     """The plan that takes `declared` to `target`; to an older one it is a downgrade (downgrade.py).
 
     It performs the first leg of the upgrade path, derived from the running releases; `then` lists the other legs, one
-    for each further run of the runbook. `code` is the content hash of package and DAG file. BadInput if the target is
+    for each further run of the runbook. `code` is the content hash of package and DAG file, `restores` the topics that
+    restore the stores, as far as they are known. BadInput if the target is
     unknown to the deployer or already runs, Refused if no published rule covers the path, Inconclusive if a fact
     that the plan binds cannot be read.
     """
@@ -62,7 +65,7 @@ def bump_plan(
         facts=found,
         costs=tuple(costs(declared)),
         findings=(*findings, *(_finding(declared, one) for one in path.findings if _decided(one))),
-        undo=tuple(_undo(running, declared, leg, library, rules)),
+        undo=tuple(_undo(running, declared, leg, library, rules, restores)),
         title=f"library bump to {target}" + (f", this run to {release}" if len(path.legs) > 1 else ""),
         worst_case=one_down(declared),
         then=tuple(_sentence(later) for later in path.legs[1:]),
@@ -135,11 +138,12 @@ def _undo(
     leg: Leg,
     library: str,
     rules: UpgradePathRules,
+    restores: tuple[str, ...],
 ) -> Iterator[str]:
     start = oldest(releases)
     back = f"every instance back to {_old_release(start, declared)}"
     if clears_state(str(newest_of(start, rules)), library, rules):
-        back += ", local state cleared first (it is restored from the changelogs)"
+        back += f", local state cleared first (it is restored from {topics_shown(restores)})"
     if len(leg.bounces) > 1 and (ahead := _ahead(releases, leg)):
         yield f"no plain way back any more: {', '.join(ahead)} writes the new record format already"
     elif len(leg.bounces) > 1:

@@ -33,9 +33,10 @@ def goes_back(reading: ApplicationReading, target: Release) -> bool:
         return False
     if len(set(runs.values())) > 1:
         shown = ", ".join(f"{name} runs {release}" for name, release in sorted(runs.items()))
+        newest = max(runs.values())
         raise Refused(
             f"library bump to {target}: {shown} (expected one release before a downgrade); take back the run that "
-            f"left them so (`undo`), or bring all to {max(runs.values())} first"
+            f"left them so (undo), or bring all to the newest: trigger library_bump with --param target={newest}"
         )
     return True
 
@@ -135,8 +136,8 @@ def _one_release(found: PlanFacts, declared: DeclaredApplication) -> str:
     releases = sorted({one.release for one in found.at_start})
     if len(releases) > 1:
         raise Refused(
-            f"instances of {declared.name} have {' and '.join(releases)} (expected one release before a downgrade); "
-            "make them one first"
+            f"instances of {declared.name} have {' and '.join(releases)} (expected one release before a downgrade); to "
+            f"bring all to one, trigger rolling_bounce with --param release={releases[-1]}"
         )
     return releases[0]
 

@@ -95,7 +95,8 @@ def leg_release(
         running = sorted({one.release for one in found.at_start})
         if len(running) > 1:
             raise Refused(
-                f"instances of {declared.name} run {' and '.join(running)} (expected one); make them one first"
+                f"instances of {declared.name} run {' and '.join(running)} (expected one); to bring all to one, "
+                f"trigger rolling_bounce with --param release={running[-1]}"
             )
         return running[0]
     bridges = [name for name in declared.releases if _bridges(declared.library(name), leg.target, question, rules)]

@@ -100,7 +100,7 @@ def with_cleared_state(
     if not any(bounce.clears for bounce in plan.bounces):
         return plan
     what = "a full restore" if cleared.everything else RESTORED
-    costs = tuple(with_restore(cost, changelog_bytes, what) for cost in plan.costs)
+    costs = tuple(with_restore(cost, changelog_bytes, what, cleared.deletes.changelogs) for cost in plan.costs)
     # An undo finds the changelogs as the only copy, if it comes before the start has restored them.
     at_most = changelog_bytes if isinstance(clearing, StartAll) else undo_bytes
     findings = (*plan.findings, *_findings(plan, cleared, at_most))
@@ -131,7 +131,7 @@ def _findings(plan: Plan, cleared: ClearedState, undo_bytes: int | Missing) -> I
         "warning",
         plan.application,
         f"{cleared.deletes.what} of every instance: deleted between stop and start; an undo restores {size} MB from "
-        "the changelogs",
+        "the topics of the stores (state-restored-from)",
         _SOURCE,
     )
 

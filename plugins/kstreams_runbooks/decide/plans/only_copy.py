@@ -1,21 +1,22 @@
 """Whether a plan loses a store: it deletes, leaves or hands over files whose content no topic has.
 
-1. What the plan does to local state: it deletes directories, changes `state.dir`, or moves tasks to other instances.
+1. What the plan does to local state: it deletes directories, changes `state.dir`, moves tasks to other instances, or
+   starts instances that do not find the state of before (a container created again without a volume).
 2. The place of the content of each store that runs (decide/comparison/content.py), and whether the log that restores
    the store is whole (decide/reset/restoring.py).
 3. A store that only disks have is refused, and one that is not known is inconclusive, unless its loss is accepted: by
    `loss_acceptable` of its declaration, or by a field of the form that names exactly these stores.
 
-A roll or a start that moves tasks, and deletes nothing, is not stopped by logging that is not declared: the library
-switches it on unless a program switches it off, and the question shows it as a danger. Without a question it stops.
+Each restart loses a store in memory without a changelog: a warning until its owners declare that as acceptable.
 """
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.change.described import Known, with_full_names
-from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.content import Content, contents
+from kstreams_runbooks.decide.comparison.left_files import emptied
 from kstreams_runbooks.decide.plans.recreated import cleared_by
 from kstreams_runbooks.decide.plans.reset import RESET
 from kstreams_runbooks.decide.reset.restoring import global_fates, restored_fate
@@ -32,10 +33,12 @@ from kstreams_runbooks.wording import first_of
 GIVEN_UP = "state-given-up"
 # The rule about a store that begins empty because of what a release changes.
 BY_CHANGE = "only-copy-given-up"
+IN_MEMORY = "only-copy-in-memory"
 _STATE_DIR = "state.dir"
 _MOST = 3
 _SOURCE = "Kafka Streams developer guide, State Stores, fault-tolerant state stores; docs/runbooks.md"
-_COPY = "copy the directories aside while the instances are down"
+_COPY = "start from a copy of the directories (supervisord and docker keep one if the form names the store)"
+_VOLUME = "give each instance a volume that stays"
 _INSTEAD = "switch logging on first and let every key be written once"
 
 
@@ -43,13 +46,15 @@ _INSTEAD = "switch logging on first and let every key be written once"
 class Cause:
     """What a plan does to files of stores: those in `directories`, none for all; `instead` is what does not lose them.
 
-    `deletes` is False if files stay where they are, and another instance may take the task over.
+    `deletes` is False if files stay where they are, and a task may run without them: elsewhere, or after a start.
+    `certain` is False if only that may happen.
     """
 
     what: str
     instead: str
     directories: Directories = ()
     deletes: bool = True
+    certain: bool = True
 
     def takes(self, place: str) -> bool:
         """Whether the files of a subtopology, or of the global stores, are among them."""
@@ -69,21 +74,39 @@ class AtStake:
     declared: bool
 
     @property
-    def stops(self) -> bool:
-        """Whether files are deleted or left for good, or the loss is certain."""
-        return self.fate != "unknown" or any(one.deletes for one in self.causes)
+    def is_open(self) -> bool:
+        """Whether no file is deleted, and whether the store has a changelog is not known either."""
+        return self.fate == "unknown" and not any(one.deletes for one in self.causes)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the store begins empty for certain; otherwise it may."""
+        return self.fate != "unknown" and any(one.certain for one in self.causes)
 
 
-def losing(plan: Plan) -> tuple[Cause, ...]:
-    """What a plan does to the files of stores; nothing if it rebuilds them, which a reset judges itself."""
-    return () if plan.runbook == RESET else tuple(dict.fromkeys(_losing(plan)))
+def losing(plan: Plan, *, keeps_state: bool | None = True) -> tuple[Cause, ...]:
+    """What a plan does to the files of stores; nothing if it judges itself what it rebuilds.
+
+    `keeps_state` is whether a started instance finds the local state of before, None if its deployer does not show it.
+    """
+    return () if judges_itself(plan) else tuple(dict.fromkeys(_losing(plan, keeps_state)))
+
+
+def judges_itself(plan: Plan) -> bool:
+    """Whether its own decision names the stores that begin empty: a reset that clears state (decide/reset)."""
+    return plan.runbook == RESET and ("mode", "offsets") not in plan.change
 
 
 def restoring_topics(before: Collection[Described], known: Known) -> frozenset[str]:
     """Full names of the topics that restore the stores of these versions, and of their global tables."""
     sides = [_side(one, known) for one in before]
-    own = {_named(content, known).topic for side in sides for content in contents(side).values()}
-    return frozenset(own - {""}) | {topic for side in sides for topic in side.global_stores}
+    return task_topics(before, known) | {topic for side in sides for topic in side.global_stores}
+
+
+def task_topics(before: Collection[Described], known: Known) -> frozenset[str]:
+    """Full names of the topics from which a task restores the stores of these versions."""
+    own = {_named(content, known).topic for one in before for content in contents(_side(one, known)).values()}
+    return frozenset(own - {""})
 
 
 def may_lose_state(
@@ -93,33 +116,41 @@ def may_lose_state(
     logs: Mapping[str, RestoringLog] | Missing,
     named: tuple[str, ...],
     by: str,
+    *,
+    keeps_state: bool | None = True,
+    unread: bool = False,
+    back: tuple[Described | Missing, ...] = (),
 ) -> Verdict:
     """Refuse a plan that loses what only local disks have, unless that is declared, or `named` in the form by `by`.
 
-    `before` are the running versions, `logs` those that restore their stores and exist. BadInput if `named` has a store
-    that keeps its content. What is accepted is a finding for the approver.
+    `before` are the running versions, `logs` those that restore their stores and exist. `unread`: a person is asked
+    about versions and stores of which nothing is known, as an undo does. `back` are the versions that an undo brings.
+    BadInput if `named` has a store that keeps its content. What is accepted is a finding for the approver.
     """
-    causes = losing(plan)
-    stakes, unknown = list[AtStake](), list[str]()
-    for one in before:
-        if isinstance(one, Missing):
-            unknown += [] if named or not any(cause.deletes for cause in causes) else [_undescribed(plan, causes, one)]
-        else:
-            stakes += [found for found in _at_stake(_side(one, known), causes, known, logs) if found not in stakes]
-    if not any(isinstance(one, Missing) for one in before):
+    causes = losing(plan, keeps_state=keeps_state)
+    described = [_side(one, known) for one in before if not isinstance(one, Missing)]
+    missing = [one for one in before if isinstance(one, Missing) and causes and not named]
+    brought = [_side(one, known) for one in back if not isinstance(one, Missing)]
+    accepts = unread and not any(cause.deletes for cause in causes)
+    unknown = [] if accepts else [_undescribed(plan, causes, one) for one in missing]
+    findings = [_unseen(plan, causes, one) for one in missing] if accepts else []
+    findings += [_not_compared(plan, one) for one in back if isinstance(one, Missing)]
+    stakes = list[AtStake]()
+    for side in described:
+        left = (found for target in brought for found in _left_by(side, target))
+        stakes += [one for one in (*_at_stake(side, causes, known, logs), *left) if one not in stakes]
+        findings += [one for one in (*_restored(causes, side, known), *_in_memory(plan, side)) if one not in findings]
+    if len(described) == len(before):
         require_exact(named, {*given_up(plan.findings), *(one.store for one in stakes)})
-    refused, findings = list[str](), list[Finding]()
-    stops = [one for one in stakes if one.stops or known.application.automatic_approval]
-    every = ",".join(dict.fromkeys(one.store for one in stops if not one.declared))
+    refused = list[str]()
+    every = ",".join(dict.fromkeys(one.store for one in stakes if not one.declared))
     for stake in stakes:
         if stake.declared or stake.store in named:
             findings.append(_given_up(stake, "" if stake.declared else by))
-        elif stake.fate != "unknown":
-            refused.append(_sentence(plan, stake, every))
-        elif stake in stops:
-            unknown.append(_sentence(plan, stake, every))
+        elif unread and stake.is_open:
+            findings.append(_question(plan, stake))
         else:
-            findings.append(_question(stake))
+            (refused if stake.is_certain else unknown).append(_sentence(plan, stake, every))
     if refused:
         return Verdict(Outcome.REFUSE, tuple(refused), tuple(findings))
     if unknown:
@@ -132,7 +163,7 @@ def given_up(findings: Collection[Finding]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.object for one in findings if one.id in {GIVEN_UP, BY_CHANGE}))
 
 
-def _losing(plan: Plan) -> Iterator[Cause]:
+def _losing(plan: Plan, keeps_state: bool | None) -> Iterator[Cause]:
     for stage in plan.stages:
         if (cleared := cleared_by(stage)) is not None:
             keep = "local_state=keep keeps the files" if plan.runbook == "stop_and_restart" else ""
@@ -144,13 +175,19 @@ def _losing(plan: Plan) -> Iterator[Cause]:
             yield Cause(
                 f"{_STATE_DIR} becomes {value or 'that of the program'}", "move the directory on every instance"
             )
+    if plan.bounces and keeps_state is False:
+        yield Cause("a started instance does not find the state of before (deployer.keeps_state: false)", _VOLUME)
+    if plan.bounces and keeps_state is None:
+        what = "whether a started instance finds the state of before is not known"
+        yield Cause(what, f"declare deployer.keeps_state, or {_VOLUME}", deletes=False, certain=False)
     several = len(plan.facts.instances) > 1
     if several and plan.rolled and not plan.facts.static_membership:
         roll = "use static membership, which keeps tasks within the session timeout"
         yield Cause("tasks move to other instances while one is down (static_membership: false)", roll, deletes=False)
     if several and plan.start is not None:
-        # The assignor keeps a task where its state is only if the task has a changelog.
-        yield Cause("a start of all instances assigns every task anew", "roll with static membership", deletes=False)
+        # A task without a changelog counts as one without state, which the assignor gives to the least loaded instance.
+        what = "a start of all instances may give a task to another one than before"
+        yield Cause(what, "roll with static membership", deletes=False, certain=False)
 
 
 def _at_stake(
@@ -172,6 +209,16 @@ def _at_stake(
         for found in global_fates(side, "state", logs):
             if found.fate in {"lost", "unknown", "partly"}:
                 yield AtStake(found.store, found.fate, found.why, own, found.accepted)
+
+
+def _left_by(side: Side, target: Side) -> Iterator[AtStake]:
+    """Stores whose files the version of an undo does not use, and whose content no topic has."""
+    for one in emptied(Compared(side, target)):
+        why = f"no topic has its content, and its files are left ({one.why})"
+        cause = Cause(f"{target.declared.library or 'the version before'} takes over", "roll forward")
+        fate: Fate = "unknown" if one.asks else "lost"
+        asks = f"; declare {' and '.join(one.asks)}" if one.asks else ""
+        yield AtStake(one.store, fate, f"{why}{asks}", (cause,), _is_accepted(side, one.store))
 
 
 def _side(one: Described, known: Known) -> Side:
@@ -199,19 +246,37 @@ def require_exact(named: tuple[str, ...], lost: Collection[str]) -> None:
 
 
 def _undescribed(plan: Plan, causes: tuple[Cause, ...], one: Missing) -> str:
-    what = " and ".join(cause.what for cause in causes if cause.deletes)
+    what = " and ".join(cause.what for cause in causes)
     return (
         f"{what}, and which stores of {plan.application} only local disks have is not known: {one.missing}; trigger a "
         f"new run with --param {LOSE_STATE}=STORE,STORE that names the stores that may begin empty"
     )
 
 
+def _unseen(plan: Plan, causes: tuple[Cause, ...], one: Missing) -> Finding:
+    what = " and ".join(cause.what for cause in causes)
+    message = f"{what}, and which stores only local disks have is not known: {one.missing}; such a store begins empty"
+    return Finding("state-copies-not-known", "danger", plan.application, message, _SOURCE)
+
+
+def _question(plan: Plan, stake: AtStake) -> Finding:
+    what = " and ".join(one.what for one in stake.causes)
+    message = f"store {stake.store} of {plan.application}: {stake.why}; {what}, and without a changelog it begins empty"
+    return Finding("state-copies-not-known", "danger", stake.store, message, _SOURCE)
+
+
+def _not_compared(plan: Plan, one: Missing) -> Finding:
+    message = f"whether the version of the undo uses the files of every store is not known: {one.missing}"
+    return Finding("state-copies-not-known", "danger", plan.application, message, _SOURCE)
+
+
 def _sentence(plan: Plan, stake: AtStake, every: str) -> str:
-    causes = [one for one in stake.causes if one.deletes] or list(stake.causes)
+    causes = [one for one in stake.causes if one.deletes and one.certain] or list(stake.causes)
     what = " and ".join(one.what for one in causes)
     instead = " or ".join(dict.fromkeys(one.instead for one in causes))
+    would = "would" if stake.is_certain else "may"
     return (
-        f"store {stake.store}: {stake.why}, and {what}: it would begin empty. Instead, {instead}; or {_INSTEAD}. To "
+        f"store {stake.store}: {stake.why}, and {what}: it {would} begin empty. Instead, {instead}; or {_INSTEAD}. To "
         f"accept that, trigger {plan.runbook} again with --param {LOSE_STATE}={every}, or declare loss_acceptable"
     )
 
@@ -219,12 +284,30 @@ def _sentence(plan: Plan, stake: AtStake, every: str) -> str:
 def _given_up(stake: AtStake, by: str) -> Finding:
     what = " and ".join(one.what for one in stake.causes)
     who = f"in the form by {by}" if by else "by its declaration (loss_acceptable)"
-    may = "may begin" if stake.fate == "unknown" else "begins"
+    may = "begins" if stake.is_certain else "may begin"
     message = f"store {stake.store} {may} empty: {stake.why}, and {what}; accepted {who}; no undo brings it back"
     return Finding(GIVEN_UP, "danger", stake.store, message, _SOURCE)
 
 
-def _question(stake: AtStake) -> Finding:
-    what = " and ".join(one.what for one in stake.causes)
-    message = f"store {stake.store}: {stake.why}; {what}, and without a changelog the store begins empty there"
-    return Finding("state-copies-not-known", "danger", stake.store, message, _SOURCE)
+def _restored(causes: tuple[Cause, ...], side: Side, known: Known) -> Iterator[Finding]:
+    """The topic of each store whose files a plan deletes or leaves."""
+    touched = [one for one in causes if one.deletes]
+    named = [
+        f"{store} from {_named(content, known).topic}"
+        for store, content in sorted(contents(side).items())
+        if content.restores and any(one.takes(side.store_places[store]) for one in touched)
+    ]
+    if named:
+        message = f"restored after {' and '.join(one.what for one in touched)}: {first_of(named)}"
+        yield Finding("state-restored-from", "info", known.application.name, message, _SOURCE)
+
+
+def _in_memory(plan: Plan, side: Side) -> Iterator[Finding]:
+    """Stores that every restart empties: their owners accept that once, by declaration."""
+    for store, content in sorted(contents(side).items()):
+        if plan.bounces and content.place == "memory" and not _is_accepted(side, store):
+            message = (
+                f"store {store}: it is in memory without a changelog, and each restart of an instance loses what it "
+                "holds there; declare loss_acceptable if that is intended"
+            )
+            yield Finding(IN_MEMORY, "warning", store, message, _SOURCE)

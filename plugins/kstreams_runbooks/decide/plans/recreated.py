@@ -5,6 +5,7 @@ Refused is what would restore the store from it. A restart that keeps state and 
 
 from collections.abc import Iterator, Mapping
 
+from kstreams_runbooks.decide.runbooks import CHECK_COMMAND, acknowledge_command
 from kstreams_runbooks.decide.status.recreated import WAYS
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.local_state import TaskDirectories
@@ -70,7 +71,7 @@ def never_compared(plan: Plan) -> Iterator[Finding]:
         "danger" if causes else "warning",
         plan.application,
         f"fleet_check has not read {plan.application} (expected: every few minutes), so whether a changelog was "
-        f"deleted and created again is not known;{lost} let fleet_check run, and approve only if no changelog was "
+        f"deleted and created again is not known;{lost} run `{CHECK_COMMAND}`, and approve only if no changelog was "
         "deleted",
         _SOURCE,
     )
@@ -147,7 +148,8 @@ def _question(plan: Plan, one: RecreatedTopic) -> Finding:
         "danger",
         one.name,
         f"{one.sentence}: only local disks have the state of its store. This run keeps state and tasks; an instance "
-        f"whose disk is lost or wiped, or that does not come back in time, loses it for good{later} ({WAYS})",
+        f"whose disk is lost or wiped, or that does not come back in time, loses it for good{later} ({WAYS}). To "
+        f"approve is to accept that for this run; for later runs `{acknowledge_command(plan.application)}` does",
         _SOURCE,
     )
 

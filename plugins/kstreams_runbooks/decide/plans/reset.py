@@ -90,7 +90,7 @@ def _stages(bounce: Bounce, radius: BlastRadius, parts: ResetParts) -> Iterator[
     if radius.mode != "state":
         yield SaveOffsets(0, group, going)
     if radius.mode in _CLEARS:
-        # Before the first deletion: it is the likeliest to fail, and what it takes comes back from the changelogs.
+        # Before the first deletion: it is the likeliest to fail, and what it takes comes back from the topics.
         own = bool(parts.clean_up)
         yield ClearState(0, deletes=parts.directories, seen=not own, at_start=own)
     if going:
@@ -136,7 +136,8 @@ def _require_possible(radius: BlastRadius, parts: ResetParts, broker: BrokerRead
         why = parts.created.missing if parts.created else "the form leaves them to the application"
         raise Refused(
             f"repartition topics are not created before the start ({why}), and under auto.offset.reset=latest the "
-            "application skips what it writes to them before its first commit; let the run create them"
+            "application skips what it writes to them before its first commit; let the run create them: trigger "
+            "a new run with --param create_internal_topics=true"
         )
 
 
@@ -146,11 +147,18 @@ def _undo(restart: Plan, radius: BlastRadius, parts: ResetParts) -> Iterator[str
         back = "offsets back with their metadata, " if radius.mode == "offsets" else ""
         yield f"{back}every instance back to {before}{_but_for(radius)}"
         return
-    yield f"until the deletion: every instance back to {before}, state restored from the changelogs{_but_for(radius)}"
+    restored = f"state restored{_restored_from(radius)}{_but_for(radius)}"
+    yield f"until the deletion: every instance back to {before}, {restored}"
     yield (
         f"afterwards: state and internal topics are gone for good; {before} with the offsets of before never reads the "
         "records between" + ("; refused while an instance has the state of before" if parts.clean_up else "")
     )
+
+
+def _restored_from(radius: BlastRadius) -> str:
+    """The topics that restore the stores, by their facts."""
+    topics = sorted({one.changelog for one in radius.stores if one.changelog and not one.local_only})
+    return f" from {first_of(topics)}" if topics else ""
 
 
 def _but_for(radius: BlastRadius) -> str:

@@ -101,10 +101,15 @@ def _records(found: list[CountedMove | None]) -> str:
 
 def _state(radius: BlastRadius, ceiling_s: float) -> Iterator[Finding]:
     if radius.mode == "state":
-        sizes = [one.bytes for one in radius.internal if one.kind == "changelog"]
+        topics = sorted({one.changelog for one in radius.stores if one.fate == "restored" and one.changelog})
+        of = {one.name: one.bytes for one in radius.internal}
+        sizes = [of.get(topic) for topic in topics]
         known = [size for size in sizes if isinstance(size, int)]
         size = f"up to {sum(known) / _MB:,.1f} MB" if len(known) == len(sizes) else "an unknown number of MB"
-        message = f"local state of every instance is deleted; {size} are restored from the changelogs before it goes on"
+        restored = (
+            f"{size} are restored from {first_of(topics)} before it goes on" if topics else "no topic restores it"
+        )
+        message = f"local state of every instance is deleted; {restored}"
         yield Finding("reset-clears-state", "warning", radius.application, message, _SOURCE)
     for store in radius.stores:
         given_up = radius.mode == "state" and store.fate == "unknown" and store.accepted

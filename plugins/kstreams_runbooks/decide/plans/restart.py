@@ -91,7 +91,10 @@ def _title(*, at_once: bool, restart: bool) -> str:
 def _one_release(found: PlanFacts) -> str:
     releases = sorted({one.release for one in found.at_start})
     if len(releases) > 1:
-        raise BadInput(f"release: not given, and the instances have {' and '.join(releases)}; say which one is wanted")
+        raise BadInput(
+            f"release: not given, and the instances have {' and '.join(releases)}; name the one that is wanted: "
+            f"trigger a new run with --param release={releases[-1]}"
+        )
     return releases[0]
 
 
@@ -108,8 +111,8 @@ def _no_upgrade_from(found: PlanFacts) -> None:
     for one in found.at_start:
         if value := dict(one.settings).get(UPGRADE_FROM):
             raise Refused(
-                f"{one.instance} still has {UPGRADE_FROM}={value}: a library bump is not finished; finish it "
-                f"(library_bump to {one.release}) or take it back (undo) first"
+                f"{one.instance} still has {UPGRADE_FROM}={value}: a library bump is not finished; take it back (undo) "
+                f"or finish it: trigger library_bump with --param target={one.release}"
             )
 
 

@@ -38,17 +38,20 @@ def _refusals(reading: SwapReading) -> Iterator[str]:
         if topic not in named:
             yield (
                 f"input {topic}: no setting names it (expected one in `input_settings` of the fleet entry); declare "
-                "it, or use another switch"
+                "it, or hold it otherwise: trigger a new run with --param switch=manual"
             )
     for topic in sorted(named - set(reading.sources)):
         yield f"input {topic}: the application does not read it (expected a source); correct `input_settings`"
     for topic in reading.tables:
         yield (
             f"input {topic}: it is the changelog of its own table (reuse.ktable.source.topics), and an empty topic is "
-            "an empty table; use another switch"
+            "an empty table; hold it otherwise: trigger a new run with --param switch=manual"
         )
     for topic in sorted(named & set(reading.global_sources)):
-        yield f"input {topic}: a global table reads it, and an empty topic is an empty table; use another switch"
+        yield (
+            f"input {topic}: a global table reads it, and an empty topic is an empty table; hold it otherwise: trigger "
+            "a new run with --param switch=manual"
+        )
     for one in reading.empties:
         yield from _unfit(one)
     yield from _as_swapped(reading)

@@ -70,6 +70,7 @@ def undo_plan(
     *,
     leave_unknown: bool = False,
     without_flush: bool = False,
+    restores: tuple[str, ...] = (),
 ) -> Plan:
     """The plan that brings every instance back to where it was before `undone` touched it, cards from last to first.
 
@@ -137,9 +138,9 @@ def undo_plan(
         limits=limits,
         stages=stages,
         facts=found,
-        costs=_costs(declared, bounces, changelog_bytes, at_once=undone.at_once),
+        costs=_costs(declared, bounces, changelog_bytes, restores, at_once=undone.at_once),
         findings=(
-            *undo_findings(declared, undone, bounces, guards, reading, local_state),
+            *undo_findings(declared, undone, bounces, guards, reading, local_state, restores),
             *warnings_of_releases(declared, undone, rules),
             *state_gone(declared, undone, own.deleted),
             *(card_finding(declared, one) for one in taken),
@@ -184,12 +185,17 @@ def _part(
 
 
 def _costs(
-    declared: DeclaredApplication, bounces: tuple[Bounce, ...], changelog_bytes: int | Missing, *, at_once: bool
+    declared: DeclaredApplication,
+    bounces: tuple[Bounce, ...],
+    changelog_bytes: int | Missing,
+    restores: tuple[str, ...] = (),
+    *,
+    at_once: bool,
 ) -> tuple[InstanceCost, ...]:
     if not bounces:
         return ()
     return tuple(
-        with_restore(cost, changelog_bytes) if _clears(bounces, cost.instance) else cost
+        with_restore(cost, changelog_bytes, topics=restores) if _clears(bounces, cost.instance) else cost
         for cost in (costs_at_once(declared) if at_once else costs(declared))
     )
 
@@ -245,8 +251,8 @@ def still_to_undo(reading: ApplicationReading, undone: Undone, deployed: Deploye
     if at is None:
         raise Refused(
             f"{deployed.instance} is deployed as {deployed.release} with {settings_text(dict(deployed.settings))} "
-            f"(run {undone.run_key} left it as {way[-1].deployed}): somebody changed it since; undo that first, or "
-            f"bring it to {way[0].deployed} by hand"
+            f"(run {undone.run_key} left it as {way[-1].deployed}): it was changed since; undo that first, or "
+            f"bring it to {way[0].deployed} manually"
         )
     if at == 0 and not _runs(reading, deployed.instance):
         if undone.unguarded and (crossed := [move for move in own if move.before.version != move.after.version]):

@@ -315,7 +315,7 @@ def _rest(
         return None, f"deleted records of topic {facts.name} do not come back", ""
     if isinstance(facts, StateCleared):
         lost = f"; lost for good: {', '.join(facts.lost)}" if facts.lost else ""
-        return None, f"the next start of {facts.instance} restores it from the changelogs{lost}", ""
+        return None, f"the next start of {facts.instance} restores its stores from their topics{lost}", ""
     if isinstance(facts, InputsPaused):
         return ResumeInputs(0, facts.inputs), "", ResumeInputs.costs
     if isinstance(facts, InputsResumed):

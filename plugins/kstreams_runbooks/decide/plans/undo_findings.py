@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from kstreams_runbooks.decide.drain.marks import GUIDE, read_topics
+from kstreams_runbooks.decide.plans.basis import topics_shown
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP
 from kstreams_runbooks.decide.plans.undo_cards import TakenBack
 from kstreams_runbooks.decide.plans.way_back import Move, Undone
@@ -42,8 +43,9 @@ def undo_findings(
     guards: Mapping[str, DeployedInstance],
     reading: ApplicationReading,
     local_state: str,
+    restores: tuple[str, ...] = (),
 ) -> Iterator[Finding]:
-    """The findings about instances and their topics."""
+    """The findings about instances and their topics; `restores` are those that restore the stores, if known."""
     if isinstance(reading.partitions, Missing):
         yield Finding(
             "undo-topics-not-known",
@@ -73,7 +75,7 @@ def undo_findings(
             "there is read to its end, before the first old release starts",
             _KIP_904,
         )
-    yield from _state_findings(declared, undone, bounces, local_state)
+    yield from _state_findings(declared, undone, bounces, local_state, restores)
     for instance in dict.fromkeys(move.instance for move in undone.moves):
         if not any(bounce.takes(instance) for bounce in bounces):
             yield Finding(
@@ -108,7 +110,11 @@ def warnings_of_releases(declared: DeclaredApplication, undone: Undone, rules: U
 
 
 def _state_findings(
-    declared: DeclaredApplication, undone: Undone, bounces: tuple[Bounce, ...], local_state: str
+    declared: DeclaredApplication,
+    undone: Undone,
+    bounces: tuple[Bounce, ...],
+    local_state: str,
+    restores: tuple[str, ...],
 ) -> Iterator[Finding]:
     """What becomes of the local state, and who has to delete it."""
     if local_state == ALL:
@@ -116,8 +122,8 @@ def _state_findings(
             "undo-deletes-local-state",
             "warning",
             declared.name,
-            f"all local state of every instance is deleted between stop and start, as local_state={ALL} chooses, and "
-            "restored from the changelogs; a store without logging loses its content",
+            f"all local state of every instance is deleted between stop and start, as local_state={ALL} chooses: a "
+            "store restores from its topic (state-restored-from), and without one it begins empty (state-given-up)",
             "tests/long/test_left_directories.py",
         )
     elif any(bounce.clear_state for bounce in bounces):
@@ -125,8 +131,8 @@ def _state_findings(
             "undo-clears-local-state",
             "warning",
             declared.name,
-            "local state of 4.3 and later cannot be opened by an older release: it is cleared, and restored from the "
-            "changelogs",
+            "local state of 4.3 and later cannot be opened by an older release: it is cleared, and restored from "
+            f"{topics_shown(restores)}",
             "KIP-1035; tests/long/test_undo.py",
         )
     for bounce in bounces:

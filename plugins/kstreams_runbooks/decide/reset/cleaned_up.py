@@ -35,7 +35,8 @@ def may_clean_up(local: tuple[LocalTimes, ...]) -> Verdict:
         elif strange := sorted(name for name in one.directories if name != GLOBAL and not _TASK.fullmatch(name)):
             refused.append(
                 f"{one.instance}: its local state has {first_of(strange)}, which KafkaStreams#cleanUp does not delete "
-                "(expected: task directories); delete it, or let the deployer clear the state"
+                "(expected: task directories); delete it, or let the deployer clear the state: trigger a new run with "
+                "--param cleared_by=deployer"
             )
     if refused:
         return Verdict(Outcome.REFUSE, (*refused, *unknown))
@@ -79,7 +80,10 @@ def _kept(one: LocalTimes, before: Mapping[str, FileTimes] | Missing | None) -> 
         return
     last_ms = max(times.newest_ms for times in before.values())
     if old := sorted(name for name, times in one.directories.items() if times.oldest_ms <= last_ms):
-        yield f"{one.instance}: still has {first_of(old)} from before the stop (expected: deleted at its start)"
+        yield (
+            f"{one.instance}: still has {first_of(old)} from before the stop (expected: deleted at its start); "
+            "delete it manually, then clear this step"
+        )
 
 
 def _unknown(one: LocalTimes, before: Mapping[str, FileTimes] | Missing | None) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """People who may approve, and the text that they read first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from zoneinfo import ZoneInfo
@@ -13,11 +13,11 @@ from kstreams_runbooks.model.runs.object_stages import DeleteRecords, DeleteTopi
 from kstreams_runbooks.model.runs.plan import Plan, SidePart
 from kstreams_runbooks.model.runs.stages import Bounce, Stage, StopAll
 from kstreams_runbooks.model.times import utc, utc_minute
-from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.model.verdicts import SEVERITIES, Finding, Outcome, Verdict, by_cause
 from kstreams_runbooks.wording import LONGEST_SENTENCE, code, first_of, markdown, why_no_reason
 
 # Of a question that fits one screen; every danger is shown.
-_WORST_FIRST, _MOST_RISKS = ("danger", "warning", "info"), 5
+_MOST_RISKS = 5
 _ACKNOWLEDGED = "recreated-acknowledged"
 # The promise of a question about a point of no return (`has_changed` in steps/approval/approve.py).
 _READ_AGAIN = "State and group are read again when you answer"
@@ -78,7 +78,10 @@ def may_request(declared: DeclaredApplication, requested_by: str) -> Verdict:
     operators = ", ".join(declared.operators)
     return Verdict(
         Outcome.REFUSE,
-        (f"{requested_by} may not run anything for {declared.name} (operators: {operators}); ask one of them",),
+        (
+            f"{requested_by} may not run anything for {declared.name} (operators: {operators}); ask one of them to "
+            "trigger a new run",
+        ),
     )
 
 
@@ -198,7 +201,7 @@ def approval_body(
         labelled(Label.HELD, held) if held else "",
         labelled(Label.WORST_CASE, plan.worst_case),
         labelled(Label.UNDO, plan.undo[-1] if bounce > 1 else "; ".join(plan.undo)),
-        _risks(plan.findings),
+        risks(plan.findings),
         labelled(Label.OTHER_LIMITS, limits) if limits else "",
         labelled(
             Label.REJECT_MEANS if on == APPROVE else f"{stop!r} means",
@@ -210,29 +213,24 @@ def approval_body(
     return "\n\n".join(line for line in lines if line)
 
 
-def _risks(findings: Sequence[Finding]) -> str:
+def risks(findings: Iterable[Finding]) -> str:
     """The risks as a list, dangers first: one line a cause with its objects, and one for all that was accepted before.
 
     Dangers are all there; of the warnings the first, and how many more the log of `plan` has.
     """
-    objects: dict[tuple[str, str], list[str]] = {}
-    before: list[str] = []
-    for one in findings:
-        if one.id == _ACKNOWLEDGED and one.severity != _WORST_FIRST[0]:
-            before.append(one.object)
-        elif one.severity != "info" or one.id == NAMED:
-            objects.setdefault((one.severity, one.message), []).append(one.object)
-    causes = sorted(objects, key=lambda cause: _WORST_FIRST.index(cause[0]))
-    dangers = sum(severity == _WORST_FIRST[0] for severity, _ in causes)
-    shown = causes[: max(dangers, _MOST_RISKS)]
-    lines = [
-        f"{severity}: {first_of(list(dict.fromkeys(objects[severity, said])))}: {said}" for severity, said in shown
-    ]
+    kept = [one for one in findings if one.severity != "info" or one.id == NAMED]
+    before = [one.object for one in kept if one.id == _ACKNOWLEDGED and one.severity != SEVERITIES[0]]
+    causes = by_cause(one for one in kept if one.id != _ACKNOWLEDGED or one.severity == SEVERITIES[0])
+    shown = causes[: max(sum(one.severity == SEVERITIES[0] for one in causes), _MOST_RISKS)]
+    lines = [f"{one.severity}: {one.object}: {one.message}" for one in shown]
     lines += [f"and {len(causes) - len(shown)} more, which the log of `plan` has"] if shown != causes else []
     lines += [f"accepted before, at fleet_check: {first_of(before)}"] if before else []
-    if not lines:
-        return labelled(Label.RISKS, "none found")
-    return "\n".join([Label.RISKS.bold, *(f"- {markdown(line, LONGEST_SENTENCE)}" for line in lines)])
+    return listed(Label.RISKS, lines) if lines else labelled(Label.RISKS, "none found")
+
+
+def listed(label: str, lines: Iterable[str]) -> str:
+    """A list under a label, in Markdown; quoted text stays text."""
+    return "\n".join([f"**{label}:**", *(f"- {markdown(line, LONGEST_SENTENCE)}" for line in lines)])
 
 
 def _no_way_back(plan: Plan, bounce: int, on: str) -> str:

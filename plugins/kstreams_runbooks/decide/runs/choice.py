@@ -1,21 +1,24 @@
 """Runbooks that may be started for a planned change, their parameters, and the text that a person reads first."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any
 
 from kstreams_runbooks.decide.change.answer import ChangePlan
 from kstreams_runbooks.decide.runbooks import runbook, start_command
-from kstreams_runbooks.decide.runs.approval import Asking, Label, asked_by, labelled, last_line
+from kstreams_runbooks.decide.runs.approval import Asking, Label, asked_by, labelled, last_line, listed, risks
 from kstreams_runbooks.decide.topology.described import ParsedDescription
-from kstreams_runbooks.model.topology.declaration import Described, Unchanged
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.wording import outside, pasted
 
 NONE = "none"
 # Airflow's limit.
 _LONGEST_ID = 250
 _MOST_OF_REASON = 150
+NOTHING_NAMED: Mapping[str, Sequence[str] | str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,11 @@ def started_with(
     reason: str,
     run_id: str,
     limits: Mapping[str, float],
-    unchanged: tuple[Unchanged, ...] = (),
+    named: Mapping[str, Sequence[str] | str] = NOTHING_NAMED,
 ) -> dict[str, Any]:
     """The parameters of the started run; its reason leads back to the run that planned it.
 
-    What the form named as `unchanged` is named again, because the started run compares the two releases itself.
+    What the form `named` is named again, because the started run compares the two releases and accepts losses itself.
     """
     return {
         "application": application,
@@ -79,7 +82,7 @@ def started_with(
         "dry_run": dry_run,
         # A reason has a limit, and this one leads back to the run that has all of it.
         "reason": f"{f'{outside(reason, _MOST_OF_REASON)}; ' if reason else ''}planned by plan_change, run {run_id}",
-        **({"unchanged": list(unchanged)} if unchanged else {}),
+        **{name: value if isinstance(value, str) else list(value) for name, value in named.items()},
         **limits,
     }
 
@@ -95,12 +98,16 @@ def started_id(name: str, run_id: str, number: int) -> str:
 
 
 def commands(
-    runbooks: tuple[str, ...], release: str, application: str, unchanged: tuple[Unchanged, ...] = ()
+    runbooks: tuple[str, ...],
+    release: str,
+    application: str,
+    named: Mapping[str, Sequence[str] | str] = NOTHING_NAMED,
 ) -> Iterator[str]:
-    """Commands that start them from a terminal, with what the form named as `unchanged`."""
-    named = ("--param", f"unchanged={','.join(unchanged)}") if unchanged else ()
+    """Commands that start them from a terminal, with what the form `named`."""
+    texts = {field: value if isinstance(value, str) else ",".join(value) for field, value in named.items()}
+    words = [word for field, value in texts.items() for word in ("--param", f"{field}={value}")]
     for name in runbooks:
-        yield pasted((*start_command(name, application, release), *named))
+        yield pasted((*start_command(name, application, release), *words))
 
 
 def question(
@@ -109,7 +116,7 @@ def question(
     before: Described,
     after: Described,
     headline: str,
-    findings: tuple[str, ...],
+    findings: Iterable[Finding],
     options: tuple[str, ...],
     left_out: tuple[str, ...],
     dry_run: bool,
@@ -121,9 +128,9 @@ def question(
     lines = [
         labelled("Change", f"{before.release} to {after.release} ({after.source})"),
         labelled("Plan", headline),
-        labelled("Findings", " / ".join(findings) or "none to weigh"),
+        risks(findings),
         labelled("Named in the form", named) if named else "",
-        labelled("Not offered", " / ".join(left_out)) if left_out else "",
+        listed("Not offered", left_out) if left_out else "",
         labelled(Label.WILL_DO, f"start {' or '.join(option for option in options if option != NONE)} {how}")
         + "; the log of `plan` has the whole plan",
         f"**{NONE} means:** nothing is started, the run ends",

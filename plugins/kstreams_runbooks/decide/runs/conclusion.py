@@ -121,10 +121,10 @@ def _how_unwell(name: str, instance: InstanceReading | None) -> str:
     """Why an instance is not RUNNING, None if it is not among those that were read; empty if it runs."""
     if instance is None:
         return f"{name} was not read"
-    if why := instance.down or instance.silent:
+    if why := instance.ended or instance.silent:
         return why
     if isinstance(instance.streams, StreamsReading) and instance.streams.state != "RUNNING":
-        return f"{name} is in {instance.streams.state} (expected RUNNING)"
+        return f"{name} is in {instance.streams.state} (expected RUNNING){instance.log_end}"
     return ""
 
 

@@ -42,11 +42,12 @@ class Piece:
 
 def note_of_end(conclusion: Conclusion, action: NextAction, at_ms: int, zone: str) -> tuple[Piece, ...]:
     """What a run has come to: its outcome, GO ON, GO BACK, and what a person can do manually."""
-    headline = f"**{str(conclusion.outcome).upper()}** {when(at_ms, zone)}"
+    headline = f"**{str(conclusion.outcome).upper()}**"
     heading, *cards = action.manually or ("",)
     by_hand = _with_commands((f"{heading} {cards[0]}", *cards[1:]) if cards else action.manually)
     return (
         Piece(2, head=f"{headline}: ", text=conclusion.sentence, last=headline),
+        Piece(3, (when(at_ms, zone),)),
         *(Piece(1 if len(forms) > 1 else 3, forms) for forms in _with_commands(action.lines)),
         *(Piece(4, (form,)) if at else Piece(2, (form, _IN_THE_LOG)) for at, (form, *_) in enumerate(by_hand)),
     )
@@ -98,12 +99,13 @@ def _uncounted(why: str) -> Piece:
 
 
 def note_of_failure(task_id: str, why: str, again_in_s: float | None, at_ms: int, zone: str) -> tuple[Piece, ...]:
-    """Why a task failed, and when Airflow tries it again (None: it does not)."""
-    if again_in_s is None:
-        head = f"**STOPPED** at {markdown(task_id)} {when(at_ms, zone)}"
-    else:
-        head = f"**WAITS** at {markdown(task_id)} since {when(at_ms, zone)}, tries again in {again_in_s:g} s"
-    return (Piece(0, head=f"{head}: ", text=why, last=head),)
+    """Why a task failed, then since when, and when Airflow tries it again (None: it does not).
+
+    Airflow's pages show the first line of a note alone: the cause is in it before any time.
+    """
+    head = f"**{'STOPPED' if again_in_s is None else 'WAITS'}** at {markdown(task_id)}"
+    again = "" if again_in_s is None else f", tries again in {again_in_s:g} s"
+    return Piece(0, head=f"{head}: ", text=why, last=head), Piece(0, (f"since {when(at_ms, zone)}{again}",))
 
 
 def note_of_progress(task_id: str, at_ms: int, zone: str, approvals: Iterable[Approval]) -> tuple[Piece, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from kstreams_runbooks.decide.runbooks import acknowledge_command
 from kstreams_runbooks.decide.status.buffers import fills
 from kstreams_runbooks.decide.status.expected_topics import replaced
 from kstreams_runbooks.decide.status.no_progress import NoProgress, no_progress
@@ -150,7 +151,7 @@ def _recreated(samples: tuple[LagSample, ...]) -> str:
             f"restores it, although outputs look right until then: {WAYS}"
         )
     if said:
-        said.append(f"once it is looked after, trigger fleet_check with acknowledge: {last.application} and a reason")
+        said.append(f"once it is looked after, run `{acknowledge_command(last.application)}`")
     return "; ".join(said)
 
 

@@ -18,6 +18,7 @@ from kstreams_runbooks.deployers.command.contract import (
 from kstreams_runbooks.deployers.command.shown import (
     as_json,
     known_release,
+    log_end_of,
     look,
     taken_now,
     takes_settings,
@@ -33,7 +34,7 @@ from kstreams_runbooks.deployers.settable import (
     refuse_running,
     settable_keys,
 )
-from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, StillUp, WriteRefused
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError, StillUp, WriteRefused
 from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.address import printable
@@ -77,7 +78,14 @@ _NO_TARGET = Target("")
 class CommandDeployer(WithoutBuilds):
     """Deployer that calls a team's own commands."""
 
-    def __init__(self, settings: CommandSettings, *, application_id: str, dry_run: bool = True) -> None:
+    def __init__(
+        self,
+        settings: CommandSettings,
+        *,
+        application_id: str,
+        dry_run: bool = True,
+        aside: str = "",  # noqa: ARG002 - as for all
+    ) -> None:
         self.would_write: list[str] = []
         self._settings = settings
         self._application_id = application_id
@@ -102,6 +110,7 @@ class CommandDeployer(WithoutBuilds):
             topology_settings=takes_settings(commands.topology),
             once=commands.start.takes("once"),
             stays_stopped=self._settings.stays_stopped,
+            keeps_state=self._settings.keeps_state,
         )
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -189,9 +198,13 @@ class CommandDeployer(WithoutBuilds):
                 return
         if self._recorded(f"start {instance}{for_one_start(once)}"):
             return
-        after = self._done(instance, "start", self._settings.commands.start, once=once)
+        try:
+            after = self._done(instance, "start", self._settings.commands.start, once=once)
+        except RunbookError as error:
+            raise type(error)(f"{error}{self._its_log(instance)}") from error
         if not is_up(after.process):
-            raise Refused(f"{instance}: start ended with 0, but prints the process {after.process}; read its log")
+            end = self._its_log(instance)
+            raise Refused(f"{instance}: start ended with 0, but prints the process {after.process}{end}; read its log")
         if self._is_ended(instance, after):
             raise Refused(
                 f"{instance}: start ended with 0, but prints the start from before ({_start_of(after).text}; expected "
@@ -212,6 +225,20 @@ class CommandDeployer(WithoutBuilds):
         if self._recorded(f"delete the {in_words(directories) or 'local state'} of {instance}"):
             return
         self._done(instance, "clear_state", command, directories=directories)
+
+    def log_end(self, instance: str) -> str:
+        """As the log command prints it; empty without one, and if it fails."""
+        self._one(instance)
+        settings = self._settings
+        return log_end_of(settings.commands.log, instance, self._application_id, settings.environment)
+
+    def _its_log(self, instance: str) -> str:
+        end = self.log_end(instance)
+        return f"; {end}" if end else ""
+
+    def kept_aside(self, instance: str) -> str:  # noqa: ARG002 - as for all
+        """Nothing: what deletes the state there keeps nothing."""
+        return ""
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """As the state_sizes command prints them; Inconclusive if its output breaks the contract."""

@@ -11,9 +11,9 @@ from kstreams_runbooks.deployers.command.contract import (
     parsed,
 )
 from kstreams_runbooks.deployers.printed import PrintedTopology, printed_topology
-from kstreams_runbooks.deployers.scripts import run_script
+from kstreams_runbooks.deployers.scripts import end_of_log, run_script
 from kstreams_runbooks.deployers.settable import require_shown
-from kstreams_runbooks.errors import BadInput, Inconclusive
+from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
 from kstreams_runbooks.fleet.deployers.command import Command
 from kstreams_runbooks.fleet.deployers.environment import CommandEnvironment
 from kstreams_runbooks.model.address import printable
@@ -69,6 +69,17 @@ def topology_of(
     if printed is None:
         raise Inconclusive(f"{who} printed neither a description nor facts; correct it")
     return printed
+
+
+def log_end_of(command: Command | None, instance: str, application_id: str, environment: CommandEnvironment) -> str:
+    """What the log that a command prints ends with; empty if none is declared or it fails."""
+    if command is None:
+        return ""
+    try:
+        values = {"application_id": application_id, "instance": instance}
+        return end_of_log(run_script(instance, "log", command, values, environment))
+    except RunbookError:
+        return ""
 
 
 def takes_settings(topology: Command | None) -> bool:

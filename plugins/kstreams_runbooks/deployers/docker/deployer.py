@@ -21,7 +21,7 @@ from kstreams_runbooks.deployers.docker.runbook_settings import SettingsFile
 from kstreams_runbooks.deployers.docker.topology_container import describe
 from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, for_one_start, request_sentence
-from kstreams_runbooks.deployers.scripts import tail_of
+from kstreams_runbooks.deployers.scripts import end_of_log
 from kstreams_runbooks.deployers.settable import (
     check_once,
     described_target,
@@ -55,11 +55,19 @@ _CLOSE_MS = 50
 class DockerDeployer:
     """Deployer over the Engine's API; this process must be able to read and write the instances' folders."""
 
-    def __init__(self, settings: DockerSettings, *, application_id: str, dry_run: bool = True) -> None:
+    def __init__(
+        self,
+        settings: DockerSettings,
+        *,
+        application_id: str,
+        dry_run: bool = True,
+        aside: str = "",
+    ) -> None:
         self.would_write: list[str] = []
         self._settings = settings
         self._application_id = application_id
         self._dry_run = dry_run
+        self._aside = aside
         self._settable = settable_keys(settings.settable)
         self._engine = Engine(settings.url, settings.tls, writable=not dry_run)
         self._instances = {instance.name: instance for instance in settings.instances}
@@ -107,7 +115,9 @@ class DockerDeployer:
 
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - as for all
         """Check the instance's folder as `clear_state` would: BadInput, WriteRefused."""
-        self._state_dir(self._present(instance))
+        state_dir = self._state_dir(self._present(instance))
+        if self._aside:
+            state_directory.require_aside(state_dir)
 
     def apply(self, instance: str, target: Target) -> None:
         """Create the next container; if the same is declared already, nothing is created."""
@@ -170,7 +180,7 @@ class DockerDeployer:
     def start(self, instance: str, once: RunbookSettings = ()) -> None:
         """Give the next container the instance's name and start it; the one from before is removed once it is up.
 
-        Refused, with the last line of its log, if it ends at once. The one from before stays then.
+        Refused, with what its log ends with, if it ends at once. The one from before stays then.
         """
         self.check_start(instance, once)
         found = self._present(instance)
@@ -209,14 +219,28 @@ class DockerDeployer:
             raise WriteRefused(f"{instance}: container {up[0]} is up; its state is not cleared while it runs")
         state_dir = self._state_dir(found)
         target = state_directory.application_directory(state_dir, self._application_id)
-        if self._recorded(f"delete {in_words(directories) or 'everything'} in {target}"):
+        kept = self.kept_aside(instance)
+        what = f"move to {kept}" if kept else "delete"
+        if self._recorded(f"{what}: {in_words(directories) or 'everything'} in {target}"):
             return
         try:
-            state_directory.clear(state_dir, self._application_id, directories)
+            state_directory.clear(state_dir, self._application_id, directories, self._aside)
         except OSError as error:
             raise Refused(
                 f"{target}: not wholly cleared ({error.strerror}: {error.filename}); clear it again"
             ) from None
+
+    def log_end(self, instance: str) -> str:
+        """As the engine has it; empty if it keeps no log of the container."""
+        base = self._present(instance).containers.base
+        return "" if base is None else end_of_log(self._engine.last_lines(base))
+
+    def kept_aside(self, instance: str) -> str:
+        """The directory next to `<state>/<application.id>` that takes what `clear_state` takes away."""
+        if not self._aside:
+            return ""
+        state_dir = self._state_dir(self._present(instance))
+        return str(state_directory.aside_directory(state_dir, self._application_id, self._aside))
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Bytes of the task directories in `<state>/<application.id>`, as far as this machine has that folder."""
@@ -342,12 +366,12 @@ class DockerDeployer:
             if time.monotonic() >= until:
                 return
             time.sleep(_POLL_S)
-        last = tail_of(self._engine.last_lines(now))
+        end = end_of_log(self._engine.last_lines(now)) or "its log is empty"
         if now.status == "restarting":
             self._engine.stop(now, 0)
         raise Refused(
             f"{instance}: container {name} ended at once (exit code {now.exit_code}, image {outside(now.image, 200)}; "
-            f"last line of its log: {last or 'nothing'}); correct the image or its settings"
+            f"{end}); correct the image or its settings"
         )
 
     def _read(self, name: str) -> Container:

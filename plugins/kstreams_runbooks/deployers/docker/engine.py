@@ -21,8 +21,9 @@ import urllib3.exceptions
 
 from kstreams_runbooks.deployers.docker.client import client
 from kstreams_runbooks.deployers.docker.inspected import Container, Listed, container_of, image_of, listed
-from kstreams_runbooks.errors import BadInput, Refused, RunbookError, Unreachable, WriteRefused
+from kstreams_runbooks.errors import BadInput, LoginRefused, Refused, RunbookError, Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.docker import EngineTls
+from kstreams_runbooks.model.web_address import REFUSED_LOGIN
 from kstreams_runbooks.wire.http import NoAnswer, why_refused
 from kstreams_runbooks.wording import outside
 
@@ -30,6 +31,8 @@ from kstreams_runbooks.wording import outside
 _READ_S, _WRITE_S = 10, 60
 # The newest version whose answers this package knows: every later engine still speaks it (Engine API, version history).
 _NEWEST = "1.44"
+# A stack trace and what a client logs after it, as it closes.
+_LAST_LINES = 200
 _NOT_FOUND, _CONFLICT, _NOT_MODIFIED = 404, 409, 304
 
 # The library passes on what the libraries below it raise while a log is read.
@@ -123,7 +126,7 @@ class Engine:
     def last_lines(self, container: Container) -> str:
         """The end of what it wrote to its log; empty if its log cannot be read."""
         try:
-            return bytes(self._read(lambda api: api.logs(container.id, tail=20))).decode("utf-8", "replace")
+            return bytes(self._read(lambda api: api.logs(container.id, tail=_LAST_LINES))).decode("utf-8", "replace")
         except RunbookError:
             return ""
 
@@ -155,6 +158,11 @@ class Engine:
             return call(api)
         except docker.errors.APIError as error:
             why = outside(error.explanation or error, 300)
+            if error.status_code in REFUSED_LOGIN:
+                raise LoginRefused(
+                    f"docker engine: {about}HTTP {error.status_code}: {why}; the login is not accepted: correct "
+                    f"deployer.tls, or what the engine allows it ({self.address})"
+                ) from None
             raise _Answered(f"docker engine: {about}{why} ({self.address})", error.status_code or 0) from None
         except docker.errors.TLSParameterError:
             absent = next((str(file) for file in self._tls_files if not file.is_file()), "a file")

@@ -15,6 +15,7 @@ from kstreams_runbooks.deployers import state_directory
 from kstreams_runbooks.deployers.builds import WithoutBuilds
 from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, for_one_start, request_sentence
+from kstreams_runbooks.deployers.scripts import end_of_log
 from kstreams_runbooks.deployers.settable import (
     check_once,
     described_target,
@@ -30,7 +31,7 @@ from kstreams_runbooks.deployers.supervisord.process_info import ProcessInfo
 from kstreams_runbooks.deployers.supervisord.topology_command import print_topology
 from kstreams_runbooks.deployers.supervisord.xmlrpc import ALREADY_STARTED, NOT_RUNNING, Supervisord, SupervisordFault
 from kstreams_runbooks.deployers.written import read_since_written, wait_until_apart
-from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
+from kstreams_runbooks.errors import BadInput, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordInstance, SupervisordSettings
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories, FileTimes, TaskDirectories, in_words
@@ -70,11 +71,19 @@ _PROCESS: dict[int, ProcessState] = {
 class SupervisordDeployer(WithoutBuilds):
     """Deployer over XML-RPC and files; this process must be able to write to the instances' directories."""
 
-    def __init__(self, settings: SupervisordSettings, *, application_id: str, dry_run: bool = True) -> None:
+    def __init__(
+        self,
+        settings: SupervisordSettings,
+        *,
+        application_id: str,
+        dry_run: bool = True,
+        aside: str = "",
+    ) -> None:
         self.would_write: list[str] = []
         self._settings = settings
         self._application_id = application_id
         self._dry_run = dry_run
+        self._aside = aside
         self._settable = settable_keys(settings.settable)
         self._supervisord = Supervisord(settings.url, writable=not dry_run)
         self._instances = {instance.name: instance for instance in settings.instances}
@@ -105,7 +114,10 @@ class SupervisordDeployer(WithoutBuilds):
 
     def check_clear_state(self, instance: str, directories: Directories = ()) -> None:  # noqa: ARG002 - as for all
         """Check the instance's directory as `clear_state` would: BadInput, WriteRefused."""
-        state_directory.application_directory(_state_dir(self._one(instance)), self._application_id)
+        state_dir = _state_dir(self._one(instance))
+        state_directory.application_directory(state_dir, self._application_id)
+        if self._aside:
+            state_directory.require_aside(state_dir)
 
     def apply(self, instance: str, target: Target) -> None:
         """Write release and settings; if they are the same already, nothing is written and `applied` stays True."""
@@ -191,10 +203,8 @@ class SupervisordDeployer(WithoutBuilds):
         up_since, up_pid = time.monotonic(), 0
         while (info := self._info(one)).state != _RUNNING:
             if info.state in _GONE:
-                raise Refused(
-                    f"{instance}: supervisord reports {info.statename} ({info.spawnerr or info.description}); read "
-                    "its log"
-                )
+                why = "; ".join(filter(None, (info.spawnerr or info.description, self.log_end(instance))))
+                raise Refused(f"{instance}: supervisord reports {info.statename} ({why}); read its log")
             if info.pid != up_pid:
                 up_since, up_pid = time.monotonic(), info.pid
             if info.state == _STARTING and time.monotonic() - up_since >= _UP_AFTER_S:
@@ -212,14 +222,29 @@ class SupervisordDeployer(WithoutBuilds):
             )
         state_dir = _state_dir(one)
         target = state_directory.application_directory(state_dir, self._application_id)
-        if self._recorded(f"delete {in_words(directories) or 'everything'} in {target}"):
+        kept = self.kept_aside(instance)
+        what = f"move to {kept}" if kept else "delete"
+        if self._recorded(f"{what}: {in_words(directories) or 'everything'} in {target}"):
             return
         try:
-            state_directory.clear(state_dir, self._application_id, directories)
+            state_directory.clear(state_dir, self._application_id, directories, self._aside)
         except OSError as error:
             raise Refused(
                 f"{target}: not wholly cleared ({error.strerror}: {error.filename}); clear it again"
             ) from None
+
+    def log_end(self, instance: str) -> str:
+        """As supervisord's log of its program has it; empty if it keeps none, or cannot read it."""
+        try:
+            return end_of_log(self._supervisord.end_of_logs(self._one(instance).program))
+        except (Refused, Unreachable):
+            return ""
+
+    def kept_aside(self, instance: str) -> str:
+        """The directory next to `<state_dir>/<application.id>` that takes what `clear_state` takes away."""
+        state_dir = _state_dir(self._one(instance))
+        kept = state_directory.aside_directory(state_dir, self._application_id, self._aside)
+        return str(kept) if self._aside else ""
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Bytes of the task directories in `<state_dir>/<application.id>` on this machine."""

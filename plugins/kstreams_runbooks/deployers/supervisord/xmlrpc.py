@@ -12,14 +12,17 @@ from kstreams_runbooks.model.web_address import REFUSED_LOGIN, login_words, web_
 from kstreams_runbooks.wire.limits import ExchangeLimits
 from kstreams_runbooks.wording import outside
 
-_READS = frozenset({"getAllProcessInfo"})
+_READS = frozenset({"getAllProcessInfo", "readProcessStderrLog", "readProcessStdoutLog"})
 _WRITES = frozenset({"startProcess", "stopProcess"})
 _OK = 200
+# Of the end of a log: a stack trace and what a client logs after it, as it closes.
+_LOG_BYTES = 32_768
 # supervisord has one thread: it answers after its current work, which may be the end of another program.
 _LIMITS = ExchangeLimits(connect_s=5.0, silence_s=5.0)
 
 # supervisor/xmlrpc.py, Faults
 NOT_RUNNING = 70
+_NO_FILE = 20
 ALREADY_STARTED = 60
 
 
@@ -46,7 +49,7 @@ class Supervisord:
         """Whether it runs on this machine, and its process ids are valid here."""
         return self.host in {"localhost", "127.0.0.1", "::1"}
 
-    def call(self, method: str, *arguments: str | bool) -> object:
+    def call(self, method: str, *arguments: str | bool | int) -> object:
         """One call under `supervisor.`, on a connection of its own.
 
         Refused with supervisord's own words for a fault, Unreachable for silence and for an answer that is not
@@ -62,9 +65,8 @@ class Supervisord:
         try:
             answer = post(self._at, path, request, "text/xml", self._limits)
         except NoAnswer as error:
-            raise Unreachable(
-                f"supervisord: {error}; start it, or correct the deployer's url ({self.address})"
-            ) from None
+            kind = LoginRefused if error.lasts else Unreachable
+            raise kind(f"supervisord: {error}; start it, or correct the deployer's url ({self.address})") from None
         if answer.status != _OK:
             said = f"supervisord: HTTP {answer.status} (expected 200)"
             if answer.status in REFUSED_LOGIN:
@@ -91,6 +93,17 @@ class Supervisord:
                 raise self._strange(ValueError(f"program {min(twice)} is listed twice"))
             found |= dict.fromkeys(names, info)
         return found
+
+    def end_of_logs(self, program: str) -> str:
+        """The end of the program's stdout, then of its stderr if that has a log of its own."""
+        ends = []
+        for method in ("readProcessStdoutLog", "readProcessStderrLog"):
+            try:
+                ends.append(str(self.call(method, program, -_LOG_BYTES, 0)))
+            except SupervisordFault as fault:
+                if fault.code != _NO_FILE:
+                    raise
+        return "\n".join(ends)
 
     def _strange(self, error: ValueError) -> Unreachable:
         return Unreachable(

@@ -51,6 +51,13 @@ StaysStopped = Annotated[
         "answer where the instances command does not print autorestart",
     ),
 ]
+KeepsState = Annotated[
+    bool | None,
+    Field(
+        description="whether an instance finds its local state of before at each start: true for a disk or a volume "
+        "that stays with it, false for a container or a host that is created again without one (default: not known)",
+    ),
+]
 ArtifactByRelease = dict[ReleaseName, Words]
 ARTIFACTS = "release: its name in the deployment (an image, a tag, a folder); no other release can be deployed"
 INSTANCES = "every instance, in the order in which they are bounced; the first is the canary"

@@ -10,6 +10,7 @@ from kstreams_runbooks.fleet.deployers.base import (
     ArtifactByRelease,
     DeployerDeclaration,
     Instance,
+    KeepsState,
     StaysStopped,
     apart,
     placeholders,
@@ -54,6 +55,13 @@ WhatToRun = Annotated[
 ]
 
 
+_LOG = Field(
+    default=None,
+    description="prints the end of the log of {instance} as plain text: of one that died, sentences quote the last "
+    "error in it",
+)
+
+
 class LookingCommands(FleetModel):
     """Commands of a deployer through which a person acts: they only read."""
 
@@ -66,6 +74,7 @@ class LookingCommands(FleetModel):
         description="prints the topology description of {release}, or its facts, as one JSON document; with {settings} "
         "as it is with these settings of a runbook",
     )
+    log: OneInstance | None = _LOG
 
 
 class Commands(FleetModel):
@@ -91,6 +100,7 @@ class Commands(FleetModel):
     state_sizes: OneInstance | None = Field(
         default=None, description="prints the bytes of each task directory of {instance} as one JSON document"
     )
+    log: OneInstance | None = _LOG
 
     @property
     def clears_directories(self) -> bool:
@@ -105,6 +115,7 @@ class CommandSettings(DeployerDeclaration):
     releases: ArtifactByRelease = Field(min_length=1, description=ARTIFACTS)
     commands: Commands = Field(description="one command per verb, each {run: [program, argument, …], timeout_s: 60}")
     stays_stopped: StaysStopped = False
+    keeps_state: KeepsState = None
 
     @field_validator("instances")
     @classmethod

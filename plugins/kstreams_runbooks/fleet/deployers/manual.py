@@ -9,6 +9,7 @@ from kstreams_runbooks.fleet.deployers.base import (
     ArtifactByRelease,
     DeployerDeclaration,
     Instance,
+    KeepsState,
     StaysStopped,
     apart,
 )
@@ -37,6 +38,7 @@ class ManualSettings(DeployerDeclaration):
         default_factory=LookingCommands, description="instances and topology, which only read"
     )
     stays_stopped: StaysStopped = False
+    keeps_state: KeepsState = None
     stated: Stated | None = Field(
         default=None,
         description="release and settings of every instance, stated by a person: a dry run plans with it if no "

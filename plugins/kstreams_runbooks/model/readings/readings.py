@@ -53,6 +53,11 @@ class NotListening(Missing):
 
 
 @dataclass(frozen=True, slots=True)
+class Lasting(Missing):
+    """What no repetition of the reading gives: a login that is not accepted, a declaration that is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
 class NoLeader(Missing):
     """What is read of a partition whose leader did not answer, or has just moved: it may be back in a moment."""
 
@@ -172,7 +177,8 @@ class Deployment:
     can declare anything else, one sentence each. `stated`: the values were not observed, they come from a declaration.
     `autorestart` is whether anything else starts the instance again after its deployer has stopped it. `ended_cleanly`
     is whether a process that has ended did so by itself or as it was asked to: False if a signal killed it. `build`
-    is which build of `release` it is, such as the id of an image; empty if the deployer does not know it.
+    is which build of `release` it is, such as the id of an image; empty if the deployer does not know it. `log_end` is
+    the last error in the log of one that died, or its last line, as a clause; empty if it lives or nothing reads it.
     """
 
     taken: Taken
@@ -188,6 +194,7 @@ class Deployment:
     autorestart: bool | Missing = Missing("its deployer does not report autorestart")
     ended_cleanly: bool | Missing = Missing("its deployer does not report how its process ended (ended_cleanly)")
     build: str = ""
+    log_end: str = field(default="", compare=False)
 
     @property
     def target(self) -> Target | Missing:
@@ -221,11 +228,22 @@ class InstanceReading:
         return f"{self.instance} is DOWN (its process is {self.deployment.process})"
 
     @property
+    def ended(self) -> str:
+        """The same with what its log ends with, as `orders-1 is DEAD (…): last error in its log: …`."""
+        return f"{self.down}{self.log_end.replace(';', ':', 1)}" if self.down else ""
+
+    @property
+    def log_end(self) -> str:
+        """What the log of an instance that died ends with, as `; last error in its log: …`; empty if it is not read."""
+        end = "" if isinstance(self.deployment, Missing) else self.deployment.log_end
+        return f"; {end}" if end else ""
+
+    @property
     def silent(self) -> str:
         """Why its Streams client reports nothing: its process has ended, or the reading failed; empty if it reports."""
         if not isinstance(self.streams, Missing):
             return ""
-        return self.down or f"{self.instance}: {self.streams.missing}"
+        return self.ended or f"{self.instance}: {self.streams.missing}"
 
 
 # What is read of an application apart from its instances.

@@ -222,7 +222,7 @@ class ClearState:
     seen: bool = False
     at_start: bool = False
     kind: Literal["clear_state"] = "clear_state"
-    costs: ClassVar[str] = "a restore from the changelogs; stores without one are lost"
+    costs: ClassVar[str] = "a restore from the topics of the stores; a store without one begins empty"
     undo: ClassVar[str] = "nothing: the next start restores it"
 
     @property

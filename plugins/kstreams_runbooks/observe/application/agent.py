@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kstreams_runbooks.model.address import printable
-from kstreams_runbooks.model.readings.readings import Missing, NotListening, Taken
+from kstreams_runbooks.model.readings.readings import Lasting, Missing, NotListening, Taken
 from kstreams_runbooks.model.web_address import REFUSED_LOGIN, login_words, web_address
 from kstreams_runbooks.observe.application.jolokia import OK, parts_of
 from kstreams_runbooks.wire.limits import ExchangeLimits
@@ -39,16 +39,18 @@ def request_agent(
     try:
         address = web_address(metrics_url)
     except ValueError as error:
-        return Missing(of_agent(source, f"the URL {error}; correct `metrics` in the fleet entry"))
+        return Lasting(of_agent(source, f"the URL {error}; correct `metrics` in the fleet entry"))
     try:
         answer = post(address, _path(address.path), json.dumps(request).encode(), "application/json", limits)
     except NoAnswer as error:
         sentence = of_agent(source, str(error))
-        return Missing(sentence) if error.listening else NotListening(sentence)
+        kind = Lasting if error.lasts else Missing if error.listening else NotListening
+        return kind(sentence)
     if answer.status != OK:
         refused = answer.status in REFUSED_LOGIN
         why = f"{login_words(address)} is not accepted; correct it" if refused else "is this the agent's base URL?"
-        return Missing(of_agent(source, f"HTTP {answer.status} (expected 200); {why}"))
+        sentence = of_agent(source, f"HTTP {answer.status} (expected 200); {why}")
+        return Lasting(sentence) if refused else Missing(sentence)
     try:
         return AgentAnswer(taken, parts_of(parsed(answer.body)))
     except ValueError as error:

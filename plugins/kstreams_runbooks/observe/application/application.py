@@ -4,21 +4,26 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
 from kstreams_runbooks.deployers.protocol import Deployer
-from kstreams_runbooks.errors import BadInput, Inconclusive, RunbookError
+from kstreams_runbooks.errors import BadInput, Inconclusive, LoginRefused, RunbookError
 from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
     InstanceReading,
+    Lasting,
     Missing,
+    NoClient,
+    StreamsReading,
     Taken,
     TopicReading,
 )
+from kstreams_runbooks.model.readings.states import is_in_error
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.observe.application.copying import client_of_copier, copied_topics
@@ -183,7 +188,7 @@ def reading_instances(
             return tuple(
                 InstanceReading(
                     instance.name,
-                    deployment,
+                    _with_log(deployer, deployment, streams),
                     streams,
                     (instance.group_instance_id or instance.name) if application.static_membership else "",
                 )
@@ -211,8 +216,25 @@ def unread(application: ObservedApplication, why: str, *, now: Callable[[], floa
 def _deployments(deployer: Deployer) -> dict[str, Deployment] | Missing:
     try:
         return {deployment.instance: deployment for deployment in deployer.instances()}
+    except (BadInput, LoginRefused) as error:
+        return Lasting(str(error))
     except RunbookError as error:
         return Missing(str(error))
+
+
+def _with_log(
+    deployer: Deployer, deployment: Deployment | Missing, streams: StreamsReading | Missing
+) -> Deployment | Missing:
+    """The deployment with the end of its log if its process or its Streams client has died: that has the cause."""
+    if isinstance(deployment, Missing):
+        return deployment
+    lost = isinstance(streams, NoClient) or (isinstance(streams, StreamsReading) and is_in_error(streams.state))
+    if deployment.process != "failed" and not lost:
+        return deployment
+    try:
+        return replace(deployment, log_end=deployer.log_end(deployment.instance))
+    except RunbookError:
+        return deployment
 
 
 def _deployment(found: dict[str, Deployment] | Missing, name: str) -> Deployment | Missing:

@@ -8,6 +8,8 @@ from kstreams_runbooks.decide.runbooks import runbook
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good
+from kstreams_runbooks.steps.plan.expected_gaps import with_gaps
+from kstreams_runbooks.steps.plan.late_losses import with_late_losses
 from kstreams_runbooks.steps.plan.looking import refuse_held, require_ready
 from kstreams_runbooks.steps.plan.only_copy import with_losses
 from kstreams_runbooks.steps.plan.plan import PlanMaker, at_once_plan, library_bump, rolling_bounce, stop_and_restart
@@ -86,6 +88,7 @@ def _try(run: Run, trial: Trial, reading: ApplicationReading) -> None:
     if trial.restores:
         require_state_kept(run, made)
         with_losses(run, made, reading)
+        with_late_losses(run, with_gaps(run, made, "observe"), "observe")
     may_begin(run, made, reading)
     if trial.parks:
         stopped_for_good(run, reading, required=True)

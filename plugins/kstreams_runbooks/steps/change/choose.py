@@ -6,12 +6,11 @@ from typing import Any
 from kstreams_runbooks.decide.change.unchanged import NAMED
 from kstreams_runbooks.decide.runs.approval import Asking
 from kstreams_runbooks.decide.runs.choice import NONE, question
+from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.present.change.headline import headline, uncovered
 from kstreams_runbooks.steps.approval.asking import AskingOperator, answer_fields
 from kstreams_runbooks.steps.change.plan import CHOOSE, CHOSEN, offered_by, sides_of, stored_change
 from kstreams_runbooks.steps.run.run import Run
-
-_MOST = 5
 
 
 def choose_runbook() -> "ChooseRunbook":
@@ -47,14 +46,17 @@ class ChooseRunbook(AskingOperator):
         """The change, its worst findings, and how each runbook would be started."""
         digest, stored = stored_change(run)
         before, after = sides_of(run)
-        worst = [f"{one['severity']}: {one['message']}" for one in uncovered(stored) if one["severity"] != "info"]
-        more = [f"{len(worst) - _MOST} more"] if len(worst) > _MOST else []
+        found = [
+            Finding(one["id"], one["severity"], one["object"], one["message"], "")
+            for one in uncovered(stored)
+            if one["id"] != NAMED
+        ]
         return question(
             asking,
             before=before,
             after=after,
             headline=headline(stored),
-            findings=(*worst[:_MOST], *more),
+            findings=found,
             named="; ".join(one["message"] for one in uncovered(stored) if one["id"] == NAMED),
             options=tuple(self.options),
             left_out=offered_by(stored).left_out,

@@ -35,7 +35,7 @@ from kstreams_runbooks.steps.plan.fitting import judged_topics
 from kstreams_runbooks.steps.plan.plan import refuse_drift, require_fresh
 from kstreams_runbooks.steps.plan.releases import known_of, one_running, running, settings_between, wanted
 from kstreams_runbooks.steps.plan.rights import require_rights_of_versions
-from kstreams_runbooks.steps.run.form import given_limits, given_unchanged
+from kstreams_runbooks.steps.run.form import given_limits, named_for_a_started_run
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
 from kstreams_runbooks.wording import first_of, pasted
@@ -122,7 +122,7 @@ def plan_of_change() -> Any:
 def _store(run: Run, change: ChangeReading, figures: ChangeFigures, sides: _Sides, offered: Choices) -> None:
     """Keep the plan as a document and show it, with the runbooks that would accept it."""
     before, after = (side.described for side in sides)
-    named = given_unchanged(run.record.params)
+    named = named_for_a_started_run(run.record.params)
     made = {
         **document(change, figures),
         "application": run.record.application,
@@ -248,7 +248,7 @@ def _start(run: Run, stored: Mapping[str, Any], runbook: str) -> None:
         reason=run.record.reason,
         run_id=run.record.run_id,
         limits=given_limits(run.record.params),
-        unchanged=given_unchanged(run.record.params),
+        named=named_for_a_started_run(run.record.params),
     )
     run_id = started_id(runbook, run.record.run_id, run.record.number)
     new = start_run(runbook, run_id, conf, f"planned by plan_change, run {run.record.run_id}")

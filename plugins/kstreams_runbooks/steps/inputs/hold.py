@@ -4,11 +4,13 @@ from typing import Any
 
 from kstreams_runbooks.decide.drain.hold import may_hold, planned_hold
 from kstreams_runbooks.decide.drain.task_idle import task_idle_ms
+from kstreams_runbooks.decide.plans.only_copy import task_topics
 from kstreams_runbooks.decide.plans.switches import AnySwitch
 from kstreams_runbooks.decide.topology.described import ParsedDescription
-from kstreams_runbooks.decide.topology.names import is_changelog
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, GroupReading, Missing
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, GroupReading
+from kstreams_runbooks.steps.plan.cards import bytes_of_topics
+from kstreams_runbooks.steps.plan.releases import known_of
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.hold import Waiting, read_hold_facts
 from kstreams_runbooks.wording import outside
@@ -25,6 +27,7 @@ def may_be_held(run: Run, reading: ApplicationReading, running: ParsedDescriptio
     entry = run.application
     reads = run.side(switch.sides[0].role).application if switch.sides else entry
     waits = Waiting(reads, switch.waiting) if switch.waiting else None
+    restoring = task_topics((running.described,), known_of(run, reading))
     with run.reader() as reader:
         facts = read_hold_facts(
             reader,
@@ -33,7 +36,7 @@ def may_be_held(run: Run, reading: ApplicationReading, running: ParsedDescriptio
             entry,
             reading,
             waits,
-            changelogs=_changelogs(reading),
+            changelog_bytes=bytes_of_topics(run, reading, tuple(sorted(restoring))),
             commit_interval_s=run.limit("commit_interval_s"),
         )
     settings = _settings(reading)
@@ -64,11 +67,6 @@ def _longest_s(run: Run, *, by_a_person: bool) -> float | None:
     if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < float("inf"):
         raise BadInput(f"{_FIELD}: {outside(repr(given), 40)} (expected minutes above 0); correct it")
     return float(given) * _MINUTE_S
-
-
-def _changelogs(reading: ApplicationReading) -> tuple[str, ...]:
-    topics = () if isinstance(reading.topics, Missing) else reading.topics
-    return tuple(topic.name for topic in topics if is_changelog(topic.name))
 
 
 def _settings(reading: ApplicationReading) -> dict[str, str]:

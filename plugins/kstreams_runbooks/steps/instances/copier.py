@@ -41,8 +41,7 @@ def prove_stopped(run: Run) -> CopierReading:
     poll(run, _PACE, look, lambda verdict: verdict.outcome is Outcome.PROCEED)
     earlier, now = readings
     verdict = run.decide(stopped_cleanly, earlier=earlier, now=now)
-    for finding in verdict.findings:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(verdict.findings)
     if verdict.outcome is Outcome.WAIT:
         raise Refused(
             f"{verdict.text} {_PACE.ceiling_s:g} s after copier {now.copier} was stopped; end that, then "

@@ -15,7 +15,7 @@ from kstreams_runbooks.decide.instances.members import group_is_empty
 from kstreams_runbooks.decide.instances.rolling import in_place
 from kstreams_runbooks.decide.plans.undo import deployed_as
 from kstreams_runbooks.decide.runs.message import needs_you
-from kstreams_runbooks.deployers import Deployer, make_deployer
+from kstreams_runbooks.deployers import Deployer
 from kstreams_runbooks.deployers.requests import for_one_start
 from kstreams_runbooks.errors import Inconclusive, NotStarted, Refused, RunbookError, StillUp
 from kstreams_runbooks.ledger.card_facts import instance_facts
@@ -376,7 +376,7 @@ def _empty(run: Run, members: tuple[MemberReading, ...]) -> None:
 def _in_threads(run: Run, names: list[str], do: Callable[[Deployer, str], _T]) -> dict[str, Future[_T]]:
     """Do the same for every instance at the same time, each with its own deployer; returns when all have ended."""
     with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
-        return {name: pool.submit(do, make_deployer(run.application, dry_run=run.dry_run), name) for name in names}
+        return {name: pool.submit(do, run.new_deployer(), name) for name in names}
 
 
 def _raise_first(ended: dict[str, Future[_T]]) -> None:

@@ -8,11 +8,12 @@ from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.decide.instances.verification import undo_verified
 from kstreams_runbooks.decide.plans.local_state import STALE
 from kstreams_runbooks.decide.plans.undo import deployed_as, undo_plan
-from kstreams_runbooks.model.readings.readings import InstanceReading, StreamsReading
+from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.model.runs.cards import KINDS
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, OtherStage, StartAll, StopAll
+from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.approval.authorize import authorize, take_hold
@@ -33,8 +34,8 @@ from kstreams_runbooks.steps.instances.undone import (
     undone_sides,
 )
 from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good, stops
-from kstreams_runbooks.steps.plan.cards import bytes_to_restore, own_changes
-from kstreams_runbooks.steps.plan.fitting import require_topics
+from kstreams_runbooks.steps.plan.cards import bytes_to_restore, kept_restoring, own_changes
+from kstreams_runbooks.steps.plan.fitting import require_topics, wanted_versions
 from kstreams_runbooks.steps.plan.looking import left_unread, look, rehearsed, watch
 from kstreams_runbooks.steps.plan.only_copy import with_losses
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
@@ -84,21 +85,27 @@ def plan_undo() -> Any:
             declared=run.declared,
             undone=undone_of(run),
             rules=upgrade_path_rules(),
-            changelog_bytes=bytes_to_restore(run, reading),
+            changelog_bytes=bytes_to_restore(run, reading, undone_record(run).run_key),
             limits=run.declared.limits,
             code=code_digest(run.record.dag_id),
             local_state=str(run.record.params.get("local_state") or STALE),
             sides=undone_sides(run),
+            restores=kept_restoring(run, undone_record(run).run_key) or (),
             leave_unknown=bool(run.record.params.get("leave_unknown")),
             without_flush=bool(run.record.params.get("without_flush")),
         )
-        made = with_losses(run, made, reading, "read_cards")
+        made = with_losses(run, made, reading, "read_cards", _brought)
         findings = (*require_state_kept(run, made), *may_begin(run, made, reading))
         for part in made.parts:
             findings += _may_go_back(run.on(part.application), made.of_application(part.application))
         store(run, with_undescribed(run, replace(made, findings=(*made.findings, *findings))), "read_cards")
 
     return plan()
+
+
+def _brought(run: Run, reading: ApplicationReading, made: Plan) -> tuple[Described | Missing, ...]:
+    """The versions that an undo brings, as the run to undo has kept them."""
+    return wanted_versions(run, reading, made.bounces, kept_descriptions(run))
 
 
 def _may_go_back(run: Run, made: Plan) -> tuple[Finding, ...]:

@@ -95,7 +95,9 @@ def undone_sides(run: Run) -> tuple[UndoneSide, ...]:
         reading = side.observed("read_cards")
         own = [card for card in cards if _is_move(card, part.cluster, part.application)]
         moves, seqs = tuple(_move(card) for card in own), tuple(card.seq for card in own)
-        found.append(UndoneSide(part.role, reading, side.declared, moves, seqs, bytes_to_restore(side, reading)))
+        found.append(
+            UndoneSide(part.role, reading, side.declared, moves, seqs, bytes_to_restore(side, reading, record.run_key))
+        )
     return tuple(found)
 
 

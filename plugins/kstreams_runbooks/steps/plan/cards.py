@@ -1,5 +1,7 @@
 """Undo cards: written before each write, because a task that is killed in between must leave one."""
 
+from collections.abc import Collection
+
 from kstreams_runbooks.decide.instances.members import members_of
 from kstreams_runbooks.decide.plans.basis import deployed_instance, restore_cost
 from kstreams_runbooks.decide.plans.local_state import RESTORED
@@ -35,6 +37,7 @@ from kstreams_runbooks.wording import first_of
 
 # The ledger's entry for a card whose write did not happen: it has the number of the card.
 UNTOUCHED = "untouched"
+_RESTORING = "restoring topics"
 
 
 def write_card(
@@ -56,9 +59,13 @@ def write_card(
     deletes = bounce.undo_deletes
     clears = NO_DIRECTORIES if clear else deletes if deletes.names else None
     restored = bytes_to_restore(run, reading) if clear else bytes_of_topics(run, reading, deletes.changelogs)
-    restore = restore_cost(restored) if clear else restore_cost(restored, RESTORED)
+    topics = (kept_restoring(run) or ()) if clear else deletes.changelogs
+    restore = restore_cost(restored, topics=topics) if clear else restore_cost(restored, RESTORED, topics)
     cost = "one restart" + (f", and {restore}" if clear or deletes.changelogs else "")
     empty = f"; {first_of(plan.emptied)} begins empty, and no undo brings that back" if plan.emptied else ""
+    if plan.emptied and bounce.clears is not None:
+        kept = run.deployer.kept_aside(instance.instance)
+        empty += f"; the directories are kept in {kept}" if kept else "; nothing keeps the directories"
     card = Card(
         run_key=run.key,
         seq=len(run.ledger.cards(run.key)) + 1,
@@ -66,8 +73,8 @@ def write_card(
         step=f"{'start' if start else 'bounce'} {bounce.number}",
         object=instance.instance,
         what=f"{instance.instance}: {'stop, ' + start.sentence if start else bounce.sentence}{empty}",
-        undo=f"{instance.instance} back to {before.deployed}"
-        + ("" if clears is None else f", no way back in place: {clears.what} cleared first"),
+        undo=f"set {instance.instance} back to {before.deployed}"
+        + ("" if clears is None else f", with {clears.what} cleared first (no way back in place)"),
         cost=cost,
         data_affected=final,
         point_of_no_return=False,
@@ -174,12 +181,27 @@ def bytes_of_topics(run: Run, reading: ApplicationReading, topics: tuple[str, ..
         return reader.log_bytes(sorted(there)) if there else 0
 
 
-def bytes_to_restore(run: Run, reading: ApplicationReading) -> int | Missing:
-    """Bytes of the changelogs of the application: the most that one instance may have to read.
+def keep_restoring(run: Run, topics: Collection[str]) -> None:
+    """Keep the topics that restore the stores of its application, by the facts of what ran when the run was planned."""
+    run.keep("note", _RESTORING, {"application": run.record.application, "topics": sorted(topics)})
 
-    Missing if not all changelogs are known: without offsets, the topics are those with its prefix that this login
-    sees.
+
+def kept_restoring(run: Run, of_run: str = "") -> tuple[str, ...] | None:
+    """The topics that the plan of `of_run` (default: this run) kept, None if it kept none."""
+    kept = run.ledger.evidence(of_run or run.key, kind="note", name=_RESTORING)
+    found = [one.payload["topics"] for one in kept if one.payload["application"] == run.record.application]
+    return tuple(found[-1]) if found else None
+
+
+def bytes_to_restore(run: Run, reading: ApplicationReading, of_run: str = "") -> int | Missing:
+    """Bytes of the topics that restore the stores: the most that one instance may have to read.
+
+    They are those that the plan of `of_run` (default: this run) was made with. Without it they are the topics with its
+    prefix and the names of changelogs. Missing if not all of them are known: without offsets, those are the ones that
+    this login sees.
     """
+    if (found := kept_restoring(run, of_run)) is not None:
+        return bytes_of_topics(run, reading, found)
     if isinstance(reading.topics, Missing):
         return reading.topics
     if isinstance(reading.partitions, Missing):

@@ -80,8 +80,7 @@ def _require_read(
     if not unread:
         return ()
     verdict = run.decide(may_stay_unread, unread=unread, declared=run.declared, accepted=accepted)
-    for finding in verdict.findings:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(verdict.findings)
     run.demand(verdict)
     return verdict.findings
 
@@ -113,8 +112,7 @@ def judged_topics(
     """
     records = _uncommitted(run, reading, wanted, going, None, resets_of(wanted, settings))
     verdict = worst(_judged(run, reading, wanted, going), records)
-    for finding in verdict.findings:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(verdict.findings)
     return verdict
 
 

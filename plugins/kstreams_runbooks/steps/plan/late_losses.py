@@ -73,8 +73,7 @@ def require_in_time(run: Run, reading: ApplicationReading, stop: Stop, made: Pla
         asks=run.record.dag_id == UNDO,
         unread=unread,
     )
-    for finding in verdict.findings:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(verdict.findings)
     run.demand(verdict)
     run.keep(
         "note",

@@ -10,7 +10,7 @@ from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.decide.instances.lag_trend import lag_trend
 from kstreams_runbooks.decide.instances.members import every_member_runs
 from kstreams_runbooks.decide.instances.missed import moving
-from kstreams_runbooks.decide.instances.verification import change_verified
+from kstreams_runbooks.decide.instances.verification import brought_by, change_verified
 from kstreams_runbooks.decide.lag import rows_standing_still
 from kstreams_runbooks.decide.plans.basis import require_declared
 from kstreams_runbooks.decide.runs.approval import may_request
@@ -150,8 +150,7 @@ def require_ready(
         out_of_use=out_of_use,
         streams_group=streams_group,
     )
-    for finding in verdict.findings:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(verdict.findings)
     run.demand(verdict)
     return verdict.findings
 
@@ -171,7 +170,10 @@ def prove_every_member(run: Run) -> None:
         return
     reading = run.read()
     run.keep("reading", "application", reading)
-    run.demand(run.decide(every_member_runs, reading=reading, bounces=plan.rolled))
+    proven = run.decide(every_member_runs, reading=reading, bounces=plan.rolled)
+    if proven.outcome is Outcome.REFUSE:
+        raise Refused("; ".join((proven.text, *brought_by(plan.rolled))))
+    run.demand(proven)
 
 
 @step("compares what runs now with the plan; changes nothing")

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 
+from kstreams_runbooks.decide.plans.manually import UNKNOWN_BOOTSTRAP, manually
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.go_on import Ending
 from kstreams_runbooks.decide.runs.next_action import NextAction, next_action
 from kstreams_runbooks.errors import RunbookError
-from kstreams_runbooks.ledger.card_facts import instance_facts
-from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, Evidence, RunRecord
+from kstreams_runbooks.ledger.card_facts import card_facts
+from kstreams_runbooks.model.runs.cards import InstanceMoved
+from kstreams_runbooks.model.runs.ledger import Card, Evidence, RunRecord
 from kstreams_runbooks.model.times import utc_minute
+from kstreams_runbooks.observe.kafka.clients import bootstrap
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.plan.cards import cards_that_count
 from kstreams_runbooks.steps.plan.flushed import flush_back_of
@@ -32,7 +35,7 @@ def next_of_run(run: Run, outcome: RunOutcome, reached: str, failure: Evidence |
             exit_code=failure.payload["exit_code"] if failure else 0,
             is_void=is_void or voided(run) is not None,
             cards=cards,
-            by_hand={card.seq: tuple(instance_facts(card).by_hand) for card in cards if card.kind == INSTANCE},
+            by_hand={card.seq: _by_hand(run, card) for card in cards},
             held=tuple(_held(run)),
             # A plan that starts a runbook has no next leg.
             then=tuple((run.ledger.plan(run.key) or {}).get("then", ())),
@@ -41,6 +44,25 @@ def next_of_run(run: Run, outcome: RunOutcome, reached: str, failure: Evidence |
             tasks=_tasks(run),
         )
     )
+
+
+def _by_hand(run: Run, card: Card) -> tuple[str, ...]:
+    """The commands with which a person takes one card back; none of a kind that this release does not know."""
+    try:
+        facts = card_facts(card)
+        if isinstance(facts, InstanceMoved):
+            return facts.by_hand
+        return (manually(facts, _bootstrap(run)).command,)
+    except (RunbookError, ValueError):
+        return ()
+
+
+def _bootstrap(run: Run) -> str:
+    """The brokers' address for a command; a placeholder if the connection cannot be read."""
+    try:
+        return bootstrap(run.kafka)
+    except RunbookError:
+        return UNKNOWN_BOOTSTRAP
 
 
 def _tasks(run: Run) -> tuple[str, ...]:

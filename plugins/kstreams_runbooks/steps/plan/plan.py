@@ -40,7 +40,7 @@ from kstreams_runbooks.steps.plan.cards import bytes_of_topics
 from kstreams_runbooks.steps.plan.expected_gaps import with_gaps
 from kstreams_runbooks.steps.plan.fitting import accepted_unread, require_topics
 from kstreams_runbooks.steps.plan.late_losses import with_late_losses
-from kstreams_runbooks.steps.plan.only_copy import with_losses
+from kstreams_runbooks.steps.plan.only_copy import restored_from, with_losses
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
 from kstreams_runbooks.steps.plan.startable import require_startable
@@ -51,6 +51,8 @@ from kstreams_runbooks.steps.run.step import step
 _SLOW_SCHEDULER = 10
 
 _UNCHECKED = "`check` has not judged the newest reading of `observe`; clear `observe` and what follows it"
+
+_OPTIMIZATION = "topology.optimization"
 
 PlanMaker = Callable[[Run, ApplicationReading, tuple[Finding, ...]], Plan]
 
@@ -170,6 +172,7 @@ def library_bump(run: Run, reading: ApplicationReading, findings: tuple[Finding,
         findings=findings,
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),
+        restores=restored_from(run, reading),
     )
     return _downgraded(run, reading, made) if made.at_once else _with_what_it_changes(run, reading, made)
 
@@ -307,11 +310,11 @@ def _judged_change(
         catalogue=settings_between(before, after),
         flushed=flushed,
         same_build=_has_release(made),
+        same_program=_same_program(made),
         accepted=accepted_unread(run),
     )
     new = tuple(one for one in verdict.findings if one not in made.findings)
-    for finding in new:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(new)
     run.demand(verdict)
     return replace(made, findings=(*made.findings, *new))
 
@@ -351,8 +354,7 @@ def with_undescribed(run: Run, made: Plan, *, same_text: bool = False) -> Plan:
     """The plan with a finding about settings that may change the topology, if its descriptions do not show it."""
     described = run.deployer.abilities.topology_settings
     found = undescribed_settings(made, release_settings(), topology_settings=described, same_text=same_text)
-    for finding in found:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(found)
     return replace(made, findings=(*made.findings, *found))
 
 
@@ -360,6 +362,18 @@ def _has_release(made: Plan) -> bool:
     """Whether every instance has the planned release already, and one build of it as far as its deployer knows."""
     at_start = made.facts.at_start
     return {one.release for one in at_start} == {made.bounces[-1].release} and len({one.build for one in at_start}) == 1
+
+
+def _same_program(made: Plan) -> str:
+    """How it is known that a plan brings the build that runs; empty if it is not, or if settings of its own change.
+
+    Equal text alone proves nothing: the deployer has to show one build.
+    """
+    changed = may_change_the_topology(changed_settings(made), release_settings())
+    builds = {one.build for one in made.facts.at_start}
+    if not _has_release(made) or not all(builds) or set(changed) - {_OPTIMIZATION}:
+        return ""
+    return f"by its deployer, which shows build {builds.pop()} on every instance"
 
 
 def _stays(run: Run, made: Plan) -> bool:

@@ -44,6 +44,5 @@ def require_state_kept(run: Run, made: Plan) -> tuple[Finding, ...]:
 
 def _said(run: Run, found: Iterable[Finding]) -> tuple[Finding, ...]:
     findings = tuple(found)
-    for finding in findings:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(findings)
     return findings

@@ -250,15 +250,15 @@ def _read(name: str) -> str:
     """A description in a file of the worker; errors never show a line of any other file."""
     path = Path(name)
     if not path.is_absolute():
-        raise BadInput(f"{_FILE} {name}: is not an absolute path; the worker does not know your folder")
+        raise BadInput(f"{_FILE}: {name} is not an absolute path; the worker does not know your folder")
     try:
         text = read_text(path)
     except Absent:
         raise BadInput(
-            f"{_FILE} {name}: does not exist on this worker; give its path there, or paste the text"
+            f"{_FILE}: {name} does not exist on this worker; give its path there, or paste the text"
         ) from None
     except BadInput as error:
-        raise BadInput(f"{_FILE} {name}: {error}, or paste the text of Topology#describe") from None
+        raise BadInput(f"{_FILE}: {name} {error}, or paste the text of Topology#describe") from None
     if "Topologies:" not in text and "Topology: " not in text:
-        raise BadInput(f"{_FILE} {name}: no topology description in it (expected a line `Topologies:`)")
+        raise BadInput(f"{_FILE}: {name} has no topology description (expected a line `Topologies:`)")
     return text

@@ -46,8 +46,7 @@ def require_startable(run: Run, made: Plan, reading: ApplicationReading) -> tupl
             catalogue=rows_about(names, [], None, release_settings()),
             broker=_lowest(now),
         )
-        for finding in verdict.findings:
-            run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+        run.say_findings(verdict.findings)
         run.demand(verdict)
         findings += verdict.findings
     return findings

@@ -68,7 +68,9 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
     lost = given_lost(params)
     question = ResetQuestion(mode, targets, outputs, brings, directories.names, lost)
     read = read_reset(run.record.application, question, run.say)
-    require_exact(lost, [one.store for one in read.radius.stores if mode == "state" and one.fate in _LOST])
+    if mode != "offsets":
+        # That mode keeps local state; whether a start finds it is judged as in any other run (steps/plan/only_copy.py).
+        require_exact(lost, [one.store for one in read.radius.stores if mode == "state" and one.fate in _LOST])
     verdict = run.decide(may_reset, radius=read.radius)
     # The first line names the application and the verdict, which the log has anyway.
     for line in as_text(read.radius, verdict).splitlines()[1:]:
@@ -91,7 +93,7 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
         parts=replace(parts, cleaned=cleaned, clean_up=clean_up),
         broker=reading.broker,
     )
-    made = replace(made, findings=(*made.findings, *others, *shown), emptied=lost)
+    made = replace(made, findings=(*made.findings, *others, *shown), emptied=lost if mode == "state" else ())
     _check_clearing(run, made)
     return made
 
@@ -213,8 +215,7 @@ def _as_before(run: Run, radius: BlastRadius, parts: ResetParts) -> tuple[ResetP
     before = [TopicShape(one.name, one.partitions, states[one.name].replication, one.configs) for one in there]
     again = as_before(parts.created, before)
     found = tuple(differences(parts.created, before, again))
-    for finding in found:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(found)
     return replace(parts, created=again), found
 
 

@@ -182,7 +182,7 @@ def local_state() -> dict[str, Param]:
             title="Local state",
             description="Deleted on every instance between stop and start. stale: the task directories on which the "
             "new release may not start, as the comparison of the topologies finds them; keep: nothing; all: everything "
-            "(it restores from the changelogs); or directories by name: 1_*, 2_3, global.",
+            "(each store restores from its topic); or directories by name: 1_*, 2_3, global.",
             examples=["stale", "keep", "all"],
         )
     }
@@ -255,6 +255,8 @@ def compared_release() -> dict[str, Param]:
             "file.",
         ),
         **named_unchanged(),
+        **lost_state(),
+        **late_loss(),
         "dry_run": Param(
             True,
             type="boolean",

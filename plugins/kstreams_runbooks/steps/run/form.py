@@ -142,6 +142,13 @@ def given_lost(params: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
 
 
+def named_for_a_started_run(params: Mapping[str, Any]) -> dict[str, Sequence[str] | str]:
+    """What the form names for the runbook that it starts: unchanged fields, and losses that are accepted."""
+    reasons = {name: given_reason(params, name) for name in ("acknowledge_recreated", "accept_late_loss")}
+    named = {"unchanged": given_unchanged(params), LOSE_STATE: given_lost(params), **reasons}
+    return {name: value for name, value in named.items() if value}
+
+
 def given_limits(params: Mapping[str, Any]) -> dict[str, float]:
     """Limits that the form overrode; BadInput if one is not a number, or too large or not finite."""
     return {name: _number(name, params[name]) for name in _LIMITS if params.get(name) is not None}

@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cached_property
@@ -26,13 +26,13 @@ from kstreams_runbooks.model.readings.topics_seen import RepartitionsSeen, Topic
 from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.facts import FactsReading
-from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict, by_cause
 from kstreams_runbooks.observe import ClusterReader, read_application
 from kstreams_runbooks.observe.application.facts import read_running_facts
 from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
 from kstreams_runbooks.patience import read_again
 from kstreams_runbooks.steps.run.conf import check_conf
-from kstreams_runbooks.steps.run.form import given_limits
+from kstreams_runbooks.steps.run.form import given_limits, given_lost
 from kstreams_runbooks.watch.repartitions import read_repartitions
 from kstreams_runbooks.wording import one_cause_each, outside, sentence
 
@@ -212,7 +212,12 @@ class Run:
     @cached_property
     def deployer(self) -> Deployer:
         """The deployer, which only records in a dry run."""
-        return make_deployer(self.application, dry_run=self.dry_run)
+        return self.new_deployer()
+
+    def new_deployer(self) -> Deployer:
+        """A deployer of its own for one thread. What the form lets a run lose is kept aside if the deployer can."""
+        digest = self.ledger.plan_digest(self.key) if given_lost(self.record.params) else None
+        return make_deployer(self.application, dry_run=self.dry_run, aside=f"kept-{digest}" if digest else "")
 
     def limit(self, name: str) -> float:
         """One limit of this run."""
@@ -289,6 +294,11 @@ class Run:
     def warn(self, message: str) -> None:
         """The same for a line that a person should not miss."""
         log.warning("%s", self.line(message))
+
+    def say_findings(self, findings: Iterable[Finding]) -> None:
+        """One line of the log for each cause, with its objects."""
+        for one in by_cause(findings):
+            self.say(f"{one.severity} {one.id} on {one.object}: {one.message}")
 
     def log_at(self, level: int, message: str) -> None:
         """The same at a level of `logging`."""

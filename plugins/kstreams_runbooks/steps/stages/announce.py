@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeVar
 
+from kstreams_runbooks.decide.plans.manually import manually
 from kstreams_runbooks.ledger.card_facts import card_facts
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.runs.cards import OtherFacts
@@ -31,7 +32,7 @@ class Announced:
         found = {name: card_facts(card) for name, card in self.cards().items()}
         return {name: facts for name, facts in found.items() if isinstance(facts, of)}
 
-    def write(self, name: str, facts: OtherFacts, what: str, undo: str = "", cost: str = "") -> None:
+    def write(self, name: str, facts: OtherFacts, what: str, cost: str = "") -> None:
         """Announce the change of one object, unless it has been announced; from here on the run has written."""
         if name in self.cards():
             return
@@ -44,7 +45,7 @@ class Announced:
                 step=f"stage {self.stage.number}",
                 object=name,
                 what=what,
-                undo=undo or self.stage.undo,
+                undo=manually(facts).undo,
                 cost=cost or self.stage.costs,
                 data_affected=self.no_way_back,
                 point_of_no_return=self.no_way_back,

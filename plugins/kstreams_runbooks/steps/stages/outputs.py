@@ -31,8 +31,7 @@ def judged_outputs(
     facts = read_outputs(run.application, asked.topics, run.say, shown=None if shown is None else cuts(shown[1]))
     graph = graph_of_fleet()
     verdict = run.decide(may_clean, asked=asked, facts=facts, graph=graph, planned=True)
-    for finding in verdict.findings:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(verdict.findings)
     run.demand(verdict)
     return clean_stage(asked, graph), verdict.findings
 

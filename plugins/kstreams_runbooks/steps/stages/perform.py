@@ -151,7 +151,8 @@ def _clear_state(run: Run, stage: ClearState) -> None:
     for name in names:
         if not run.dry_run:
             facts = StateCleared(name, stage.deletes, lost)
-            announced.write(name, facts, f"{name}: {stage.deletes.what} cleared")
+            kept = run.deployer.kept_aside(name)
+            announced.write(name, facts, f"{name}: {stage.deletes.what} {f'moved to {kept}' if kept else 'cleared'}")
         run.deployer.clear_state(name, stage.deletes.names)
         run.say(f"{name}: {stage.deletes.what} {'would be ' * run.dry_run}cleared")
     if stage.seen and not run.dry_run:

@@ -28,8 +28,7 @@ def judged_retirement(
     asked = Retirement(run.declared, what, days, tuple(sorted((topics or {}).items())))
     facts = run.patiently(lambda: read_retire(run.record.application, now_ms()))
     verdict = run.decide(may_retire, asked=asked, facts=facts, graph=graph_of_fleet())
-    for finding in verdict.findings:
-        run.say(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}")
+    run.say_findings(verdict.findings)
     run.demand(verdict)
     return asked, facts, verdict
 

@@ -38,7 +38,7 @@ def create_topics(run: Run, stage: CreateTopics) -> None:
     begun = kept.keys() - made.keys()
     TopicWriter(run.kafka).create(stage.topics, made=made, begun=begun)
     for topic in stage.topics:
-        announced.write(topic.name, TopicCreated(topic), f"topic {topic.name}: created", f"delete topic {topic.name}")
+        announced.write(topic.name, TopicCreated(topic), f"topic {topic.name}: created")
     unknown = [topic for topic in stage.topics if topic.name not in made]
 
     def create() -> tuple[ObjectWritten, ...]:

@@ -109,9 +109,14 @@ def _value(name: str, text: str, schema: Mapping[str, Any]) -> Any:
     if "string" in types or "type" not in schema:
         return text
     if "array" in types and not isinstance(value, dict) and schema.get("items", {}).get("type") == "string":
-        return [part.strip() for part in text.split(",") if part.strip()]
+        return words_of(text)
     wanted = " or ".join(kind for kind in types if kind != "null")
     raise BadInput(f"--param {name}: {text!r} is not of type {wanted} ({schema.get('title', name)})")
+
+
+def words_of(text: str) -> list[str]:
+    """A list of names, as a terminal gives it: `totals,maxima`."""
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _name_of(value: Any) -> str:

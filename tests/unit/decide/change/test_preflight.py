@@ -193,6 +193,56 @@ def test_settings_alone_ask_for_no_declaration_at_once() -> None:
     assert verdict(described(AUDITED), described(), same_build=True).outcome is Outcome.REFUSE
 
 
+def test_one_build_rolls_with_what_only_its_code_decides() -> None:
+    """Equal text alone proves nothing; what is known to differ counts for one build too."""
+    by = "by its deployer, which shows build sha256:1 on every instance"
+    same = verdict(described(), described(), same_program=by)
+    assert same.outcome is Outcome.PROCEED
+    assert any(by in one.message for one in same.findings)
+    assert verdict(described(), described()).outcome is Outcome.INCONCLUSIVE
+    other = described(declares=declaration(stores={"counts": replace(declaration().stores["counts"], key="page")}))
+    assert verdict(other, BEFORE, same_program=by).outcome is Outcome.REFUSE
+    unlogged = replace(declaration().stores["counts"], logging=False)
+    assert verdict(
+        described(MOVED, OLD, declaration(stores={"counts": unlogged})), BEFORE, same_program=by
+    ).outcome is (Outcome.REFUSE)
+
+
+MOVED = COUNTS.replace("Sub-topology: 1", "Sub-topology: 2").replace(
+    "  Sub-topology: 2", "  Sub-topology: 1\n    Source: audit (topics: [orders])\n      --> none\n\n  Sub-topology: 2"
+)
+
+
+def moved(**store: bool | None) -> tuple[Described, Described]:
+    """The store in another subtopology, with these facts of it on both sides."""
+    one = replace(declaration().stores["counts"], **store)  # type: ignore[arg-type]
+    both = declaration(stores={"counts": one})
+    return described(COUNTS, OLD, both), described(MOVED, OLD, both)
+
+
+@pytest.mark.parametrize("same_build", [True, False])
+def test_a_moved_store_whose_logging_is_not_known_stops_a_restart_of_all(*, same_build: bool) -> None:
+    """Its directory is named after the subtopology. Neither one build nor an unread topology answers that."""
+    old, new = moved(logging=None)
+    found = verdict(new, old, at_once=True, same_build=same_build, accepted="approved by ada")
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "declare stores.counts.logging" in found.text
+    assert "--param lose_state=counts" in found.text
+
+
+def test_a_moved_store_begins_empty_only_if_that_is_named() -> None:
+    """What the form names is accepted; a changelog restores the store, and a certain loss is refused."""
+    old, new = moved(logging=None, loss_acceptable=True)
+    found = verdict(new, old, at_once=True, same_build=True)
+    assert found.outcome is Outcome.PROCEED
+    [given] = [one for one in found.findings if one.id == "only-copy-given-up"]
+    assert "store counts may be on local disks alone (stores.counts.logging not declared)" in given.message
+    old, new = moved(logging=True)
+    assert verdict(new, old, at_once=True, same_build=True).outcome is Outcome.PROCEED
+    old, new = moved(logging=False)
+    assert verdict(new, old, at_once=True, same_build=True).outcome is Outcome.REFUSE
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 def test_two_applications_are_never_one_change(*, at_once: bool) -> None:
     """Whatever way they would be deployed."""

@@ -17,7 +17,7 @@ BASE = {"application.id": "app"}
 def change(
     before: dict[str, str] | None,
     after: dict[str, str] | None,
-    libraries: tuple[str, str] = ("4.3.1", "4.3.1"),
+    libraries: tuple[str, str] | None = ("4.3.1", "4.3.1"),
     broker: str | None = "4.3",
     catalogue: SettingCatalogue | None = None,
     pair: str = "threads-added",
@@ -27,10 +27,14 @@ def change(
         replace(
             side,
             declared=replace(
-                side.declared, config=None if config is None else {**BASE, **config}, library=Release(library)
+                side.declared,
+                config=None if config is None else {**BASE, **config},
+                library=Release(library) if library else None,
             ),
         )
-        for side, config, library in zip((given.before, given.after), (before, after), libraries, strict=True)
+        for side, config, library in zip(
+            (given.before, given.after), (before, after), libraries or ("", ""), strict=True
+        )
     )
     return read_change(
         old,
@@ -87,6 +91,11 @@ def test_a_guarantee_that_stays_is_left_to_the_upgrade_path() -> None:
     stays = change(old, old, ("3.9.1", "4.3.1"))
     assert "setting-refused" not in ids(stays)
     assert "exactly_once_v2" in str([one.message for one in stays.findings if one.id == "library-changed"])
+    [written] = [one for one in stays.findings if one.id == "guarantee-to-be-switched"]
+    assert (written.severity, written.refuse) == ("warning", False)
+    assert "library_bump sets exactly_once_v2 over it; write that into the configuration" in written.message
+    kept = change({"processing.guarantee": "exactly_once_v2"}, {"processing.guarantee": "exactly_once_v2"})
+    assert "guarantee-to-be-switched" not in {one.id for one in kept.findings}
     assert change({}, old, ("3.9.1", "4.3.1")).plan.verdict is Outcome.REFUSE
 
 
@@ -170,6 +179,34 @@ def test_a_guarantee_that_4_x_lost_is_refused_whatever_ran_before(value: str) ->
     for before in ({}, lost, None):
         assert change(before, lost).plan.verdict is Outcome.REFUSE
     assert change({}, lost, ("3.9.1", "3.9.1")).plan.verdict is Outcome.PROCEED
+
+
+@pytest.mark.parametrize(
+    ("after", "asked"),
+    [
+        ({"processing.guarantee": "exactly_once"}, ["4.0.0 to 4.3.1 refuse processing.guarantee=exactly_once"]),
+        ({"num.stream.threads": "many"}, ["every release refuses num.stream.threads=many"]),
+        (
+            {"processing.guarantee": "exactly_once_v2", "commit.interval.ms": "30000"},
+            [
+                "3.0.0 to 4.3.1 refuse commit.interval.ms=30000",
+                "0.11.0.0 to 2.8.2 refuse processing.guarantee=exactly_once_v2",
+            ],
+        ),
+        ({"num.stream.threads": "2"}, []),
+        ({"commit.interval.ms": "30000"}, []),
+        ({"consumer.max.poll.records": "1"}, []),
+    ],
+)
+def test_new_settings_without_a_release_ask_for_it_if_any_release_refuses_them(
+    after: dict[str, str], asked: list[str]
+) -> None:
+    """Silence would be SAFE for settings with which no instance starts; what runs already is not asked about."""
+    found = change({}, after, None)
+    words = [str(one) for undecided in found.undecided if undecided.id == "setting-refused" for one in undecided.asked]
+    assert words == [f"library of the new version: {one}" for one in asked]
+    assert (found.plan.verdict is Outcome.INCONCLUSIVE) is bool(asked)
+    assert not [one for one in change(after, after, None).undecided if one.id == "setting-refused"]
 
 
 @pytest.mark.parametrize(

@@ -70,9 +70,9 @@ def test_a_changelog_that_gets_no_more_records_is_a_loss() -> None:
     """A store that restores from a topic which is read, as of `addReadOnlyStateStore`: never SAFE."""
     own, shared = side(config=SETTINGS), side(config=SETTINGS, changelog="orders")
     found = change(own, shared)
-    assert found.plan.runbooks == ("rolling_bounce",)
+    assert found.plan.runbooks == ("stop_and_restart",)
     assert headline(document(found)) == (
-        "RUNBOOK NEEDED: rolling_bounce (warning: topic-becomes-changelog); no way back in place"
+        "RUNBOOK NEEDED: stop_and_restart (danger: topic-becomes-changelog); no way back in place"
     )
     assert found.back.sentences[0].startswith(
         "no way back in place: store counts restores from orders from now on, and orders-counts-changelog gets no more"
@@ -145,3 +145,36 @@ def test_the_document_has_the_sentences() -> None:
     assert found["way_back"]["clears"] == ("1_*",)
     assert found["way_back"]["runbooks"] == ("stop_and_restart",)
     assert len(found["way_back"]["sentences"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"logging": True}, {"logging": False}),
+        ({"aggregate": "count"}, {"aggregate": "sum"}),
+        ({"logging": False}, {"logging": True}),
+    ],
+)
+def test_a_plan_that_gives_up_state_says_so_and_how_to_go_back(old: dict[str, Any], new: dict[str, Any]) -> None:
+    """What the old version would start with is deleted: it is built again, as far as the inputs go."""
+    found = change(side(**old), side(**new))
+    assert found.plan.runbooks == ("reset_and_cleanup",)
+    assert headline(document(found)).endswith("; no way back in place")
+    assert found.back.sentences == (
+        "no way back in place: reset_and_cleanup deletes the state and the internal topics of the old version",
+        "way back: reset_and_cleanup; it builds what the inputs still have, and the rest is lost",
+    )
+
+
+def test_a_store_that_may_begin_empty_does_not_come_back() -> None:
+    """Its loss is declared, and the plan rolls; a store that keeps its files says nothing."""
+    accepted: Any = {"logging": False, "loss_acceptable": True}
+    elsewhere = {**SETTINGS, "state.dir": "/b"}
+    found = change(side(config=SETTINGS, **accepted), side(config=elsewhere, **accepted))
+    assert found.plan.runbooks == ("rolling_bounce",)
+    assert found.back.sentences[0] == (
+        "no way back in place: store counts begins empty, and no undo brings back what it held"
+    )
+    assert change(side(config=SETTINGS, **accepted), side(config=SETTINGS, **accepted)).back == NOTHING_IN_THE_WAY
+    logged = change(side(config=SETTINGS), side(config=elsewhere))
+    assert not any("begins empty" in one for one in logged.back.doors)

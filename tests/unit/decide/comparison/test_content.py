@@ -139,7 +139,7 @@ def _messages(before: DeclaredStore, after: DeclaredStore) -> dict[str, str]:
             replace(_STORE, logging=True),
             replace(_STORE, logging=True, changelog="prices"),
             "topic-becomes-changelog",
-            "store store restores from topic prices from now on: the topic must be compacted and have every key",
+            "store store restores from topic prices from now on, at the first start too, and each restore copies",
         ),
         (
             replace(_STORE, logging=True, changelog="prices"),

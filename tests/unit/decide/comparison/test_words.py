@@ -1,10 +1,14 @@
 """Old and new values of a change as its sentences show them."""
 
 from kstreams_runbooks.decide.change.reading import read_change
+from kstreams_runbooks.decide.change.rules import fired
+from kstreams_runbooks.decide.comparison.boundary import sources
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.words import disagreement, store_words, topic_words
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Window
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
-from world.pairs import compared
+from world.pairs import PAIRS, compared
 
 HOUR = 3_600_000
 
@@ -81,8 +85,24 @@ def test_a_pattern_is_not_a_topic_to_create() -> None:
     )
     of_topics = messages("source-topics-to-pattern")
     assert of_topics["source-topic-added"].startswith("pattern payments-(eu|us) is new: each topic that it matches")
-    assert of_topics["source-topic-removed"].startswith("topic payments-")
+    assert "source-topic-removed" not in of_topics
     assert not any("create it" in one for one in (*widened.values(), *of_topics.values()))
+
+
+def test_a_topic_that_the_new_pattern_does_not_match_is_removed() -> None:
+    """Only that one; back again, a topic that the pattern read is not new, and one beyond it is."""
+    by_name, by_pattern = compared("source-topics-to-pattern").before, compared("source-topics-to-pattern").after
+    text = (PAIRS / "source-topics-to-pattern" / "before.txt").read_text("utf-8")
+    topology = parse_topology(text.replace("payments-us, payments-eu", "payments-us, payments-eu, payments-asia"))
+    more = Side(topology, by_name.declared)
+
+    def ids(one: Compared) -> set[tuple[str, str]]:
+        return {(found.id, found.object) for found in fired(sources(one), topology_change_rules()).findings}
+
+    assert ids(Compared(more, by_pattern)) & {("source-topic-removed", "payments-asia")}
+    assert not ids(Compared(more, by_pattern)) & {("source-topic-removed", "payments-eu")}
+    assert ("source-topic-added", "payments-asia") in ids(Compared(by_pattern, more))
+    assert ("source-topic-added", "payments-eu") not in ids(Compared(by_pattern, more))
 
 
 def test_a_join_with_two_differences_shows_both() -> None:

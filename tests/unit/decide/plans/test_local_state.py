@@ -99,7 +99,10 @@ def test_the_plan_shows_what_is_deleted_and_what_that_costs() -> None:
     [bounce] = made.bounces
     assert bounce.sentence.endswith("task directories 1_* cleared first")
     assert (bounce.clears, bounce.undo_deletes) == (cleared.deletes, cleared.undo_deletes)
-    assert "a restore of the stores in deleted directories from the changelogs: up to 600.0 MB" in made.costs[0].why
+    assert (
+        "a restore of the stores in deleted directories from orders-counts-changelog: up to 600.0 MB"
+        in made.costs[0].why
+    )
     [finding] = made.findings
     assert "deleted between stop and start; an undo restores up to 5.0 MB" in finding.message
     assert made.digest != plan().digest
@@ -163,7 +166,7 @@ def test_all_local_state_without_a_known_size() -> None:
     cleared = ClearedState(True, TaskDirectories((), (COUNTS_LOG,)))
     made = with_cleared_state(plan(), cleared, Missing("no answer"), Missing("no answer"))
     assert made.bounces[0].clears == cleared.deletes
-    assert "a full restore from the changelogs, whose size is not known: no answer" in made.costs[0].why
+    assert "a full restore from orders-counts-changelog, whose size is not known: no answer" in (made.costs[0].why)
     assert "an undo restores an unknown number of MB" in made.findings[0].message
 
 

@@ -4,6 +4,7 @@ Covers decide/plans/only_copy
 """
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.plans.only_copy import given_up, losing, may_lose_state, restoring_topics
@@ -13,10 +14,11 @@ from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.reset import RestoringLog
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Described
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from world.samples import declared, reading
-from world.sides import BEFORE, known
+from world.sides import BEFORE, COUNTS, known
 
 KNOWN = known(orders=4, orders_counts_changelog=4, orders_by_customer_repartition=4)
 LOG = "orders-counts-changelog"
@@ -44,8 +46,9 @@ def judged(
     before: Described | Missing,
     *named: str,
     logs: dict[str, RestoringLog] | Missing = WHOLE,
+    **more: Any,
 ) -> Verdict:
-    return may_lose_state(made, (before,), KNOWN, logs, named, "ada")
+    return may_lose_state(made, (before,), KNOWN, logs, named, "ada", **more)
 
 
 def test_a_deleted_directory_with_the_only_copy_is_refused() -> None:
@@ -95,7 +98,8 @@ def test_the_form_may_not_name_a_store_that_keeps_its_content(store: dict[str, b
 def test_what_a_topic_restores_is_not_lost(store: dict[str, bool], logs: dict[str, RestoringLog]) -> None:
     """Nor is a store in memory, which each restart empties anyway."""
     verdict = judged(plan(clears=CLEARED), version(**store), logs=logs)
-    assert (verdict.outcome, verdict.findings) == (Outcome.PROCEED, ())
+    assert verdict.outcome is Outcome.PROCEED
+    assert "state-given-up" not in {one.id for one in verdict.findings}
 
 
 @pytest.mark.parametrize(
@@ -113,6 +117,20 @@ def test_a_changelog_that_is_not_whole_is_no_copy(
     verdict = judged(plan(clears=CLEARED), version(logging=True), logs=logs)
     assert verdict.outcome is outcome
     assert why in verdict.reasons[0]
+
+
+def test_the_plan_names_the_topic_that_restores_each_store() -> None:
+    """By the facts: a reused source topic is not called a changelog, and a store without a topic is not among them."""
+    source = "by-customer-repartition"
+    reused = version(logging=None, changelog=source, source_table=True)
+    whole = {source: RestoringLog(source, "compact", 0)}
+    for one, logs, topic in ((version(logging=True), WHOLE, LOG), (reused, whole, source)):
+        [named] = [found for found in judged(plan(clears=CLEARED), one, logs=logs).findings if found.severity == "info"]
+        assert (named.id, named.object) == ("state-restored-from", "orders")
+        assert named.message.endswith(f": counts from {topic}")
+    lost = judged(plan(clears=CLEARED), version(logging=False), "counts")
+    assert "state-restored-from" not in {found.id for found in lost.findings}
+    assert judged(plan(clears=ELSEWHERE), version(logging=True)).findings == ()
 
 
 def test_undeclared_logging_stops_a_deletion_and_asks_for_the_field() -> None:
@@ -141,15 +159,78 @@ def test_a_roll_with_dynamic_membership_moves_tasks() -> None:
     assert losing(alone) == ()
 
 
-def test_a_move_with_undeclared_logging_is_a_question_and_stops_without_one() -> None:
-    """The library switches logging on by default: an approver decides, an automatic approval does not."""
+def test_a_move_with_undeclared_logging_is_not_known_as_a_deletion_is() -> None:
+    """The library switches logging on by default, and a program may switch it off: the field decides, or a person."""
     rolled = plan(at_once=False, static=False)
     verdict = judged(rolled, version(logging=None))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "declare stores.counts.logging" in verdict.reasons[0]
+    assert "--param lose_state=counts" in verdict.reasons[0]
+    assert judged(rolled, version(logging=None), "counts").outcome is Outcome.PROCEED
+    assert judged(plan(at_once=False), version(logging=None)).outcome is Outcome.PROCEED
+
+
+def test_a_person_who_is_asked_anyway_decides_about_a_move_of_which_nothing_is_known() -> None:
+    """An undo at night is not stopped by logging that was never declared; a deletion and a certain loss are."""
+    rolled = plan(at_once=False, static=False)
+    asked = judged(rolled, version(logging=None), unread=True)
+    assert (asked.outcome, [one.id for one in asked.findings]) == (Outcome.PROCEED, ["state-copies-not-known"])
+    assert "stores.counts.logging" in asked.findings[0].message
+    assert judged(rolled, version(logging=False), unread=True).outcome is Outcome.REFUSE
+    assert judged(plan(clears=CLEARED), version(logging=None), unread=True).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_start_of_all_may_give_a_task_to_another_instance() -> None:
+    """Which one gets a task without a changelog is not known, and what a topic restores may go anywhere."""
+    made = plan()
+    start = StartAll(1, made.bounces[0].release, made.bounces[0].settings)
+    together = replace(made, stages=(start,))
+    verdict = judged(together, version(logging=False))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "a start of all instances may give a task to another one than before: it may begin empty" in verdict.text
+    assert judged(together, version(logging=True), logs={}).outcome is Outcome.PROCEED
+    alone = replace(together, facts=replace(together.facts, instances=together.facts.instances[:1]))
+    assert judged(alone, version(logging=False)).outcome is Outcome.PROCEED
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_container_created_again_without_a_volume_is_refused(at_once: bool) -> None:
+    """As declared of the deployer: the files are gone with the first stop, also in a roll with static membership."""
+    verdict = judged(plan(at_once=at_once), version(logging=False), keeps_state=False)
+    assert verdict.outcome is Outcome.REFUSE
+    assert "deployer.keeps_state: false" in verdict.text
+    assert "give each instance a volume that stays" in verdict.text
+    unlogged = judged(plan(at_once=at_once), version(logging=None), keeps_state=False)
+    assert unlogged.outcome is Outcome.INCONCLUSIVE
+    assert judged(plan(at_once=at_once), version(logging=True), keeps_state=False).outcome is Outcome.PROCEED
+    short = judged(plan(at_once=at_once), version(logging=True), logs={}, keeps_state=False)
+    assert short.outcome is Outcome.REFUSE
+
+
+def test_a_deployer_that_does_not_show_its_volumes_makes_an_unlogged_store_not_known() -> None:
+    """A changelog restores any other store, so nothing is asked of it."""
+    verdict = judged(plan(at_once=False), version(logging=False), keeps_state=None)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "whether a started instance finds the state of before is not known" in verdict.text
+    assert "declare deployer.keeps_state" in verdict.text
+    assert judged(plan(at_once=False), version(logging=False), keeps_state=True).outcome is Outcome.PROCEED
+    assert judged(plan(at_once=False), version(logging=True), logs={}, keeps_state=None).outcome is Outcome.PROCEED
+    named = judged(plan(at_once=False), version(logging=False), "counts", keeps_state=None)
+    assert "store counts may begin empty" in named.findings[0].message
+
+
+def test_a_store_in_memory_without_a_changelog_is_a_warning_until_it_is_declared() -> None:
+    """Also if no file is touched: the restart itself loses it. Nothing is refused."""
+    verdict = judged(plan(at_once=False), version(logging=False, in_memory=True))
     assert verdict.outcome is Outcome.PROCEED
-    assert [one.id for one in verdict.findings] == ["state-copies-not-known"]
-    automatic = replace(KNOWN, application=replace(KNOWN.application, automatic_approval=True))
-    found = may_lose_state(rolled, (version(logging=None),), automatic, WHOLE, (), "ada")
-    assert found.outcome is Outcome.INCONCLUSIVE
+    assert [(one.id, one.severity) for one in verdict.findings] == [("only-copy-in-memory", "warning")]
+    for quiet in (
+        version(logging=False, in_memory=True, loss_acceptable=True),
+        version(logging=True, in_memory=True),
+        version(logging=False),
+    ):
+        assert judged(plan(at_once=False), quiet).findings == ()
+    assert judged(replace(plan(), stages=()), version(logging=False, in_memory=True)).findings == ()
 
 
 def test_another_state_dir_leaves_every_file() -> None:
@@ -161,6 +242,9 @@ def test_another_state_dir_leaves_every_file() -> None:
     assert "state.dir becomes /b" in verdict.reasons[0]
     assert "move the directory on every instance" in verdict.reasons[0]
     assert judged(moved, version(logging=True)).outcome is Outcome.PROCEED
+    not_known = judged(moved, version(logging=None))
+    assert not_known.outcome is Outcome.INCONCLUSIVE
+    assert "declare stores.counts.logging" in not_known.text
 
 
 def test_a_version_without_a_description_stops_a_deletion() -> None:
@@ -170,7 +254,12 @@ def test_a_version_without_a_description_stops_a_deletion() -> None:
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "no topology command" in verdict.reasons[0]
     assert judged(plan(clears=CLEARED), unknown, "counts").outcome is Outcome.PROCEED
-    assert judged(plan(at_once=False, static=False), unknown).outcome is Outcome.PROCEED
+    rolled = plan(at_once=False, static=False)
+    assert judged(rolled, unknown).outcome is Outcome.INCONCLUSIVE
+    asked = judged(rolled, unknown, unread=True)
+    assert (asked.outcome, [one.id for one in asked.findings]) == (Outcome.PROCEED, ["state-copies-not-known"])
+    assert judged(plan(clears=CLEARED), unknown, unread=True).outcome is Outcome.INCONCLUSIVE
+    assert judged(plan(at_once=False), unknown).outcome is Outcome.PROCEED
 
 
 def test_the_topics_that_restore_the_stores() -> None:
@@ -178,3 +267,32 @@ def test_the_topics_that_restore_the_stores() -> None:
     assert restoring_topics([version(logging=True)], KNOWN) == {LOG}
     assert restoring_topics([version(logging=False)], KNOWN) == frozenset()
     assert Declaration(stores={"counts": DeclaredStore()}) != BEFORE.declaration
+
+
+ELSEWHERE_NOW = COUNTS.replace("Sub-topology: 1", "Sub-topology: 2").replace(
+    "  Sub-topology: 2", "  Sub-topology: 1\n    Source: audit (topics: [orders])\n      --> none\n\n  Sub-topology: 2"
+)
+
+
+@pytest.mark.parametrize(("logging", "outcome"), [(False, Outcome.REFUSE), (None, Outcome.INCONCLUSIVE)])
+def test_an_undo_that_leaves_the_files_of_a_store_is_refused(logging: bool | None, outcome: Outcome) -> None:
+    """The version before has the store in another subtopology; what the form names goes on."""
+    now = replace(version(logging=logging), text=ELSEWHERE_NOW)
+    before = version(logging=logging)
+    verdict = judged(plan(at_once=False), now, back=(before,))
+    assert verdict.outcome is outcome
+    assert "its files are left (moves from subtopology 2 to 1)" in verdict.text
+    assert "--param lose_state=counts" in verdict.text
+    accepted = judged(plan(at_once=False), now, "counts", back=(before,))
+    assert given_up(accepted.findings) == ("counts",)
+
+
+def test_an_undo_that_finds_every_store_is_not_asked() -> None:
+    """The same place, or a changelog; a version that is not described is a danger for the approver."""
+    moved = replace(version(logging=True), text=ELSEWHERE_NOW)
+    assert judged(plan(at_once=False), moved, back=(version(logging=True),)).outcome is Outcome.PROCEED
+    stays = judged(plan(at_once=False), version(logging=False), back=(version(logging=False),))
+    assert (stays.outcome, stays.findings) == (Outcome.PROCEED, ())
+    unknown = judged(plan(at_once=False), version(logging=True), back=(Missing("no topology command"),))
+    assert [(one.id, one.severity) for one in unknown.findings] == [("state-copies-not-known", "danger")]
+    assert "no topology command" in unknown.findings[0].message

@@ -151,8 +151,8 @@ def test_a_plan_of_an_application_that_no_check_has_read_names_what_may_be_lost(
     assert lost.severity == "danger"
     assert lost.message == (
         "fleet_check has not read orders (expected: every few minutes), so whether a changelog was deleted and created "
-        "again is not known; stop_and_restart clears task directories 1_*, which loses the state of such a store; let "
-        "fleet_check run, and approve only if no changelog was deleted"
+        "again is not known; stop_and_restart clears task directories 1_*, which loses the state of such a store; run "
+        "`kstreams-runbooks trigger fleet_check`, and approve only if no changelog was deleted"
     )
     assert not list(never_compared(plan(stages=(STOP, DeleteTopics(2, (CHANGELOG,)), START))))
     assert not list(never_compared(plan(stages=())))

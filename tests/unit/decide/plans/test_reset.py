@@ -140,8 +140,20 @@ def test_only_offsets() -> None:
 def test_only_state() -> None:
     """No offset is touched; all of it, or the directories that were chosen."""
     assert kinds(plan("state")) == ["stop_all", "clear_state", "start_all"]
-    [restored] = [one.message for one in plan("state").findings if one.id == "reset-clears-state"]
-    assert "up to 2.0 MB are restored" in restored
+    stores = (
+        StoreFate("counts", ("orders",), CHANGELOG, "restored"),
+        StoreFate("names", ("orders",), "orders", "restored"),
+        StoreFate("seen", ("orders",), "", "lost", "it has no changelog", accepted=True, local_only="no changelog"),
+    )
+    logged = plan("state", of=radius("state", stores=stores[:1]))
+    [restored] = [one.message for one in logged.findings if one.id == "reset-clears-state"]
+    assert f"up to 1.0 MB are restored from {CHANGELOG}" in restored
+    several = plan("state", of=radius("state", stores=stores))
+    [restored] = [one.message for one in several.findings if one.id == "reset-clears-state"]
+    assert f"an unknown number of MB are restored from orders, {CHANGELOG}" in restored
+    unlogged = plan("state", of=radius("state", stores=stores[2:]))
+    [restored] = [one.message for one in unlogged.findings if one.id == "reset-clears-state"]
+    assert "no topic restores it" in restored
     chosen = plan("state", directories=TaskDirectories(("1_",)))
     assert [one.deletes.names for one in chosen.stages if isinstance(one, ClearState)] == [("1_",)]
 

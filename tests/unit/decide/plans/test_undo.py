@@ -106,7 +106,7 @@ def test_a_flush_with_nothing_left_to_take_back_is_closed() -> None:
 def test_a_world_that_moved_on_is_refused_with_what_was_found() -> None:
     """Somebody deployed something else since."""
     now = reading(instance("orders-1", release="4.2.1"), instance("orders-2"))
-    with pytest.raises(Refused, match=r"orders-1 is deployed as 4\.2\.1 .* somebody changed it since"):
+    with pytest.raises(Refused, match=r"orders-1 is deployed as 4\.2\.1 .* it was changed since"):
         plan_of(now, *bounced("orders-1"))
 
 
@@ -293,6 +293,19 @@ def test_an_old_release_that_was_put_back_by_hand_and_died_is_cleared() -> None:
     """In ERROR over what the newer release left on its disk; one that was stopped orderly has run nothing since."""
     dead = reading(instance("orders-1", state="ERROR"), instance("orders-2"))
     assert stages(plan_of(dead, *bounced("orders-1"))) == [(OLD, (), ("orders-1",), True, False)]
+
+
+def test_an_undo_names_the_topics_that_restore_the_stores() -> None:
+    """As the plan of its run had them; without them it speaks of the changelogs."""
+    now = reading(instance("orders-1", release=NEW, settings=GUARD), instance("orders-2"))
+    undone = Undone("library_bump/r", "library_bump", False, bounced("orders-1"), False, ("orders",))
+    rules, given = upgrade_path_rules(), (10_000_000, (), "code")
+    named = undo_plan(now, declared(), undone, rules, *given, restores=("customers", "orders-counts-changelog"))
+    assert "a full restore from customers, orders-counts-changelog: up to 10.0 MB" in named.costs[0].why
+    told = [one.message for one in named.findings if one.id == "undo-clears-local-state"]
+    assert all(one.endswith("restored from customers, orders-counts-changelog") for one in told)
+    unknown = undo_plan(now, declared(), undone, rules, *given)
+    assert "a full restore from the changelogs: up to 10.0 MB" in unknown.costs[0].why
 
 
 def test_the_plan_says_what_a_restore_costs() -> None:

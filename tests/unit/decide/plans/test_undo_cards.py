@@ -69,7 +69,7 @@ CONTROL = TopicReading("control", "id-7", 4)
         (
             StateCleared("orders-1", lost=("seen",)),
             seen(),
-            "the next start of orders-1 restores it from the changelogs; lost for good: seen",
+            "the next start of orders-1 restores its stores from their topics; lost for good: seen",
         ),
     ],
 )
@@ -444,7 +444,7 @@ def test_a_deletion_that_was_only_announced_has_destroyed_nothing() -> None:
     made = undo(*reset()[:4], now=seen(*there), own=moves("orders-1"))
     said = " / ".join(one.message for one in made.findings)
     assert said.count("was not deleted: it has the id that it had") == 2
-    assert said.count("restores it from the changelogs") == 2
+    assert said.count("restores its stores from their topics") == 2
     assert not any(one.id == "undo-without-the-state" for one in made.findings)
 
 
@@ -452,7 +452,7 @@ def test_before_the_first_deletion_state_comes_back_from_the_changelogs() -> Non
     """Nothing is gone."""
     made = undo(*reset()[:2], now=seen(), own=moves("orders-1"))
     assert not any(one.id == "undo-without-the-state" for one in made.findings)
-    assert any("restores it from the changelogs" in one.message for one in made.findings)
+    assert any("restores its stores from their topics" in one.message for one in made.findings)
 
 
 def test_offsets_are_never_set_back_onto_a_topic_that_was_created_again() -> None:

@@ -14,7 +14,7 @@ from kstreams_runbooks.decide.runs.choice import (
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.model.topology.change import ChangeRunbook
 from kstreams_runbooks.model.topology.declaration import Described
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.verdicts import Finding, Outcome
 from world.samples import NEW, OLD, declared
 from world.sides import AFTER, AUDITED, BEFORE, described
 
@@ -71,8 +71,9 @@ def test_the_started_run_has_its_parameters_and_leads_back() -> None:
     ]
 
 
-def test_what_the_form_named_as_unchanged_goes_to_the_started_run() -> None:
-    """It compares the two releases itself; the command from a terminal has it too."""
+def test_what_the_form_named_goes_to_the_started_run() -> None:
+    """It compares the two releases and accepts losses itself; the command from a terminal has it too."""
+    named = {"unchanged": ("key", "value_serde"), "lose_state": ("counts",), "accept_late_loss": "OPS-7 accepts it"}
     conf = started_with(
         "library_bump",
         NEW,
@@ -81,11 +82,13 @@ def test_what_the_form_named_as_unchanged_goes_to_the_started_run() -> None:
         reason="",
         run_id="r1",
         limits={},
-        unchanged=("key", "value_serde"),
+        named=named,
     )
     assert conf["unchanged"] == ["key", "value_serde"]
-    [command] = commands(("library_bump",), NEW, "orders", ("key", "value_serde"))
-    assert command.endswith("--param target=4.3.1 --param unchanged=key,value_serde")
+    assert (conf["lose_state"], conf["accept_late_loss"]) == (["counts"], "OPS-7 accepts it")
+    [command] = commands(("library_bump",), NEW, "orders", named)
+    assert "--param target=4.3.1 --param unchanged=key,value_serde --param lose_state=counts" in command
+    assert command.endswith("--param 'accept_late_loss=OPS-7 accepts it'")
 
 
 def test_the_id_of_the_started_run_is_the_same_each_time() -> None:
@@ -104,7 +107,11 @@ def test_the_question_is_fifteen_lines_at_most() -> None:
         before=BEFORE,
         after=AFTER,
         headline="RUNBOOK NEEDED: library_bump",
-        findings=("warning: something",),
+        findings=(
+            Finding("a", "warning", "counts", "something", ""),
+            Finding("b", "danger", "totals", "begins empty", ""),
+            Finding("a", "warning", "maxima", "something", ""),
+        ),
         options=("library_bump", "none"),
         left_out=("store_migration is not a DAG yet: it is a manual procedure",),
         dry_run=True,
@@ -113,5 +120,6 @@ def test_the_question_is_fifteen_lines_at_most() -> None:
     lines = text.split("\n\n")
     assert len(lines) <= 15
     assert "**Change:** 3.4.1 to 4.3.1 (4.3.1)" in lines
+    assert "**Risks:**\n- danger: totals: begins empty\n- warning: counts, maxima: something" in lines
     assert "**may approve:** approver, admin" in text
     assert "start library_bump as a dry run, which shows its own plan and changes nothing" in text

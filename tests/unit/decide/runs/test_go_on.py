@@ -329,3 +329,35 @@ def test_an_undo_of_unknown_cards_goes_on_without_them() -> None:
     found = go_on(ending(record("undo", run="cutover/r"), said), changed=False)
     fields = {"leave_unknown": "true", "run": "cutover/r"}
     assert Line.of(found.command) == Line("undo", fields, executes=False)
+
+
+@pytest.mark.parametrize(
+    ("of", "failure"),
+    [
+        (record("library_bump", target=NEW), "release 4.3.1 cannot start: 4.3.1 refuses acks=1; correct it"),
+        (
+            record("rolling_bounce", settings={"num.stream.threads": 2}),
+            "release 4.3.1 cannot start: 4.3.1 refuses main.num.stream.threads=two; correct it",
+        ),
+        (record("reset_and_cleanup", clean_outputs=["totals"]), "output results: is only compacted; leave it out"),
+        (record("control_topic_flush"), "empty topic x: 3 partitions (expected 4); give another one (empty_topics)"),
+    ],
+)
+def test_what_the_form_does_not_have_is_not_left_out(of: RunRecord, failure: str) -> None:
+    """It has to be corrected elsewhere; then everything is read again."""
+    assert go_on(ending(of, failure), changed=False).command == "kstreams-runbooks clear r observe"
+
+
+@pytest.mark.parametrize(("reached", "task"), [("plan", "observe"), ("check", "observe"), ("verify", "verify")])
+def test_a_task_that_only_judges_is_not_cleared_alone(reached: str, task: str) -> None:
+    """It would judge the same reading again; a run that has changed something reads anew in each task."""
+    of = record("library_bump", target=NEW)
+    assert go_on(ending(of, "orders-1: no answer", 3, reached), changed=False).command.split()[-1] == task
+    assert go_on(ending(of, "orders-1: no answer", 3, reached), changed=True).command.split()[-1] == reached
+
+
+def test_an_undo_that_has_nothing_to_do_needs_no_command() -> None:
+    """No clear and no new run would find more."""
+    said = "run library_bump/r has no undo card left: it changed nothing, or it is undone already"
+    found = go_on(ending(record("undo", run="library_bump/r"), said), changed=False)
+    assert (found.command, found.lines) == ("", ("GO ON: not needed, nothing is left to take back",))

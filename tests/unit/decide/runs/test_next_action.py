@@ -110,7 +110,9 @@ def test_without_the_tasks_of_its_dag_a_run_goes_on_where_it_stopped() -> None:
     [
         replace(STOPPED, is_void=True),
         replace(STOPPED, failure="approve_plan: rejected by approver; ask them why, then trigger a new run"),
-        replace(STOPPED, failure="field target: unknown", exit_code=2, cards=()),
+        replace(
+            STOPPED, failure="release 9: not declared for orders; add it to the fleet entry", exit_code=2, cards=()
+        ),
         replace(STOPPED, reached="", failure=""),
     ],
     ids=["void", "rejected", "form", "nothing began"],

@@ -64,7 +64,8 @@ def asked(why: str = "", lines: tuple[str, ...] = ("Now: 2 of 2 RUNNING", "Expir
 def test_the_way_on_is_before_the_way_back_and_the_hand_is_last() -> None:
     """Each with its command as a block of code that can be pasted."""
     assert ended().split("\n\n") == [
-        f"{BEGIN}**STOPPED, CHANGED** 2026-09-21 14:13 UTC: gate of orders-1: lag 20 (limit 10)",
+        f"{BEGIN}**STOPPED, CHANGED**: gate of orders-1: lag 20 (limit 10)",
+        "2026-09-21 14:13 UTC",
         "**GO ON:** clear bounce_1_first and what follows it, which starts again what is down:",
         block(ON),
         "**GO BACK:** undo this run, first as a dry run:",

@@ -89,7 +89,7 @@ def moving(records: int = 10, **changes: Any) -> tuple[PartitionLag, ...]:
             samples(ROW, replace(ROW, topic_id="b")),
             "recreated",
             "orders (id b, expected a) was deleted and created again: its records and its offsets are others; once it "
-            "is looked after, trigger fleet_check with acknowledge: orders and a reason",
+            "is looked after, run `kstreams-runbooks trigger fleet_check --param acknowledge=orders --reason REASON`",
         ),
         (
             samples(*moving(oldest_unread_ms=0, retention_ms=150_000)),
@@ -163,7 +163,7 @@ def test_a_topic_that_is_recreated_hides_nothing_else_and_a_second_one_is_told()
     assert (first.word, second.word) == ("recreated", "recreated")
     assert first.sentence != second.sentence
     stuck = status(samples(SEEN, SEEN, replace(SEEN, topic_id="b")), LIMITS)
-    assert stuck.sentence.endswith("trigger fleet_check with acknowledge: orders and a reason; it is also stalled")
+    assert stuck.sentence.endswith("acknowledge=orders --reason REASON`; it is also stalled")
     alone = status(samples(ROW, replace(ROW, topic_id="b")), LIMITS)
     assert without_besides(stuck.sentence) == alone.sentence == without_besides(alone.sentence)
 

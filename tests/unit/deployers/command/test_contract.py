@@ -14,7 +14,7 @@ from kstreams_runbooks.deployers.command.contract import (
     parsed,
 )
 from kstreams_runbooks.deployers.requests import request_sentence
-from kstreams_runbooks.deployers.scripts import tail_of
+from kstreams_runbooks.deployers.scripts import end_of_log, tail_of
 from kstreams_runbooks.deployers.settable import settable_keys
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.readings.readings import Missing, Taken
@@ -175,14 +175,50 @@ def test_a_last_line_without_a_credential_is_whole(said: str) -> None:
     assert tail_of(said) == said
 
 
+_TRACE = """
+2026-11-26 03:00:01 INFO  starts with processing.exception.handler = class LogAndFailProcessingExceptionHandler
+2026-11-26 03:00:02 ERROR stream-thread [orders-1] Encountered the following exception
+org.apache.kafka.streams.errors.StreamsException: task 0_1
+\tat org.apache.kafka.common.errors.TimeoutException.<init>(TimeoutException.java:29)
+Caused by: java.lang.IllegalStateException: no codec, password=hunter2
+\t... 12 more
+2026-11-26 03:00:03 INFO  stream-client [orders-1] Shutdown complete, errors: 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "end"),
+    [
+        (_TRACE, "last error in its log: Caused by: java.lang.IllegalStateException: no codec, password=(hidden)"),
+        (
+            "Error: Could not find or load main class A\n",
+            "last error in its log: Error: Could not find or load main class A",
+        ),
+        ('{"level":"ERROR","m":"x"}\nbye', 'last error in its log: {"level":"ERROR","m":"x"}'),
+        (
+            "Caused by: java.lang.NullPointerException\n",
+            "last error in its log: Caused by: java.lang.NullPointerException",
+        ),
+        ("WARN 0 errors, ErrorHandler is set\nKilled\n\n", "last line of its log: Killed"),
+        ("\n \n", ""),
+    ],
+)
+def test_a_log_ends_with_its_last_error(log: str, end: str) -> None:
+    """The root cause, not what a client logs as it closes; without an error the last line; never a credential."""
+    assert end_of_log(log) == end
+
+
 def test_requests_are_complete_sentences() -> None:
     """Release, what it is called there, every setting; what must not be left behind is named."""
     with_ = request_sentence("deploy", "o1", Target("4.3.1", (("upgrade.from", "3.4"),)), "orders:18")
     assert with_ == (
-        "set o1 to release 4.3.1 (orders:18) with upgrade.from=3.4 and no other setting of a runbook, then restart o1"
+        "set o1 to release 4.3.1 (orders:18) with upgrade.from=3.4 and without other settings of runbooks, then "
+        "restart o1"
     )
     without = request_sentence("deploy", "o1", Target("4.3.1"), "4.3.1")
-    assert without == ("set o1 to release 4.3.1 with no setting of a runbook (upgrade.from unset), then restart o1")
+    assert without == (
+        "set o1 to release 4.3.1 without settings of runbooks (leave upgrade.from unset), then restart o1"
+    )
     with pytest.raises(ValueError, match="deploy o1: no target"):
         request_sentence("deploy", "o1")
     assert request_sentence("stop", "o1") == "stop o1 and leave it stopped"

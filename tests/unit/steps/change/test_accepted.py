@@ -32,9 +32,11 @@ def change(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     for name in ("_with_what_it_changes", "_downgraded", "_with_cleared_state"):
         monkeypatch.setattr(module, name, same)
     monkeypatch.setattr(module, "check_deployer", lambda *_: None)
+    monkeypatch.setattr(module, "restored_from", lambda *_: ())
     monkeypatch.setattr(module, "stopped_for_good", lambda *_, **__: ())
     monkeypatch.setattr(accepted, "stopped_for_good", lambda *_, **__: ())
-    monkeypatch.setattr(accepted, "with_losses", lambda _, made, __: made)
+    for name in ("with_losses", "with_gaps", "with_late_losses"):
+        monkeypatch.setattr(accepted, name, lambda _, made, __: made)
     monkeypatch.setattr(accepted, "require_startable", lambda *_: ())
     monkeypatch.setattr(recreated, "read_recreated", lambda *_: RecreatedSeen((), {}))
     monkeypatch.setattr(Run, "kafka", {})
@@ -87,6 +89,7 @@ def test_what_its_plan_would_demand_is_demanded(change: Run, monkeypatch: pytest
         "require_startable": restarts,
         "require_state_kept": restarts[:2],
         "with_losses": restarts[:2],
+        "with_late_losses": restarts[:2],
         "may_begin": restarts,
         "stopped_for_good": restarts[1:],
     }

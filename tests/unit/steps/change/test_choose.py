@@ -31,14 +31,14 @@ def planned(tmp_path: Path, offered: Choices = OFFERED, *, dry_run: bool = False
     vars(run)["declared"] = declared()
     for side, one in (("before", BEFORE), ("after", AFTER)):
         run.keep("reading", side, one)
-    finding = {"id": "library-changed", "severity": "warning", "message": "two bounces", "covered_by": None}
+    finding = {"id": "library-changed", "severity": "warning", "object": "orders", "message": "two bounces"}
     document = {
         "verdict": "proceed",
         "first": [],
         "way_back": {"doors": [], "loses": False, "sentences": []},
         "runbooks": ["library_bump"],
         "reasons": [],
-        "findings": [finding],
+        "findings": [finding | {"covered_by": None}],
         "choices": encode(offered),
     }
     ledger.store_plan(run.key, "d1", document)
@@ -82,7 +82,7 @@ def test_what_the_plan_offers_is_asked_of_whoever_may_approve(tmp_path: Path, mo
     assert question.options == ["library_bump", "none"]
     assert question.subject == "[orders @ demo] choose the runbook for 4.3.1"
     assert question.body is not None
-    assert "**Findings:** warning: two bounces" in question.body
+    assert "**Risks:**\n- warning: orders: two bounces" in question.body
     assert "**may approve:** approver, admin" in question.body
 
 

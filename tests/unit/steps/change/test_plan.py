@@ -78,9 +78,9 @@ class Describing:
         ({"topology_text": " "}, "none is given"),
         ({"topology_text": COUNTS, "topology_file": "/a"}, "topology_file and topology_text: both are given"),
         ({"release": "9.9.9"}, r"release 9\.9\.9: not declared for orders"),
-        ({"topology_file": "a.txt"}, r"topology_file a\.txt: is not an absolute path"),
-        ({"topology_file": "/nowhere/a.txt"}, r"topology_file /nowhere/a\.txt: does not exist on this worker"),
-        ({"topology_file": "/etc/passwd"}, r"topology_file /etc/passwd: no topology description in it \(expected a"),
+        ({"topology_file": "a.txt"}, r"topology_file: a\.txt is not an absolute path"),
+        ({"topology_file": "/nowhere/a.txt"}, r"topology_file: /nowhere/a\.txt does not exist on this worker"),
+        ({"topology_file": "/etc/passwd"}, r"topology_file: /etc/passwd has no topology description \(expected a"),
     ],
 )
 def test_what_the_form_cannot_mean_is_one_sentence(asked: Callable[..., Run], params: Any, sentence: str) -> None:

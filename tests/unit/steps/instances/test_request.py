@@ -95,13 +95,15 @@ def test_a_person_is_asked_with_everything_that_is_needed(
     [card] = by_hand.ledger.cards(by_hand.key)
     assert (card.object, card.undo) == (
         "orders-1",
-        "orders-1 back to 3.4.1, no way back in place: local state cleared first",
+        "set orders-1 back to 3.4.1, with local state cleared first (no way back in place)",
     )
-    assert card.facts["by_hand"][-1].startswith("# set orders-1 to release 3.4.1 (orders:17) with no setting")
+    assert card.facts["by_hand"][-1].startswith("# set orders-1 to release 3.4.1 (orders:17) without settings")
     assert by_hand.ledger.run(by_hand.key).wrote_at_ms is not None
     [note] = by_hand.ledger.evidence(by_hand.key, kind="note", name=REQUESTED)
     [request] = note.payload["requests"]
-    assert request.startswith("set orders-1 to release 4.3.1 (orders:18) with upgrade.from=3.4 and no other setting")
+    assert request.startswith(
+        "set orders-1 to release 4.3.1 (orders:18) with upgrade.from=3.4 and without other setting"
+    )
     lines = said(by_hand, caplog)
     assert f"PLEASE {request}" in lines
     assert "waits for it for up to 8 h (deploy_wait_h)" in lines
@@ -125,7 +127,7 @@ def test_the_request_is_left_where_a_terminal_can_read_it(by_hand: Run, left: li
     [(key, asked)] = left
     assert key == QUESTION
     assert asked["subject"] == "[orders @ demo] deploy orders-1; the run observes it and goes on"
-    assert "set orders-1 to release 4.3.1 (orders:18) with upgrade.from=3.4 and no other setting" in unmarked(
+    assert "set orders-1 to release 4.3.1 (orders:18) with upgrade.from=3.4 and without other setting" in unmarked(
         asked["body"]
     )
     assert (asked["may_answer"], " UTC" in asked["until"]) == ("", True)
@@ -147,7 +149,7 @@ def test_a_rerun_while_nothing_was_done_asks_again(by_hand: Run) -> None:
     first, second = requested(by_hand, reading()), requested(by_hand, reading())
     assert first == second
     assert {card.undo for card in by_hand.ledger.cards(by_hand.key)} == {
-        "orders-1 back to 3.4.1, no way back in place: local state cleared first"
+        "set orders-1 back to 3.4.1, with local state cleared first (no way back in place)"
     }
 
 

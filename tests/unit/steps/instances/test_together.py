@@ -83,7 +83,7 @@ def started(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
     monkeypatch.setattr(Run, "read", lambda _, **__: now)
     monkeypatch.setattr(f"{room}._guard", lambda *_: None)
     monkeypatch.setattr(f"{room}.require_topics_still", lambda *_, **__: None)
-    monkeypatch.setattr(f"{room}.make_deployer", lambda *_, **__: Directory(tmp_path))
+    monkeypatch.setattr(Run, "new_deployer", lambda _: Directory(tmp_path))
     monkeypatch.setattr(f"{room}.let_it_start", lambda _, name: (tmp_path / f"{name}.watched").touch())
 
     def start(bounce: Bounce = CLEARS) -> set[str]:

@@ -4,11 +4,13 @@ What the cluster has of a log is read live (tests/long/test_only_copy.py).
 """
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Described
@@ -27,10 +29,12 @@ def clears() -> Plan:
     return replace(made, stages=(replace(made.bounces[0], clear_state=True),))
 
 
-def asked(run: Run, **params: Any) -> Run:
-    """The run with these fields of its form."""
+def asked(run: Run, *, keeps_state: bool | None = True, **params: Any) -> Run:
+    """The run with these fields of its form, and a deployer whose instances find their state of before, or may not."""
     made = replace(run, record=replace(run.record, params=params))
-    vars(made).update(declared=declared(), kafka={"bootstrap.servers": "127.0.0.1:1"})
+    able = Abilities(True, True, clear=True, act=True, clear_directories=True, keeps_state=keeps_state)
+    deployer = SimpleNamespace(abilities=able)
+    vars(made).update(declared=declared(), kafka={"bootstrap.servers": "127.0.0.1:1"}, deployer=deployer)
     return made
 
 
@@ -69,6 +73,17 @@ def test_a_name_is_judged_also_if_the_run_touches_no_file(run: Run, monkeypatch:
         with_losses(asked(run, lose_state="counts"), rolls, reading())
 
 
+def test_a_deployer_whose_instances_lose_their_state_is_asked_first(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A roll that deletes nothing is refused too: the container of before is gone with its files."""
+    runs(monkeypatch, unlogged())
+    rolls = restart_plan(reading(), declared(), None, {}, (), (), "code", at_once=False, restart=True)
+    with pytest.raises(Refused, match=r"deployer\.keeps_state: false.*--param lose_state=counts"):
+        with_losses(asked(run, keeps_state=False), rolls, reading())
+    with pytest.raises(Inconclusive, match=r"declare deployer\.keeps_state"):
+        with_losses(asked(run, keeps_state=None), rolls, reading())
+    assert with_losses(asked(run, keeps_state=False, lose_state="counts"), rolls, reading()).emptied == ("counts",)
+
+
 def test_a_version_that_nothing_describes_stops_the_run(
     run: Run, clears: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,3 +107,20 @@ def test_anything_but_names_is_bad_input(given: Any) -> None:
     """With what was given."""
     with pytest.raises(BadInput, match=r"lose_state: .* is not a list of stores"):
         given_lost({"lose_state": given})
+
+
+def test_a_reset_that_clears_state_judges_its_own_names(run: Run, clears: Plan) -> None:
+    """Its blast radius has refused a wrong one already; nothing is read again."""
+    own = replace(clears, runbook="reset_and_cleanup", change=(("mode", "state"),))
+    assert with_losses(asked(run, lose_state="counts"), own, reading()) == own
+
+
+def test_a_reset_of_offsets_alone_keeps_state_and_is_judged_as_any_restart(
+    run: Run, clears: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container that is created again loses it there too."""
+    runs(monkeypatch, unlogged())
+    kept = replace(clears.bounces[0], clear_state=False)
+    own = replace(clears, runbook="reset_and_cleanup", change=(("mode", "offsets"),), stages=(kept,))
+    with pytest.raises(Refused, match=r"deployer\.keeps_state: false"):
+        with_losses(asked(run, keeps_state=False), own, reading())

@@ -11,7 +11,7 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Missin
 from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.target import Target
-from kstreams_runbooks.steps.plan.plan import _with_what_it_changes
+from kstreams_runbooks.steps.plan.plan import _same_program, _with_what_it_changes
 from kstreams_runbooks.steps.plan.releases import before_a_roll, one_running, running
 from kstreams_runbooks.steps.run.run import Run
 from world.samples import OLD, declared, down, instance, reading
@@ -113,3 +113,22 @@ def test_instances_that_are_down_with_different_settings_are_not_one(asked: Run)
         running(asked, one_running(asked, stopped))
     vars(asked)["deployer"] = Describing(takes_settings=False)
     assert running(asked, one_running(asked, stopped)).text == COUNTS
+
+
+@pytest.mark.parametrize(
+    ("build", "settings", "known"),
+    [
+        ("sha256:1", {"topology.optimization": "all"}, True),
+        ("", {"topology.optimization": "all"}, False),
+        ("sha256:1", {"topology.optimization": "all", "audit": "true"}, False),
+    ],
+)
+def test_one_build_is_known_by_what_its_deployer_shows(build: str, settings: dict[str, str], known: bool) -> None:
+    """A release without a build may be another one, and a setting of the program's own may change what code decides."""
+    given: dict[str, str | None] = {**settings}
+    made = restart_plan(RUNS, declared(), None, given, (), declared().limits, "code", at_once=False)
+    at_start = tuple(replace(one, build=build) for one in made.facts.at_start)
+    shown = _same_program(replace(made, facts=replace(made.facts, at_start=at_start)))
+    assert shown == (f"by its deployer, which shows build {build} on every instance" if known else "")
+    mixed = (replace(at_start[0], build="sha256:2"), *at_start[1:])
+    assert _same_program(replace(made, facts=replace(made.facts, at_start=mixed))) == ""

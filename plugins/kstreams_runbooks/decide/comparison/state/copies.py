@@ -16,6 +16,7 @@ _KEEP = {
     "state.dir": "move the directory on every instance while it is down, or keep state.dir",
 }
 _LEAVE_OUT = "leave that change out"
+_GUARANTEE, _AT_LEAST_ONCE = "processing.guarantee", "at_least_once"
 _WRITE_ONCE = "switch logging on first and let every key be written once"
 
 
@@ -42,19 +43,42 @@ class Copies:
         old, new = self._old.get(was), self._new.get(name)
         left = self._emptied.get(name) if stays and was == name else None
         facts: dict[str, Fact] = {
-            "only_copy_left": left is not None and (None if left.asks else True),
+            "only_copy_left": left is not None and (None if left.asks and not self._is_accepted(name) else True),
             "files_deleted": self._compared.after.store_places.get(name) in self._reformatted,
             "tasks_changed": stays and was == name and left is None and self._in_other_tasks(name),
             "memory_alone": stays and _is_in(old, "memory") and _is_in(new, "memory"),
             "copies": _copies(old),
+            "wiped_at_crash": stays and self._switches_to_exactly_once() and _is_on_disks(old, new),
             "from_topic_now": stays and was == name and not _is_in(old, "input") and _is_in(new, "input"),
+            "as_in_topic": self._stores_as_in_topic(name),
             "from_topic_before": stays and was == name and _is_in(old, "input") and not _is_in(new, "input"),
         }
         if self._switched and name in self._tables:
             # The optimization has a finding of its own.
             facts |= {"from_topic_now": False, "from_topic_before": False}
         asked = tuple(_undeclared(one, self._compared) for one in (left.asks if left else ()))
-        return facts, {"only_copy_left": asked}
+        unlogged = tuple(
+            _undeclared(f"stores.{name}.logging", self._compared) for one in (old, new) if _is_in(one, "unknown")
+        )
+        return facts, {"only_copy_left": asked, "wiped_at_crash": tuple(dict.fromkeys(unlogged))}
+
+    def _switches_to_exactly_once(self) -> bool:
+        """Whether both versions give their settings, and the guarantee becomes exactly once."""
+        settings = [side.declared.config for side in (self._compared.before, self._compared.after)]
+        if None in settings:
+            return False
+        was, now = ((one or {}).get(_GUARANTEE, _AT_LEAST_ONCE) for one in settings)
+        return was == _AT_LEAST_ONCE != now
+
+    def _stores_as_in_topic(self, name: str) -> bool:
+        """Whether a store is known to have records as they come, by a table or by `aggregate: none`."""
+        declared = self._compared.after.declared.stores.get(name)
+        return declared is not None and (bool(declared.source_table) or declared.aggregate == "none")
+
+    def _is_accepted(self, name: str) -> bool:
+        """Whether a store may begin empty: then nothing depends on whether it does."""
+        declared = self._compared.after.declared.stores.get(name)
+        return declared is not None and declared.loss_acceptable
 
     def _in_other_tasks(self, name: str) -> bool:
         """Whether the keys of a store get other tasks, and no changelog with the old count refuses the start."""
@@ -74,6 +98,11 @@ class Copies:
             "restores": "" if new is None else _restores(new),
             "tasks": " → ".join(map(str, self._tasks(name))) if name in self._old and name in self._new else "",
             "left_why": why,
+            "emptied": (
+                f"may be on local disks alone ({' and '.join(left.asks)} not declared), and then begins empty"
+                if left and left.asks
+                else "is on local disks alone, and it begins empty"
+            ),
             "instead": next((keep for begins, keep in _KEEP.items() if why.startswith(begins)), _LEAVE_OUT),
             "write_once": _WRITE_ONCE,
             "leaves": _left(old),
@@ -102,6 +131,12 @@ def _left(old: Content | None) -> str:
 
 def _is_in(content: Content | None, place: str) -> bool:
     return content is not None and content.place == place
+
+
+def _is_on_disks(old: Content | None, new: Content | None) -> bool | None:
+    """Whether files are the only copy of a store in both versions, None if that is not known."""
+    known = [content.is_on_disks_alone for content in (old, new) if content is not None]
+    return False if False in known else None if None in known else True
 
 
 def _restores(new: Content) -> str:

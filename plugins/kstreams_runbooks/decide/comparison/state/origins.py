@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side, filled_
 from kstreams_runbooks.decide.topology.digraph import Key
 from kstreams_runbooks.decide.topology.graph import graph, keys_by_name, reach_of
 from kstreams_runbooks.decide.topology.names import is_generated, stem
-from kstreams_runbooks.model.topology.topology import Source
+from kstreams_runbooks.model.topology.topology import Processor, Source
 
 _Topics = frozenset[str]
 # The topics that lead to each operator of a store, by the operator's name without its number.
@@ -55,7 +55,11 @@ def writers_lost(compared: Compared) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
     for store, keepers in compared.before.keepers.items():
         left = {one.name for one in compared.after.keepers.get(store, ())}
-        lost = [one.name for one in keepers if now_called.get(one.name) not in left and not _looks_up(one.name)]
+        lost = [
+            one.name
+            for one in keepers
+            if now_called.get(one.name) not in left and not _only_looks_up(compared.before, one.name)
+        ]
         stays = left <= {now_called.get(one.name) for one in keepers}
         if left and lost and stays and not any(is_generated(name) and not _looks_up(name) for name in left):
             found[store] = ", ".join(sorted(lost)), ", ".join(sorted(left))
@@ -78,13 +82,38 @@ def tables_behind(compared: Compared) -> dict[str, str]:
     return found
 
 
+def looked_into_anew(compared: Compared) -> dict[str, tuple[str, str]]:
+    """New stores that an operator of both versions uses in place of another, behind inputs that are read already.
+
+    In words: those operators, and the stores that they used. The group goes on from its offsets, so such a store has
+    no row from before. A named filter of a table does it that gets a store of its own: the join behind it looked
+    through the filter into the table's store.
+    """
+    before, after = compared.before, compared.after
+    was_called = {new: old for old, new in compared.operators.pairs}
+    renamed = dict(compared.stores.pairs)
+    used = {name: {renamed.get(one, one) for one in _stores_of(before, name)} for name in was_called.values()}
+    read = before.read(is_global=False)
+    found = {}
+    for store, fillers in sorted(_fillers(after, after.keepers.keys() & set(compared.stores.added)).items()):
+        instead = {one.name: used.get(was_called.get(one.name, ""), set()) - one.stores for one in after.keepers[store]}
+        lookers = sorted(name for name, stores in instead.items() if stores)
+        fed = [topics for name, topics in fillers.items() if name not in map(stem, lookers)] or fillers.values()
+        if lookers and frozenset[str]().union(*fed) & read:
+            found[store] = ", ".join(lookers), ", ".join(sorted(set[str]().union(*instead.values())))
+    return found
+
+
+def _stores_of(side: Side, name: str) -> frozenset[str]:
+    node = side.nodes[name]
+    return node.stores if isinstance(node, Processor) else frozenset()
+
+
 def _read_first(side: Side, store: str) -> Iterator[_Topics]:
     """The topics of the sources right before each operator of a store, without those that are known to join with it."""
-    operators = side.declared.operators
     for name in (one.name for one in side.keepers.get(store, ())):
-        looks = _looks_up(name) or (name in operators and operators[name].join is not None)
         before = (side.nodes[source] for source in side.predecessors.get(name, ()))
-        if not looks and (topics := [node.topics for node in before if isinstance(node, Source)]):
+        if not _only_looks_up(side, name) and (topics := [node.topics for node in before if isinstance(node, Source)]):
             yield frozenset[str]().union(*topics)
 
 
@@ -126,6 +155,12 @@ def _fillers(side: Side, stores: frozenset[str] | set[str]) -> dict[str, _Filler
             for one in map(stem, shown)
         }
     return found
+
+
+def _only_looks_up(side: Side, name: str) -> bool:
+    """Whether an operator is known to join, by its name or by what was read of the program."""
+    operator = side.declared.operators.get(name)
+    return _looks_up(name) or (operator is not None and operator.join is not None)
 
 
 def _looks_up(operator: str) -> bool:

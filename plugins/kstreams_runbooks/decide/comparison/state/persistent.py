@@ -21,7 +21,12 @@ from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words, is_join_buffer
 from kstreams_runbooks.decide.comparison.state.makers import maker_facts, maker_words
 from kstreams_runbooks.decide.comparison.state.order import keys_selected, reordered
-from kstreams_runbooks.decide.comparison.state.origins import made_of_others, tables_behind, writers_lost
+from kstreams_runbooks.decide.comparison.state.origins import (
+    looked_into_anew,
+    made_of_others,
+    tables_behind,
+    writers_lost,
+)
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import store_words, topic_words
 from kstreams_runbooks.decide.topology.graph import Labels, feeds, keys_by_name, reach_of, store_roles
@@ -52,7 +57,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     crossed, shifts, copies = _crossed(compared), _Shifts(compared), Copies(compared)
     fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
     fed_by_other |= made_of_others(compared)
-    writers, behind = writers_lost(compared), tables_behind(compared)
+    writers, behind, anew = writers_lost(compared), tables_behind(compared), looked_into_anew(compared)
     with_new_key, selected, order = _stores_with_new_key(compared), keys_selected(compared), reordered(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
@@ -86,6 +91,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
         lost, left = writers.get(store.name, ("", "")) if _keeps_its_name(store) else ("", "")
         facts["writer_lost"] = bool(lost) and not is_buffer
         facts["behind_offsets"] = store.name in behind and not (now and now.loss_acceptable)
+        facts["looked_into_anew"] = store.name in anew and not (now and now.loss_acceptable)
         facts["joins_streams"] = store.facts["added"] is True and _is_of_new_join(compared, store.name)
         selects = selected.get(store.name, "")
         facts["key_selected"] = bool(selects) and facts["key_changed"] is False and _keeps_its_name(store)
@@ -98,6 +104,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
             "writers": lost,
             "left": left,
             "read_before": behind.get(store.name, ""),
+            **dict(zip(("lookers", "looked_into"), anew.get(store.name, ("", "")), strict=True)),
         }
         more_said = partial(_more_said, compared, shifts, copies, store)
         yield Subject(store.kind, store.name, {**store.facts, **facts}, said, {**asked, **store.asked}, more_said)

@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.comparison.state.held_tables import bypassing, tab
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.decide.topology.upstream import between_store_and, store_before
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
-from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredSuppression, Window
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredSuppression, Window
 from kstreams_runbooks.model.topology.topology import Processor, Topology
 
 # In addition to key and value each record keeps its timestamp and offset (8 bytes each), its partition (4), the name
@@ -153,7 +153,10 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
         "mode_changed": changed(old and (old.mode, old.time_limit_ms), new and (new.mode, new.time_limit_ms)),
         "buffer_changed": changed(old and _buffer(old), new and _buffer(new)),
         "logging_changed": _logging_changed(compared, old, new),
-        "memory_alone": new is not None and new.logging is False and not (old is not None and old.logging),
+        "memory_alone": new is not None
+        and new.logging is False
+        and not (old is not None and old.logging)
+        and not _may_begin_empty(compared.after, name),
         "table_changed": table[0],
         "bypassed": bool(past) and not _disabled(old),
         "logged": None if new is None else new.logging,
@@ -228,3 +231,10 @@ def _said(compared: Compared, name: str, one: DeclaredSuppression | None) -> dic
 
 def _buffer(one: DeclaredSuppression) -> object:
     return one.max_records, one.max_bytes, one.when_full
+
+
+def _may_begin_empty(side: Side, name: str) -> bool:
+    """Whether the store of a suppression is declared to be one that may be lost."""
+    node = side.nodes.get(name)
+    stores = node.stores if isinstance(node, Processor) else frozenset[str]()
+    return any(side.declared.stores.get(store, DeclaredStore()).loss_acceptable for store in stores)

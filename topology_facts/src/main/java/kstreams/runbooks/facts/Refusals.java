@@ -37,6 +37,9 @@ final class Refusals {
     private static final String CONTAINER = "streams.processor.internals.assignment.ReferenceContainer";
     private static final String SERVER = "application.server";
     private static final String UPGRADE = "upgrade.from";
+    private static final String TASKS = "task.assignor.class";
+    // Each client makes objects of the classes that these name, and their names are checked by nothing before.
+    private static final String[] NAMED = {"interceptor.classes", "metric.reporters"};
     private static final String PROVIDERS = "config.providers";
     // Settings without which the library constructs nothing: a program whose deployment gives them may leave them out.
     private static final String[] NEEDED = {"application.id", "bootstrap.servers"};
@@ -198,6 +201,7 @@ final class Refusals {
         } catch (NoSuchMethodException logs) {
             config.getConstructor(Map.class).newInstance(settings);
         }
+        loaded(settings);
     }
 
     private Map<String, Object> deserialized(Object settings) throws ReflectiveOperationException {
@@ -232,18 +236,36 @@ final class Refusals {
         parse.invoke(null, String.valueOf(server));
     }
 
-    /** The assignor reads upgrade.from: a value that the configuration takes may be one that it does not know. */
+    /**
+     * The assignor reads upgrade.from: a value that the configuration takes may be one that it does not know.
+     *
+     * The member that leads the group makes the task assignor, so an instance without its class starts and dies later.
+     */
     private void assignor(Object config, Map<String, Object> settings) throws ReflectiveOperationException {
-        if (!settings.containsKey(UPGRADE)) {
+        if (!settings.containsKey(UPGRADE) && !settings.containsKey(TASKS)) {
             return;
         }
         Map<String, Object> whole = copy(call(config, "getMainConsumerConfigs", "group", "client", 0));
         whole.put("__reference.container.instance__", library.type(CONTAINER).getConstructor().newInstance());
         Object assignor = library.type(ASSIGNOR).getConstructor(Map.class).newInstance(whole);
-        try {
-            call(assignor, "rebalanceProtocol");
-        } catch (NoSuchMethodException from40) {
-            return; // the constructor has checked the value
+        // Without such a method the constructor has checked the value, or the release has no such setting.
+        for (String made : new String[] {"rebalanceProtocol", "customTaskAssignor"}) {
+            if (Arrays.stream(assignor.getClass().getMethods()).anyMatch(method -> method.getName().equals(made))) {
+                call(assignor, made);
+            }
+        }
+    }
+
+    /** Loads the classes that a client makes objects of, and makes none: a reporter may open a port. */
+    private void loaded(Map<String, Object> settings) throws ReflectiveOperationException {
+        Method load = library.type("common.utils.Utils").getMethod("loadClass", String.class, Class.class);
+        for (String name : NAMED) {
+            Object named = settings.get(name);
+            for (Object type : named instanceof List ? (List<?>) named : Arrays.asList(String.valueOf(named).split(","))) {
+                if (named != null && type instanceof String && !((String) type).trim().isEmpty()) {
+                    load.invoke(null, ((String) type).trim(), Object.class);
+                }
+            }
         }
     }
 

@@ -7,6 +7,7 @@ import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.JoinWindows;
+import org.apache.kafka.streams.kstream.Joined;
 import org.apache.kafka.streams.kstream.KStream;
 import org.apache.kafka.streams.kstream.KTable;
 import org.apache.kafka.streams.kstream.Materialized;
@@ -115,6 +116,45 @@ public final class Joins {
                 builder -> builder.<String, String>stream("views")
                         .leftJoin(builder.<String, String>stream("purchases"), Joins::both, hour())
                         .to("viewed-and-bought"));
+    }
+
+    /** The filter of a joined table gets a store of its own: the join looks into that one. */
+    public Pair filterOfJoinedTableMaterialized() {
+        return Pair.of(
+                builder -> priced(builder, table(builder, "users").filter((user, name) -> !name.isEmpty(), Named.as("known"))),
+                builder -> priced(
+                        builder,
+                        table(builder, "users").filter(
+                                (user, name) -> !name.isEmpty(), Named.as("known"), Materialized.as("known-store"))));
+    }
+
+    /** The filter of a table gets a store of its own, and the join looks into the table as before. */
+    public Pair filterBesideJoinedTableMaterialized() {
+        return Pair.of(
+                builder -> {
+                    KTable<String, String> users = table(builder, "users");
+                    users.filter((user, name) -> !name.isEmpty(), Named.as("known"));
+                    priced(builder, users);
+                },
+                builder -> {
+                    KTable<String, String> users = table(builder, "users");
+                    users.filter((user, name) -> !name.isEmpty(), Named.as("known"), Materialized.as("known-store"));
+                    priced(builder, users);
+                });
+    }
+
+    /** The join looks into a new table of a new topic, which is read from its beginning; the other table stays. */
+    public Pair joinedWithTableOfNewTopic() {
+        return Pair.of(
+                builder -> {
+                    KTable<String, String> users = table(builder, "users");
+                    out(users);
+                    priced(builder, users);
+                },
+                builder -> {
+                    out(table(builder, "users"));
+                    priced(builder, table(builder, "members"));
+                });
     }
 
     /** Two streams that were copied are joined as well. */
@@ -295,6 +335,12 @@ public final class Joins {
 
     private static KTable<String, String> table(StreamsBuilder builder, String topic) {
         return builder.table(topic, Consumed.as(topic + "-source"), Materialized.as(topic + "-store"));
+    }
+
+    private static void priced(StreamsBuilder builder, KTable<String, String> users) {
+        views(builder)
+                .join(users, Joins::both, Joined.<String, String, String>as("with-user"))
+                .to("views-of-users", Produced.as("views-sink"));
     }
 
     private static void out(KTable<String, String> table) {
