@@ -72,7 +72,8 @@ def test_a_broken_jar_goes_back_and_a_mended_one_is_brought_by_a_clear(stack: St
         run_id = trigger_other(stack, "library_bump", target=BAD)
         body = question(stack, run_id)["body"]
         assert (
-            f"by itself: if an instance does not start on {BAD} with upgrade.from=3.4, it is set back to 3.4.1" in body
+            f"by itself: if an instance does not start on {BAD} with `upgrade.from=3.4`, it is set back to 3.4.1"
+            in body
         )
         bad.write_bytes(b"not a jar")
         approve(stack, run_id, "approve_plan")

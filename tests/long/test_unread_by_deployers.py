@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from lab.afresh import afresh
-from lab.application import TO_RELEASE, WITH_REPARTITION, Deployed
+from lab.application import FROM_RELEASE, TO_RELEASE, WITH_REPARTITION, Deployed
 from lab.settings import Lab
 from lab.stack import Stack
 from world.endings import INCONCLUSIVE, begun_other, ended
@@ -23,7 +23,7 @@ _FAILS = {"run": ["sh", "-c", "echo no login to the registry >&2; exit 1", "topo
 
 def unread(made: dict[str, Any]) -> dict[str, Any]:
     """A deployer whose topology command exits 1."""
-    return made | {"commands": made["commands"] | {"topology": _FAILS}}
+    return made | {"commands": made["commands"] | {"topology": _FAILS}, "settable": ["topology.optimization"]}
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def running(stack: Stack) -> Stack:
 @pytest.mark.parametrize(
     ("runbook", "form"),
     [
-        ("library_bump", {"target": "3.9.1"}),
+        ("library_bump", {"target": FROM_RELEASE}),
         ("rolling_bounce", {"release": WITH_REPARTITION}),
         ("rolling_bounce", {"settings": {"topology.optimization": "all"}}),
         ("stop_and_restart", {"release": WITH_REPARTITION}),

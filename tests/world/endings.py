@@ -65,7 +65,7 @@ def ended(
     found = stack.api().wait_finished(dag_of(trial.run_id), trial.run_id, _ENDED_S)
     document = evidence(stack, trial.run_id)
     assert found == state, f"{trial.run_id} is {found}: {document['run']['outcome_sentence']}"
-    assert document["run"]["outcome"] == outcome
+    assert document["run"]["outcome"] == outcome, document["run"]["outcome_sentence"]
     writes = [write["payload"] for write in document["writes"] if write["name"] == "restart"]
     assert tuple((write["bounce"], write["instance"]) for write in writes) == restarted
     written = tuple((card["facts"]["bounce"], card["object"]) for card in document["cards"])
