@@ -182,7 +182,7 @@ def test_a_library_bump_is_rehearsed_with_what_was_written(discovered: Discovere
     assert "declare deployer.commands.topology" in document["run"]["outcome_sentence"]
     trial = begun(stack, dry_run=True, without_topology="only the library changes")
     ended(trial, state="success", outcome=DRY_RUN)
-    assert "nobody has looked: a real run needs deployer.commands.instances" in log_of(stack, trial.run_id, "check")
+    assert "were not observed: a real run needs deployer.commands.instances" in log_of(stack, trial.run_id, "check")
     assert "would ask a person: set orders-1 to release 4.3.1" in log_of(stack, trial.run_id, "bounce_1_first")
 
 

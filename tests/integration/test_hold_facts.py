@@ -127,7 +127,8 @@ def test_the_facts_of_a_topic_with_traffic(config: dict[str, Any], topic: str, t
     assert isinstance(left.per_s, float)
     assert 5 < left.per_s < 26
     assert isinstance(facts.changelog_bytes, int)
-    assert facts.changelog_bytes > 200_000
+    # As it was before the traffic of the test.
+    assert 100_000 < facts.changelog_bytes < 130_000
     found = [one for one in hold_limits(facts, SWAP) if isinstance(one, HoldLimit)]
     assert len(found) == 3
     assert found[0].seconds == pytest.approx(3_600, abs=120)

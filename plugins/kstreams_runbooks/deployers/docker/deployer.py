@@ -220,8 +220,8 @@ class DockerDeployer:
         state_dir = self._state_dir(found)
         target = state_directory.application_directory(state_dir, self._application_id)
         kept = self.kept_aside(instance)
-        what = f"move to {kept}" if kept else "delete"
-        if self._recorded(f"{what}: {in_words(directories) or 'everything'} in {target}"):
+        verb, end = ("move", f" to {kept}") if kept else ("delete", "")
+        if self._recorded(f"{verb} {in_words(directories) or 'everything'} in {target}{end}"):
             return
         try:
             state_directory.clear(state_dir, self._application_id, directories, self._aside)

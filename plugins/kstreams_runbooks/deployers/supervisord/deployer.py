@@ -223,8 +223,8 @@ class SupervisordDeployer(WithoutBuilds):
         state_dir = _state_dir(one)
         target = state_directory.application_directory(state_dir, self._application_id)
         kept = self.kept_aside(instance)
-        what = f"move to {kept}" if kept else "delete"
-        if self._recorded(f"{what}: {in_words(directories) or 'everything'} in {target}"):
+        verb, end = ("move", f" to {kept}") if kept else ("delete", "")
+        if self._recorded(f"{verb} {in_words(directories) or 'everything'} in {target}{end}"):
             return
         try:
             state_directory.clear(state_dir, self._application_id, directories, self._aside)
