@@ -44,6 +44,7 @@ def flushed(stack: Stack, release: str) -> str:
     return trial.run_id
 
 
+@pytest.mark.long
 def test_a_dry_run_shows_every_stage(counting: Stack) -> None:
     """What would be done; nothing is changed, no topic is created."""
     trial = begun_other(counting, DAG, release=WITHOUT_REPARTITION, dry_run=True, **SWAP)

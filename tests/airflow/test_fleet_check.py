@@ -121,6 +121,7 @@ def test_a_cluster_that_is_away_hides_no_other_and_the_run_tells(watched: Stack,
     assert "this check is incomplete: cluster elsewhere was not read" in log(watched, check_id, "notify_changes")
 
 
+@pytest.mark.long
 def test_a_run_that_waits_while_the_world_drifts_is_told_and_its_plan_is_void(watched: Stack, first: First) -> None:
     """Found while nobody had answered yet: the write after the approval refuses, and the end is told as an end."""
     assert "topic orders-windowed: recreated" in log(watched, first.check_id, "sweep_holds")
