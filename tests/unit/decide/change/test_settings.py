@@ -30,6 +30,7 @@ def change(
                 side.declared,
                 config=None if config is None else {**BASE, **config},
                 library=Release(library) if library else None,
+                stores={name: replace(store, logging=True) for name, store in side.declared.stores.items()},
             ),
         )
         for side, config, library in zip(
