@@ -268,7 +268,6 @@ def swept(secured: Secured, login: Login, ask: dict[str, Ask]) -> tuple[list[str
     return wrong, differs
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("application")
 def test_nothing_hidden_is_taken_for_read(secured: Secured, login: Login, ask: dict[str, Ask]) -> None:
     """Where all is read, every OK has to rest on what was seen."""

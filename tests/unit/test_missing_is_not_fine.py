@@ -60,6 +60,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "watch/reset_outputs.py::read_outputs",
     ),
     "the branch gives the reason itself before it stops: as Missing, as unknown or as a problem": (
+        "decide/comparison/boundary.py::_own_output",
         "decide/plans/set_back.py::_changed_state",
         "decide/drain/hold.py::_restore",
         "decide/drain/hold_limits.py::_of_topic",

@@ -74,11 +74,10 @@ def parsed_change(before: ParsedDescription, after: ParsedDescription, known: Kn
         )
     broker = Release.parse(known.broker) if known.broker else None
     change = read_change(old, new, judging.rules, judging.versions, broker, judging.catalogue)
-    named = _with_ids(old, new, known)
+    named = with_cleared_state(_with_ids(old, new, known), judging.versions)
     # Settings that are not given are not those that a name needs.
     prediction = replace(predicted(named), emptied=change.prediction.emptied)
-    cleared = with_cleared_state(named, judging.versions).state_cleared
-    found = effects(change.plan.runbooks, named, prediction, cleared=cleared)
+    found = effects(change.plan.runbooks, named, prediction)
     return replace(change, prediction=prediction, effects=found)
 
 

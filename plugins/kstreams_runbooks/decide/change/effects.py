@@ -22,24 +22,17 @@ class Effect:
     names: tuple[str, ...]
 
 
-def effects(
-    runbooks: tuple[ChangeRunbook, ...], compared: Compared, prediction: Prediction, *, cleared: bool = False
-) -> tuple[Effect, ...]:
-    """All effects of the runbooks, in their order; without application.id if it is not declared.
-
-    `cleared`: the change of the library deletes all local state.
-    """
+def effects(runbooks: tuple[ChangeRunbook, ...], compared: Compared, prediction: Prediction) -> tuple[Effect, ...]:
+    """All effects of the runbooks, in their order; without application.id if it is not declared."""
     return tuple(
         Effect(runbook, action, kind, tuple(sorted(names)))
         for runbook in runbooks
-        for action, kind, names in _of(runbook, compared, prediction, cleared=cleared)
+        for action, kind, names in _of(runbook, compared, prediction)
         if names
     )
 
 
-def _of(
-    runbook: ChangeRunbook, compared: Compared, prediction: Prediction, *, cleared: bool
-) -> Iterator[tuple[str, str, set[str]]]:
+def _of(runbook: ChangeRunbook, compared: Compared, prediction: Prediction) -> Iterator[tuple[str, str, set[str]]]:
     created = {one.name for one in prediction.created}
     orphaned = {one.name for one in prediction.orphaned}
     kept = {one.name for one in prediction.kept}
@@ -59,7 +52,7 @@ def _of(
         yield "create again, empty", "topic", created | kept
         yield "delete on every instance", "directory", directories
         return
-    elif runbook == "library_bump" and cleared:
+    elif runbook == "library_bump" and compared.state_cleared:
         yield "delete on every instance, to restore from the changelogs", "directory", directories
     elif runbook == "store_migration":
         yield "copy to the changelog of the new name", "topic", _changelogs(compared, orphaned)

@@ -125,7 +125,7 @@ def read_change(
         all_fired.undecided,
         plan,
         prediction,
-        effects(plan.runbooks, compared, prediction, cleared=compared.state_cleared),
+        effects(plan.runbooks, compared, prediction),
         tuple(_not_compared(compared)),
         compared.nothing_in_common,
         ()

@@ -25,6 +25,7 @@ from kstreams_runbooks.wording import first_of
 
 # The topics of a sink with an extractor, in a sentence.
 _CHOSEN = "topics chosen by code"
+_ID = "application.id"
 # The setting for partitions without a committed offset, by its most specific name first.
 _RESET, _LATEST = "auto.offset.reset", "latest"
 _CLIENT_PREFIXES = ("main.consumer.", "consumer.", "")
@@ -66,6 +67,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
             of_tasks = topic in tasks[0], topic in tasks[1]
             named = not is_global and topic not in patterns[0] | patterns[1]
             by_pattern = [named and _is_matched(topic, one) for one in patterns]
+            own_output = _own_output_now(compared, patterns, topic)
             if is_global:
                 declared["extractor_changed"] = False
             facts: dict[str, Fact] = {
@@ -85,7 +87,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "uneven": uneven,
                 "merged_unevenly": merged.get(topic, _ALONE)[0],
                 "is_pattern": topic in patterns[0] | patterns[1],
-                "reads_own": topic in patterns[1] and bool(_own_output(compared.after, topic)),
+                "reads_own": None if own_output is None else bool(own_output),
                 "timed": timed,
                 **declared,
             }
@@ -101,13 +103,14 @@ def sources(compared: Compared) -> Iterator[Subject]:
                     **_said(compared, topic, topic),
                     **_pattern_words(topic, *patterns),
                     "global_fate": left.get(topic, ""),
-                    "own_output": first_of(_own_output(compared.after, topic)) if topic in patterns[1] else "",
+                    "own_output": first_of(sorted(own_output or ())),
                     "merged_with": ", ".join(merged[topic][1] if topic in merged else ()),
                     "uneven_with": _uneven_with(compared, topic),
                 },
                 {
                     **asked,
                     "timed": untimed,
+                    "reads_own": (Undeclared("config", _ID, "new"),),
                     "is_changelog": (what,),
                     "uneven": lacking,
                     "begins_latest": begins,
@@ -129,10 +132,31 @@ def _is_matched(topic: str, patterns: Collection[str]) -> bool:
     return False
 
 
-def _own_output(side: Side, pattern: str) -> list[str]:
-    """The topics that a version writes, internal ones by their full names, and reads by a pattern."""
-    internal = {f"{prefix(side)}{topic}" for topic in side.internal | own_changelogs(side)} if prefix(side) else set()
-    return sorted(topic for topic in side.sinks.keys() - side.internal | internal if _is_matched(topic, {pattern}))
+def _own_output(side: Side, pattern: str) -> set[str] | None:
+    """The topics that a version writes, internal ones by their full names, and reads by a pattern.
+
+    None if the pattern cannot be read here as Java reads it, or the full names are not known.
+    """
+    begins, internal = prefix(side), side.internal | own_changelogs(side)
+    written = (side.sinks.keys() - side.internal) | ({f"{begins}{topic}" for topic in internal} if begins else set())
+    try:
+        found = {topic for topic in written if matched(pattern, topic)}
+    except (BadInput, PatternTooSlow):
+        return None
+    return found if found or begins or not internal else None
+
+
+def _own_output_now(compared: Compared, patterns: tuple[frozenset[str], frozenset[str]], topic: str) -> set[str] | None:
+    """What a pattern reads of the application's own output, and did not before; None if that is not known."""
+    if topic not in patterns[1]:
+        return set()
+    now = _own_output(compared.after, topic)
+    was = _own_output(compared.before, topic) if topic in patterns[0] else set()
+    if now is None or was is None:
+        # Nothing comes to what was read and written before.
+        same = topic in patterns[0] and compared.before.sinks.keys() >= compared.after.sinks.keys()
+        return set() if same else None
+    return now - was
 
 
 def _pattern_words(name: str, old: frozenset[str], new: frozenset[str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from typing import Literal
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, fillers
 from kstreams_runbooks.decide.comparison.setting_facts import REUSE, optimized
+from kstreams_runbooks.decide.comparison.state.kinds import is_join_buffer
 from kstreams_runbooks.decide.topology.names import changelog_of, is_suppress_buffer, suppression_of
 from kstreams_runbooks.model.topology.declaration import DeclaredStore
 
@@ -110,7 +111,7 @@ def _content(side: Side, store: str, filled: Mapping[str, bool | None]) -> Conte
         asks = (*lacking, *(() if declared.logging else (f"stores.{store}.logging",)))
         return Content(store, "unknown", own, asks)
     kept = _logged(store, declared.logging, own, f"stores.{store}.logging", in_memory=not declared.on_disk)
-    return replace(kept, is_join_buffer=declared.kind == "buffer")
+    return replace(kept, is_join_buffer=is_join_buffer(side, store))
 
 
 def _logged(store: str, logging: bool | None, own: str, field: str, *, in_memory: bool) -> Content:

@@ -149,7 +149,7 @@ def _restores(compared: Compared) -> tuple[Restore, ...]:
         why = left.get(store, "")
         if not why and (was is None or was.topic != content.topic):
             why = "is read back from another topic than before"
-        if why and content.topic in there and content.topic:
+        if why and content.topic in there and content.topic and not content.is_join_buffer:
             place = before.store_places.get(store)
             certain = content.restores is True
             found.append(Restore(store, _full(after, content), place, after.store_places[store], why, certain))

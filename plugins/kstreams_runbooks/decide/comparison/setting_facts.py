@@ -64,8 +64,11 @@ _FAMILIES = {
     "store_type": STORE_TYPES,
 }
 _FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names}
-# What Kafka Streams sets for its main consumer and checks elsewhere; under this prefix a value slips past the check.
-_SLIPS_PAST = {"main.consumer.isolation.level": "read_uncommitted", "main.consumer.enable.auto.commit": "true"}
+# Prefixes whose settings are put over those that Kafka Streams has set and checked. Source: StreamsConfig of 3.4.1,
+# 3.9.1 and 4.3.1 (Apache Kafka): getMainConsumerConfigs, getRestoreConsumerConfigs, getGlobalConsumerConfigs.
+_PUT_OVER = ("main.consumer.", "restore.consumer.", "global.consumer.")
+# Releases whose main consumer never commits by itself, also with the setting.
+_NEVER_COMMITS = ("4.2..",)
 _STORE_TYPE = "default.dsl.store"
 _EXPLICIT, _CLUSTER = "ensure.explicit.internal.resource.naming", "bootstrap.servers"
 # Releases that check names at start (KIP-1111), and the generated names that they do not check.
@@ -130,10 +133,21 @@ def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[st
         "same_cluster": name == _CLUSTER and bool(_addresses(old) & _addresses(new)),
         "cache_switched": name == CACHE and (old == "0") != (new == "0"),
         "refuses_names": name == _EXPLICIT and _refuses_names(old, new, compared),
-        "slips_past": _SLIPS_PAST.get(name) == new.strip().lower(),
+        "slips_past": _slips_past(name, new, compared.after),
         "no_effect": name == _STORE_TYPE and _makers_stay(compared),
     }
     return facts, {"present": asked, "refuses_names": asked}
+
+
+def _slips_past(name: str, new: str, side: Side) -> bool:
+    """Whether a client reads what exactly once hides, or commits by itself, by a setting that nothing checks."""
+    config, library = side.declared.config or {}, side.declared.library
+    prefix = next((one for one in _PUT_OVER if name.startswith(one)), "")
+    value = new.strip().lower()
+    if prefix and name == f"{prefix}isolation.level":
+        return value == "read_uncommitted" and config.get(GUARANTEE, DEFAULTS[GUARANTEE]) != DEFAULTS[GUARANTEE]
+    commits = name == f"{_PUT_OVER[0]}enable.auto.commit" and value == "true"
+    return commits and not (library is not None and within(library, _NEVER_COMMITS))
 
 
 def timed_by(side: Side) -> tuple[bool | None, tuple[Undeclared, ...]]:

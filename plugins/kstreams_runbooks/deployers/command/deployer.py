@@ -34,7 +34,7 @@ from kstreams_runbooks.deployers.settable import (
     refuse_running,
     settable_keys,
 )
-from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError, StillUp, WriteRefused
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, StillUp, Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.address import printable
@@ -200,7 +200,7 @@ class CommandDeployer(WithoutBuilds):
             return
         try:
             after = self._done(instance, "start", self._settings.commands.start, once=once)
-        except RunbookError as error:
+        except (Refused, Inconclusive, Unreachable) as error:
             raise type(error)(f"{error}{self._its_log(instance)}") from error
         if not is_up(after.process):
             end = self._its_log(instance)

@@ -6,7 +6,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side, fillers
 from kstreams_runbooks.decide.comparison.content import Content, contents
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, sides
 from kstreams_runbooks.decide.comparison.left_files import emptied, places_in_another_format
-from kstreams_runbooks.decide.comparison.setting_facts import REUSE, optimized
+from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, GUARANTEE, REUSE, optimized
 from kstreams_runbooks.decide.comparison.state.kinds import is_join_buffer
 from kstreams_runbooks.decide.topology.partitions import task_counts
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
@@ -17,7 +17,6 @@ _KEEP = {
     "state.dir": "move the directory on every instance while it is down, or keep state.dir",
 }
 _LEAVE_OUT = "leave that change out"
-_GUARANTEE, _AT_LEAST_ONCE = "processing.guarantee", "at_least_once"
 _RUN_EMPTY = "let it run empty first: pause the inputs, and advance stream time past the grace in each partition"
 _WRITE_ONCE = "switch logging on first and let every key be written once"
 
@@ -69,8 +68,8 @@ class Copies:
         settings = [side.declared.config for side in (self._compared.before, self._compared.after)]
         if None in settings:
             return False
-        was, now = ((one or {}).get(_GUARANTEE, _AT_LEAST_ONCE) for one in settings)
-        return was == _AT_LEAST_ONCE != now
+        was, now = ((one or {}).get(GUARANTEE, DEFAULTS[GUARANTEE]) for one in settings)
+        return was == DEFAULTS[GUARANTEE] != now
 
     def _stores_as_in_topic(self, name: str) -> bool:
         """Whether a store is known to have records as they come, by a table or by `aggregate: none`."""
@@ -144,6 +143,8 @@ def _is_on_disks(old: Content | None, new: Content | None) -> bool | None:
 def _restores(new: Content) -> str:
     if new.place == "input":
         return f"restores in full from topic {new.topic}"
+    if new.is_join_buffer:
+        return "is not restored by its changelog and begins empty"
     if new.restores is False:
         return "has no changelog and begins empty"
     return "restores in full from its changelog" + (", if its logging is on" if new.restores is None else "")

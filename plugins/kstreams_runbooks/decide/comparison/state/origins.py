@@ -90,6 +90,8 @@ def looked_into_anew(compared: Compared) -> dict[str, tuple[str, str]]:
     through the filter into the table's store.
     """
     before, after = compared.before, compared.after
+    if not compared.stores.added:
+        return {}
     was_called = {new: old for old, new in compared.operators.pairs}
     renamed = dict(compared.stores.pairs)
     used = {name: {renamed.get(one, one) for one in _stores_of(before, name)} for name in was_called.values()}
