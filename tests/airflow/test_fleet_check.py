@@ -1,6 +1,6 @@
 """The scheduled check, live: two clusters of which one is away, and each status told once as the application changes.
 
-One story in one order: each part begins with what the one before it left.
+One story in one order: each part begins with what the one before it left. The two long parts may be left out.
 """
 
 import json
@@ -135,6 +135,8 @@ def test_a_run_that_waits_while_the_world_drifts_is_told_and_its_plan_is_void(wa
 def test_a_stopped_application_is_told_once(watched: Stack) -> None:
     """Also by the command that the message names, which judges by what the checks have kept."""
     (watched.lab.config / "applications" / "payments.yaml").unlink(missing_ok=True)
+    check(watched)
+    assert words(watched)["orders"] == "healthy"
     before = len(messages(watched))
     watched.supervisor.stop(*Deployed().names)
     _empty(watched)
