@@ -42,6 +42,21 @@ def test_a_repartition_behind_the_merge_counts_right(begin: Begin, release: str)
     assert trial.longs("totals-out") == dict.fromkeys(["00", "01", "02", "03"], 30)
 
 
+def test_rows_of_the_topic_that_went_stay_in_a_count(begin: Begin, release: str) -> None:
+    """The table reads another topic, and its store keeps its name. An application from nothing counts the new rows."""
+    topics = {"users": 2, "users-2": 2, "devices": 2, "counts": 1, "changes": 1}
+    trial = begin("table-count-reads-new-topic", topics, release)
+    plan = trial.run_before({"users": [(f"k{row}", b"grey") for row in range(ROWS)]})
+    assert told(plan, "counts-store") == told(plan, "users-rows") == {"input-replaced"}
+    trial.run_after({"users-2": [(f"k{row}", b"grey") for row in range(ROWS, ROWS + 3)]})
+    assert trial.longs("counts") == {"grey": ROWS + 3}
+    fresh = trial.beside("fresh")
+    with fresh.instance("after") as instance:
+        fresh.process([instance], {})
+    assert trial.longs("counts") == {"grey": 3}
+    fresh.clean()
+
+
 def test_the_sides_of_a_foreign_key_join_change_places(begin: Begin, release: str) -> None:
     """Tables of equal keys: five updates give no result, and all results are those of the old join.
 

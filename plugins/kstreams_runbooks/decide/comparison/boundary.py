@@ -49,7 +49,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
     own, together = compared.before.written(), _read_together(compared.after)
     joined, needed = _joined_now(compared), _needed(compared.after)
     timed, untimed = timed_by(compared.after)
-    patterns = _patterns(compared.before), _patterns(compared.after)
+    patterns = compared.before.patterns, compared.after.patterns
     tasks = compared.before.read(is_global=False), compared.after.read(is_global=False)
     restoring = {one.topic for one in contents(compared.before).values() if one.place == "input"}
     for is_global in (False, True):
@@ -117,10 +117,6 @@ def sources(compared: Compared) -> Iterator[Subject]:
                     "merged_unevenly": (Undeclared(f"topics.{topic}", "partitions", "new"),),
                 },
             )
-
-
-def _patterns(side: Side) -> frozenset[str]:
-    return frozenset(source.pattern for sub in side.topology.subtopologies for source in sub.sources if source.pattern)
 
 
 def _is_matched(topic: str, patterns: Collection[str]) -> bool:

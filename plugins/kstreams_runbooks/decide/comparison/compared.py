@@ -167,6 +167,13 @@ class Side:
         }
 
     @cached_property
+    def patterns(self) -> frozenset[str]:
+        """The patterns of its sources."""
+        return frozenset(
+            source.pattern for sub in self.topology.subtopologies for source in sub.sources if source.pattern
+        )
+
+    @cached_property
     def sinks(self) -> dict[str, tuple[str, ...]]:
         """The names of the sinks of each topic, sorted, an extractor as one topic."""
         found: dict[str, list[str]] = {}
@@ -199,7 +206,23 @@ class Compared:
             for side in (self.before, self.after)
         ]
         found = counterparts(*roles)
-        return replace(found, pairs=tuple(sorted((*found.pairs, *((name, name) for name in self.kept_tables)))))
+        other = {pair for pair in found.renamed if self._of_two_tables(*pair)}
+        pairs = (*(pair for pair in found.pairs if pair not in other), *((name, name) for name in self.kept_tables))
+        return replace(
+            found,
+            pairs=tuple(sorted(pairs)),
+            removed=tuple(sorted((*found.removed, *(old for old, _ in other)))),
+            added=tuple(sorted((*found.added, *(new for _, new in other)))),
+        )
+
+    def _of_two_tables(self, old: str, new: str) -> bool:
+        """Whether two stores hold the rows of topics of which each version reads its own alone: none is a copy."""
+        was, now = fillers(self.before).get(old, {}), fillers(self.after).get(new, {})
+        if None in (*was.values(), *now.values()):
+            return False
+        # A table alone fills its store: what another topic leads to only looks into it.
+        before, after = ({topic for topic, is_table in topics.items() if is_table} for topics in (was, now))
+        return bool(before and after) and not (before & self.after.read() or after & self.before.read())
 
     @cached_property
     def topics(self) -> Counterparts:

@@ -23,8 +23,8 @@ _TOPIC = "topic:"
 def made_of_others(compared: Compared) -> frozenset[str]:
     """Stores of both versions that another operator of both fills, or that have no input topic of theirs any more.
 
-    A topic that is new takes the place of one that goes: the new one may continue the old one, and the topics have
-    findings of their own. If the new one was read before, or the old one still is, they are two inputs.
+    A topic that is new takes the place of one that goes: the new one may continue the old one (`inputs_replaced`). If
+    the new one was read before, or the old one still is, they are two inputs.
     """
     before, after = compared.before, compared.after
     both = before.keepers.keys() & after.keepers.keys()
@@ -44,6 +44,26 @@ def made_of_others(compared: Compared) -> frozenset[str]:
         )
 
     return frozenset(store for store in both if exchanged(store) or moved(store))
+
+
+def inputs_replaced(compared: Compared) -> dict[str, tuple[str, str]]:
+    """Stores whose input topics have all gone, with these and the new ones in their place, in words.
+
+    Whether the new topics go on where the old ones ended is known to people alone. Of patterns the words of the topics
+    say what is read and what is not: two may match the same topics.
+    """
+    before, after = compared.before, compared.after
+    renamed = {new: old for old, new in compared.stores.pairs}
+    now = _fillers(after, after.keepers.keys() & renamed.keys())
+    was = _fillers(before, before.keepers.keys() & {renamed[store] for store in now})
+    read_before, read_after, patterns = before.read(), after.read(), before.patterns | after.patterns
+    found = {}
+    for store, fillers in now.items():
+        old = frozenset[str]().union(*was.get(renamed[store], {}).values())
+        new = frozenset[str]().union(*fillers.values())
+        if old and new and not (old & read_after or new & read_before or (old | new) & patterns):
+            found[store] = ", ".join(sorted(old)), ", ".join(sorted(new))
+    return found
 
 
 def writers_lost(compared: Compared) -> dict[str, tuple[str, str]]:
@@ -149,7 +169,7 @@ def _fillers(side: Side, stores: frozenset[str] | set[str]) -> dict[str, _Filler
     found: dict[str, _Fillers] = {}
     for store in stores:
         keepers = side.keepers[store]
-        fillers = [one.name for one in keepers if not _looks_up(one.name)] or [one.name for one in keepers]
+        fillers = [one.name for one in keepers if not _only_looks_up(side, one.name)] or [one.name for one in keepers]
         # A generated name shows what its operator does: of such a one and chosen names, it is the one that fills.
         shown = [name for name in fillers if is_generated(name)] or fillers
         found[store] = {

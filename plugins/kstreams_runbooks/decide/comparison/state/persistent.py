@@ -22,6 +22,7 @@ from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_fact
 from kstreams_runbooks.decide.comparison.state.makers import maker_facts, maker_words
 from kstreams_runbooks.decide.comparison.state.order import keys_selected, reordered
 from kstreams_runbooks.decide.comparison.state.origins import (
+    inputs_replaced,
     looked_into_anew,
     made_of_others,
     tables_behind,
@@ -58,6 +59,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
     fed_by_other |= made_of_others(compared)
     writers, behind, anew = writers_lost(compared), tables_behind(compared), looked_into_anew(compared)
+    replaced = inputs_replaced(compared)
     with_new_key, selected, order = _stores_with_new_key(compared), keys_selected(compared), reordered(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
@@ -92,6 +94,9 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts["writer_lost"] = bool(lost) and not is_buffer
         facts["behind_offsets"] = store.name in behind and not (now and now.loss_acceptable)
         facts["looked_into_anew"] = store.name in anew and not (now and now.loss_acceptable)
+        # Of a topic that restores the store, the findings of the topic say it.
+        told = partner or facts["fed_by_other"] or is_buffer or facts["copies"] == "input"
+        facts["input_replaced"] = store.name in replaced and not told
         facts["joins_streams"] = store.facts["added"] is True and _is_of_new_join(compared, store.name)
         selects = selected.get(store.name, "")
         facts["key_selected"] = bool(selects) and facts["key_changed"] is False and _keeps_its_name(store)
@@ -104,6 +109,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
             "writers": lost,
             "left": left,
             "read_before": behind.get(store.name, ""),
+            **dict(zip(("inputs_before", "inputs"), replaced.get(store.name, ("", "")), strict=True)),
             **dict(zip(("lookers", "looked_into"), anew.get(store.name, ("", "")), strict=True)),
         }
         more_said = partial(_more_said, compared, shifts, copies, store)

@@ -157,6 +157,12 @@ public final class Joins {
                 });
     }
 
+    /** The join looks into a new table of a new topic, which is read from its beginning; the other table goes. */
+    public Pair joinedTableReplacedByAnother() {
+        return Pair.of(
+                builder -> priced(builder, table(builder, "users")), builder -> priced(builder, table(builder, "members")));
+    }
+
     /** Two streams that were copied are joined as well. */
     public Pair streamJoinAdded() {
         return Pair.of(Joins::copied, builder -> {
