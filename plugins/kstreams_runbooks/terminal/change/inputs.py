@@ -16,7 +16,7 @@ from kstreams_runbooks.decide.change.unchanged import (
 )
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
-from kstreams_runbooks.decide.topology.code_facts import is_facts, merged
+from kstreams_runbooks.decide.topology.code_facts import is_facts, merged, without_given
 from kstreams_runbooks.decide.topology.kept_facts import KeptFacts, kept_facts
 from kstreams_runbooks.decide.topology.lines import lines
 from kstreams_runbooks.decide.topology.text import parse_topology
@@ -124,7 +124,10 @@ def side_of(described: GivenTopology, given: SideFiles) -> Side:
     if given.config is not None:
         read, config = declared.config or {}, _merged(declared.config or {}, given.config, known)
         # What the library refused was tried with the settings that were printed.
-        declared = replace(declared, config=config, refused=declared.refused if config == read else None)
+        refused = declared.refused if config == read else None
+        declared = replace(
+            declared, config=config, refused=refused, not_read=without_given(declared.not_read, config)
+        )
     if given.library is not None:
         declared = replace(declared, library=_library(declared.library, given.library, known))
     side = Side(described.topology, declared)

@@ -31,6 +31,23 @@ def side_options(command: _F) -> _F:
     return command
 
 
+def stated_options(command: _F) -> _F:
+    """Add what a person states of the change, and no description shows."""
+    command = click.option(
+        "--same-program",
+        is_flag=True,
+        help="Both versions are one build, such as one image: what only code decides is the same. The plan shows it as "
+        "the word of a person.",
+    )(command)
+    return click.option(
+        "--unchanged",
+        multiple=True,
+        metavar="FIELDS",
+        help="What the new version does not change, and code cannot show: key,value_serde (docs/declaration.md). It "
+        "counts as the line `unchanged` of its declaration.",
+    )(command)
+
+
 _format = click.option(
     "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True
 )
@@ -73,19 +90,7 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
     help="Explain one finding, and plan nothing: why, what it means for the data, its runbooks, a case.",
 )
 @side_options
-@click.option(
-    "--unchanged",
-    multiple=True,
-    metavar="FIELDS",
-    help="What the new version does not change, and code cannot show: key,value_serde (docs/declaration.md). It counts "
-    "as the line `unchanged` of its declaration.",
-)
-@click.option(
-    "--same-program",
-    is_flag=True,
-    help="Both versions are one build, such as one image: what only code decides is the same. The plan shows it as the "
-    "word of a person.",
-)
+@stated_options
 @click.option(
     "--application",
     metavar="NAME",
@@ -109,7 +114,7 @@ def plan_command(form: str, application: str | None, **given: Any) -> None:
         code = _answer(given, form)
     else:
         topics, figures = _on_cluster(application, given)
-        code = _answer(given, form, figures, topics=asdict(topics))
+        code = _answer({**given, "application": application}, form, figures, topics=asdict(topics))
         for finding in topics.findings:
             click.echo(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}", err=True)
         click.echo(f"topics of {application}: {topics.sentence}", err=True)
