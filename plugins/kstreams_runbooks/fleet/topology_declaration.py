@@ -250,7 +250,17 @@ class TopologyDeclaration(FleetModel):
             auto_create_topics=self.auto_create_topics,
             memory=None if self.memory is None else model.Memory(**self.memory.model_dump()),
             unchanged=frozenset(self.unchanged),
+            of_settings=dict(self._of_settings()),
         )
+
+    def _of_settings(self) -> Iterator[tuple[str, frozenset[str]]]:
+        """The serdes that the defaults of this file give: those of settings, which a later version may not have."""
+        entries: dict[str, Mapping[str, StoreEntry | TopicEntry]] = {"stores": self.stores, "topics": self.topics}
+        for field in ("key_serde", "value_serde"):
+            for section, named in entries.items() if getattr(self, f"default_{field}") else ():
+                for name, entry in named.items():
+                    if getattr(entry, field) is None:
+                        yield f"{section}.{name}.{field}", frozenset({f"default.{field.replace('_', '.')}"})
 
     def _store(self, entry: StoreEntry) -> model.DeclaredStore:
         plain = entry.model_dump(exclude={"window", "key_serde", "value_serde"})

@@ -25,7 +25,7 @@ _OTHER_PARTS = ("facts", "topology", "refused", "not_read")
 _KEEPS_SERDES = Release("3.9")
 # The longest of the library's own has about 400 characters.
 _LONGEST_SENTENCE: Final = 600
-# Facts next to a serde: the settings that give it. They are no part of its format.
+# Facts next to a serde: the settings that give it. Its format does not depend on that.
 _ENDING: Final = "_of_settings"
 _OF_SETTINGS: Final = (f"key_serde{_ENDING}", f"value_serde{_ENDING}")
 _POLICY: Final = "cleanup.policy"

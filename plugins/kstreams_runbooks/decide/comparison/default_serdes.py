@@ -1,11 +1,10 @@
 """Serdes that a version leaves to its settings, and those that no setting gives.
 
-The library builds a topology without them, and `KafkaStreams` is made. The first task dies: "Please specify a value
-serde or set one through StreamsConfig#DEFAULT_VALUE_SERDE_CLASS_CONFIG".
+The library builds a topology without them, and `KafkaStreams` is made. The first task dies of a ConfigException.
 Source: KIP-741; Apache Kafka, StreamsConfig#defaultValueSerde, WrappingNullableUtils.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.setting_facts import by_new_name
@@ -88,25 +87,19 @@ def _removed(compared: Compared) -> Iterator[str]:
 def _undeclared(compared: Compared) -> Iterator[Undeclared]:
     """The serdes of the new version that a default may have given, which is gone: no description shows them."""
     removed, side = set(_removed(compared)), compared.after
-    stores = (one for one in sorted(side.topology.stores) if not is_suppression(one))
-    of_stores = _without(removed, "stores", stores, side.declared.stores, side.subscription_stores)
-    yield from of_stores
-    topics = sorted({*side.readers, *side.writers, *side.patterns})
-    yield from _without(removed, "topics", topics, side.declared.topics, ())
-
-
-def _without(
-    removed: set[str],
-    section: str,
-    names: Iterable[str],
-    declared: Mapping[str, DeclaredStore] | Mapping[str, DeclaredTopic],
-    but: Iterable[str],
-) -> Iterator[Undeclared]:
-    for name in names:
-        for field, setting in _FIELDS.items():
-            known = getattr(declared.get(name), field, None) is not None
-            if setting in removed and not known and name not in but:
-                yield Undeclared(f"{section}.{name}", field, "new", value=True)
+    stores = {one for one in side.topology.stores if not is_suppression(one)} - side.subscription_stores
+    topics = {*side.readers, *side.writers, *side.patterns}
+    parts: tuple[tuple[str, set[str], Mapping[str, DeclaredStore | DeclaredTopic]], ...] = (
+        ("stores", stores, side.declared.stores),
+        ("topics", topics, side.declared.topics),
+    )
+    for section, names, declared in parts if removed else ():
+        for name in sorted(names):
+            for field, setting in _FIELDS.items():
+                where = f"{section}.{name}"
+                known = getattr(declared.get(name), field, None) is not None
+                if setting in removed and (not known or f"{where}.{field}" in side.declared.of_settings):
+                    yield Undeclared(where, field, "new", value=True)
 
 
 def _may_use(compared: Compared) -> bool:

@@ -50,8 +50,8 @@ def _on_disk(compared: Compared, store: str) -> bool:
 class RestoredGlobal:
     """What becomes of the content of one topic's global store with a processor of its own, at a restore.
 
-    `copied`: the new version restores it past that processor and the old one did not, `processed`: the other way round,
-    None if that is not known: `asked` is what decides it. `store` and `processor` are names.
+    `copied`: the new version restores it past that processor and the old one did not. `processed`: the old one did, and
+    the new one does not. None if that is not known: `asked` is what decides it. `store` and `processor` are names.
     """
 
     copied: bool | None = False
@@ -64,7 +64,7 @@ class RestoredGlobal:
 def restored(compared: Compared, topic: str) -> RestoredGlobal:
     """Of the global store that a topic fills in the new version.
 
-    A table stores each record as it comes, so that a copy of the topic is right. Without a release on either side the
+    A table stores each record as it comes: a copy of the topic is right. Without a release on either side the
     plan lists releases as not compared.
     """
     old, new = compared.before.declared.library, compared.after.declared.library
@@ -86,14 +86,14 @@ def restored(compared: Compared, topic: str) -> RestoredGlobal:
         processed = False
     fact = copied if copied is not False else processed
     if fact and not after.certain:
-        asked = (Undeclared(f"stores.{store}", "aggregate", "new", value=True),)
-        return RestoredGlobal(copied and None, processed and None, asked, store, after.name)
-    asked = (Undeclared("library", "", "old", value=True),) if fact is None else ()
-    return RestoredGlobal(copied, processed, asked, store, after.name)
+        question = Undeclared(f"stores.{store}", "aggregate", "new", value=True)
+        return RestoredGlobal(copied and None, processed and None, (question,), store, after.name)
+    question = Undeclared("library", "", "old", value=True)
+    return RestoredGlobal(copied, processed, (question,) if fact is None else (), store, after.name)
 
 
 class _Keeper(NamedTuple):
-    """An operator of a global store that may change records, and whether it is known to be no table."""
+    """An operator of a global store that may change records, and whether it is known not to be that of a table."""
 
     name: str
     certain: bool

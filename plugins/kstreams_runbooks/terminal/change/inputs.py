@@ -125,9 +125,7 @@ def side_of(described: GivenTopology, given: SideFiles) -> Side:
         read, config = declared.config or {}, _merged(declared.config or {}, given.config, known)
         # What the library refused was tried with the settings that were printed.
         refused = declared.refused if config == read else None
-        declared = replace(
-            declared, config=config, refused=refused, not_read=without_given(declared.not_read, config)
-        )
+        declared = replace(declared, config=config, refused=refused, not_read=without_given(declared.not_read, config))
     if given.library is not None:
         declared = replace(declared, library=_library(declared.library, given.library, known))
     side = Side(described.topology, declared)
@@ -138,18 +136,19 @@ def side_of(described: GivenTopology, given: SideFiles) -> Side:
     return side
 
 
-def read_both(given: Mapping[str, Any]) -> BothSides:
-    """The change between the two sides that the options of `plan` name."""
+def files_of(given: Mapping[str, Any], side: str) -> SideFiles:
+    """The options of one side, `from` or `to`."""
+    names = ("topology", "declaration", "config", "version")
+    return SideFiles(*(given[f"{side}_{name}"] for name in names))
+
+
+def read_both(given: Mapping[str, Any], running: Side | None = None) -> BothSides:
+    """The change between the two sides that the options of `plan` name; `running` is the old one, if it is read."""
     if str(given["from_topology"]) == str(given["to_topology"]) == "-":
         raise BadInput("stdin: cannot be both versions; give a file for one of them")
-    files = [
-        SideFiles(
-            given[f"{side}_topology"], given[f"{side}_declaration"], given[f"{side}_config"], given[f"{side}_version"]
-        )
-        for side in ("from", "to")
-    ]
+    files = [files_of(given, side) for side in ("from", "to")]
     old, new = (read_given(one.topology) for one in files)
-    before, after = side_of(old, files[0]), side_of(new, files[1])
+    before, after = running or side_of(old, files[0]), side_of(new, files[1])
     named = unchanged_fields(",".join(given.get("unchanged") or ()), "--unchanged")
     after = replace(after, declared=with_unchanged(after.declared, named, "with --unchanged"))
     if given.get("same_program"):

@@ -6,7 +6,8 @@ each start.
 Source: Apache Kafka, WindowedChangelogTopicConfig, VersionedChangelogTopicConfig, InternalTopicManager.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.content import contents, prefix
@@ -14,6 +15,8 @@ from kstreams_runbooks.decide.comparison.facts import duration
 from kstreams_runbooks.decide.comparison.segments import kept_in_segments_ms
 from kstreams_runbooks.decide.comparison.setting_facts import STORE_TYPES
 from kstreams_runbooks.decide.topology.names import stem
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.reset import RestoringLog
 from kstreams_runbooks.model.times import DAY_MS, MINUTE_MS
 from kstreams_runbooks.model.topology.change import Fact
 from kstreams_runbooks.model.topology.declaration import DeclaredStore
@@ -26,6 +29,7 @@ _ADDITIONAL = "windowstore.changelog.additional.retention.ms"
 # The store of records without a match, which an outer or a left join keeps: its changelog is compacted alone.
 _SHARED, _SHARED_NAMED = "KSTREAM-OUTERSHARED-", "-shared-join-store"
 _APPLICATION_ID = "APPLICATION_ID-"
+_FOR_EVER = 2**63 - 1
 
 
 class Changelogs:
@@ -35,10 +39,15 @@ class Changelogs:
         self._compared = compared
         self._old, self._new = contents(compared.before), contents(compared.after)
 
-    def facts(self, was: str, name: str, *, stays: bool) -> dict[str, Fact]:
-        """Whether the store keeps records for longer than its changelog, and whether it is in memory."""
+    def facts(self, was: str, name: str, *, stays: bool, retention_changed: Fact) -> dict[str, Fact]:
+        """Whether the store keeps records for longer than its changelog, and whether it is in memory.
+
+        None if it is not known whether the retention changes; False if a rule about its kind asks first.
+        """
         old, new = self._stores(was, name)
-        short = stays and was == name and self._has_changelog(name) and self._is_short(name, old, new)
+        short: bool | None = stays and was == name and self._has_changelog(name)
+        if short:
+            short = None if retention_changed is None else self._is_short(old, new)
         return {"changelog_short": short, "read_at_each_start": _in_memory(self._compared.after, new)}
 
     def words(self, was: str, name: str) -> dict[str, str]:
@@ -67,8 +76,7 @@ class Changelogs:
         compacted = stem(name).startswith(_SHARED) or name.endswith(_SHARED_NAMED)
         return not compacted and all(one is not None and one.changelog for one in both)
 
-    def _is_short(self, name: str, old: DeclaredStore, new: DeclaredStore) -> bool:
-        """False if it is not known how long a store keeps records: rules about kinds and windows ask for it."""
+    def _is_short(self, old: DeclaredStore, new: DeclaredStore) -> bool:
         if old.kind != new.kind or _keeps_all(self._compared.before, old):
             return False
         kept, keeps, had = _kept_ms(old), _kept_ms(new), _topic_ms(self._compared.before, old)
@@ -76,6 +84,34 @@ class Changelogs:
             return False
         # A store drops records by segments of a minute at least: it keeps nothing more for a few milliseconds.
         return keeps - kept >= MINUTE_MS and had < keeps
+
+
+def windowed_changelogs(side: Side, application_id: str) -> dict[str, str]:
+    """The stores that keep records for a time, each with the full name of the changelog that restores it."""
+    stores = side.declared.stores
+    return {
+        name: one.at(application_id).topic
+        for name, one in contents(side).items()
+        if one.changelog and stores.get(name, DeclaredStore()).kind in _SETTINGS
+    }
+
+
+def with_logs(side: Side, changelogs: Mapping[str, str], logs: Iterable[RestoringLog]) -> Side:
+    """The side with the time that each of these changelogs keeps its records on the cluster, as far as it was read."""
+    stores = dict(side.declared.stores)
+    read = {log.topic: log for log in logs}
+    for name, topic in changelogs.items():
+        kept = None if topic not in read else _keeps(stores[name], read[topic])
+        stores[name] = replace(stores[name], changelog_keeps_ms=kept) if kept is not None else stores[name]
+    return replace(side, declared=replace(side.declared, stores=stores))
+
+
+def _keeps(store: DeclaredStore, log: RestoringLog) -> int | None:
+    if store.kind == "versioned":
+        return None if isinstance(log.lag_ms, Missing) else log.lag_ms
+    if isinstance(log.retention_ms, Missing) or not log.policy:
+        return None
+    return log.retention_ms if log.retention_ms is not None and "delete" in log.policy.split(",") else _FOR_EVER
 
 
 def _kept_ms(store: DeclaredStore) -> int | None:

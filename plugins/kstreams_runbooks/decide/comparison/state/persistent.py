@@ -70,7 +70,9 @@ def stores(compared: Compared) -> Iterator[Subject]:
         made, unread = maker_facts(compared, store.said["before"], store.name, was, now)
         kept, open_ = copies.facts(store.said["before"], store.name, stays=store.facts["stays"] is True)
         facts, asked = {**facts, **hidden, **made, **kept}, {**asked, **undeclared, **unread, **open_}
-        facts |= changelogs.facts(store.said["before"], store.name, stays=store.facts["stays"] is True)
+        stays, retention = store.facts["stays"] is True, facts["retention_changed"]
+        facts |= changelogs.facts(store.said["before"], store.name, stays=stays, retention_changed=retention)
+        asked["changelog_short"] = asked["retention_changed"]
         if store.name in compared.after.subscription_stores:
             # The library makes these formats from those of the joined tables, which are compared.
             facts |= {fact: facts[fact] or False for fact in ("key_serde_changed", "value_serde_changed")}
