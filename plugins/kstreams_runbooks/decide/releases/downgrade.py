@@ -106,7 +106,7 @@ def clears_state(back_to: str, running: str, rules: UpgradePathRules) -> bool:
 def cleared_on_the_way(back_to: Release, running: Release, rules: UpgradePathRules) -> bool:
     """Whether the path from `running` to an older release clears local state: for its rows, or for want of one.
 
-    What has to be cleared (`clears_state`) is less: an undo opens the files of another minor where no row forbids it.
+    What has to be cleared (`clears_state`) is less: an undo opens the files of another minor unless a row forbids it.
     """
     if not back_to < running:
         return False

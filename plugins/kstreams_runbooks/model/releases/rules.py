@@ -66,7 +66,7 @@ class DowngradeRule:
     """One row downward; every row that covers a pair and whose `needs` are met adds its duties, one may refuse.
 
     `upgrade_from` is set on the running release before any other step, `target` for the minor to go back to.
-    `keep_state` says that a test opened the local state: that of another minor is cleared without it.
+    `keep_state` keeps local state, which is cleared without it for another minor: a test opened it.
     With `same_minor` a row covers only two patches of one minor. A row that warns allows nothing by itself.
     """
 
