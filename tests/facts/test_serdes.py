@@ -75,7 +75,7 @@ def test_the_library_has_a_default_until_2_8(programs: str, release: str) -> Non
     assert said == ("ByteArraySerde\n" if release == "2.8.2" else asks)
 
 
-def test_a_builder_of_the_program(programs: str, tmp_path: Path) -> None:
+def test_a_builder_of_the_program(programs: str) -> None:
     """Its class makes the store, and that logging is on is not proof that the store writes its changelog."""
     facts = facts_of(programs, "LeftToSettings::ownBuilder")
     assert facts["stores"] == {"fast": {"global": False, "supplier": "LeftToSettings$Fast"}}

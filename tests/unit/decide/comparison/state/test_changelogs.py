@@ -99,7 +99,7 @@ def test_settings_that_keep_the_topic_longer_or_shorter() -> None:
         {"logging_config": {"cleanup.policy": "compact"}},
         {"changelog_keeps_ms": 73 * HOUR_MS},
     ):
-        assert _found(_side(replace(old, **kept)), _side(new)) == []  # type: ignore[arg-type] # fields of a store
+        assert _found(_side(replace(old, **kept)), _side(new)) == []
     assert _found(_side(old, **{"topic.cleanup.policy": "compact"}), _side(new)) == []
     assert len(_found(_side(replace(old, logging_config={"retention.ms": str(HOUR_MS)})), _side(near))) == 1
 
@@ -123,7 +123,7 @@ def test_a_store_without_a_changelog_of_its_own() -> None:
     """What restores nothing keeps nothing; the topic of a read-only store is its owner's."""
     old, new = _windows("tumbling", HOUR_MS, 2 * HOUR_MS), _windows("tumbling", HOUR_MS, 72 * HOUR_MS)
     for other in ({"logging": False}, {"changelog": "reads"}):
-        both = (replace(one, **other) for one in (old, new))  # type: ignore[arg-type] # fields of a store
+        both = (replace(one, **other) for one in (old, new))
         assert _found(*map(_side, both)) == []
 
 
