@@ -42,10 +42,11 @@ class Changelogs:
     def facts(self, was: str, name: str, *, stays: bool, retention_changed: Fact) -> dict[str, Fact]:
         """Whether the store keeps records for longer than its changelog, and whether it is in memory.
 
-        None if it is not known whether the retention changes; False if a rule about its kind asks first.
+        None if it is not known whether the retention changes. A store whose kind is not known is asked for that first.
         """
         old, new = self._stores(was, name)
-        short: bool | None = stays and was == name and self._has_changelog(name)
+        short: bool | None = stays and was == name and {old.kind, new.kind} <= _SETTINGS.keys()
+        short = short and self._has_changelog(name)
         if short:
             short = None if retention_changed is None else self._is_short(old, new)
         return {"changelog_short": short, "read_at_each_start": _in_memory(self._compared.after, new)}
