@@ -114,8 +114,7 @@ def test_the_fleet_command_reads_what_releases_declare(config: Path, monkeypatch
     assert '4.3.1.yaml: library: "4.3.0" is not the one of the fleet entry (4.3.1)' in other
     assert (
         "5.0.0.yaml is not a release of orders (3.4.1, 3.9.1, 4.3.1, 4.3.1.1, 4.3.1.2, 4.4.0), so nothing reads "
-        "the file"
-        in unread
+        "the file" in unread
     )
 
 
