@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource, ResourceType  # type: ignore[attr-defined]
+from confluent_kafka.admin import AlterConfigOpType as Operation  # type: ignore[attr-defined]
 from confluent_kafka.cimpl import NewTopic
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
@@ -136,7 +137,7 @@ def test_a_changelog_that_was_altered_already_is_long_enough(orders: Orders, tmp
     was = of_topic.result()["retention.ms"].value
 
     def alter(retention_ms: str) -> None:
-        entry = ConfigEntry("retention.ms", retention_ms, incremental_operation=AlterConfigOpType.SET)
+        entry = ConfigEntry("retention.ms", retention_ms, incremental_operation=Operation.SET)
         resource = ConfigResource(ResourceType.TOPIC, changelog, incremental_configs=[entry])
         for done in admin.incremental_alter_configs([resource]).values():
             done.result()
