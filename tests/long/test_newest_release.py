@@ -85,7 +85,7 @@ def test_the_minor_before_opens_the_stores(newest: Stack) -> None:
     before = directories(newest)
     trial = begun(newest, target=TO_RELEASE)
     approve(newest, trial.run_id, "approve_plan")
-    ended(trial, state="success", outcome=COMPLETED, restarted=each(1))
+    ended(trial, state="success", outcome=COMPLETED, restarted=each(2))
     assert runs(newest) == {(TO_RELEASE, None)}
     assert before
     assert before <= directories(newest)
