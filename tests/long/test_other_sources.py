@@ -57,6 +57,15 @@ def test_rows_of_the_topic_that_went_stay_in_a_count(begin: Begin, release: str)
     fresh.clean()
 
 
+def test_rows_that_a_new_filter_drops_stay_in_a_count(begin: Begin, release: str) -> None:
+    """A row is written again: the old one, which the filter drops now, is not taken out of its group."""
+    trial = begin("rows-filtered-before-table-count", {"users": 2, "counts": 1}, release)
+    plan = trial.run_before({"users": [(f"k{row}", b"grey") for row in range(ROWS)]})
+    assert told(plan, "counts-store") == {"rows-subtracted-otherwise"}
+    trial.run_after({"users": [("k0", b"black")]})
+    assert trial.longs("counts") == {"grey": ROWS, "black": 1}
+
+
 def test_the_sides_of_a_foreign_key_join_change_places(begin: Begin, release: str) -> None:
     """Tables of equal keys: five updates give no result, and all results are those of the old join.
 

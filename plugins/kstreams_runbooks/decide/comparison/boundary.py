@@ -89,6 +89,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "merged_unevenly": merged.get(topic, _ALONE)[0],
                 "is_pattern": topic in patterns[0] | patterns[1],
                 "reads_own": None if own_output is None else bool(own_output),
+                "overlaps": _overlaps(topic, patterns),
                 "timed": timed,
                 "copied_past_processor": at_restore.copied,
                 "processed_at_restore": at_restore.processed,
@@ -107,6 +108,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                     **_said(compared, topic, topic),
                     **_pattern_words(topic, *patterns),
                     "global_fate": left.get(topic, ""),
+                    "other_patterns": first_of(sorted(patterns[1] - {topic})),
                     "own_output": first_of(sorted(own_output or ())),
                     "merged_with": ", ".join(merged[topic][1] if topic in merged else ()),
                     "uneven_with": _uneven_with(compared, topic),
@@ -167,6 +169,12 @@ def _own_output_now(compared: Compared, patterns: tuple[frozenset[str], frozense
         same = topic in patterns[0] and compared.before.sinks.keys() >= compared.after.sinks.keys()
         return set() if same else None
     return now - was
+
+
+def _overlaps(topic: str, patterns: tuple[frozenset[str], frozenset[str]]) -> bool:
+    """Whether a pattern of the new version and another one there, of which one is new, may match one topic."""
+    old, new = patterns
+    return topic in new and len(new) > 1 and not new <= old
 
 
 def _pattern_words(name: str, old: frozenset[str], new: frozenset[str]) -> dict[str, str]:

@@ -51,6 +51,17 @@ class Changelogs:
             short = None if retention_changed is None else self._is_short(old, new)
         return {"changelog_short": short, "read_at_each_start": _in_memory(self._compared.after, new)}
 
+    def deletes(self, name: str) -> bool:
+        """Whether the program gives the changelog of a new store settings that delete what the store keeps."""
+        _, store = self._stores("", name)
+        policy, keeps = (store.logging_config or {}).get(_POLICY, ""), _kept_ms(store)
+        if store.logging is False or store.kind is None:
+            return False
+        if keeps is None:
+            return "delete" in policy
+        had = _topic_ms(self._compared.after, store)
+        return had is not None and 0 <= had < keeps
+
     def words(self, was: str, name: str) -> dict[str, str]:
         """How long both keep records, and what to alter; empty without a retention on both sides."""
         old, new = self._stores(was, name)

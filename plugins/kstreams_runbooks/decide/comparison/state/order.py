@@ -3,9 +3,10 @@
 from collections.abc import Collection
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.topology.graph import keys_by_name, marked
+from kstreams_runbooks.decide.comparison.state.kinds import OF_STREAM, carries
+from kstreams_runbooks.decide.topology.graph import keys_by_name, marked, reach_of
 from kstreams_runbooks.decide.topology.names import selects_key
-from kstreams_runbooks.model.topology.topology import Processor
+from kstreams_runbooks.model.topology.topology import Processor, Source
 
 _BEFORE, _BEHIND = "in front of it", "behind it"
 
@@ -48,6 +49,55 @@ def _around(side: Side, names: tuple[str, ...], stores: Collection[str]) -> dict
             before |= marks.led[key]
             behind |= marks.followed[key]
         found[store] = before & ~behind & ~own, behind & ~before & ~own
+    return found
+
+
+def rows_led_otherwise(compared: Compared) -> dict[str, str]:
+    """For each aggregation of a table what comes, goes, joins otherwise or gets a store before its grouping, in words.
+
+    An update takes the old row out of its group as the operators make it now, and not as they did when it was added; an
+    operator with a new store has no old row yet.
+    """
+    before, after = compared.before, compared.after
+    joins = {
+        name
+        for name, operator in before.declared.operators.items()
+        if name in after.declared.operators and operator.join != after.declared.operators[name].join
+    }
+    new_stores = set(compared.stores.added)
+    stored = {name for name, node in after.nodes.items() if isinstance(node, Processor) and node.stores & new_stores}
+    gone, come = (
+        _leading_to_groups(side, {*names, *joins})
+        for side, names in ((before, compared.program.removed), (after, {*compared.program.added, *stored}))
+    )
+    return {
+        store: ", ".join(sorted(names))
+        for store in sorted(gone.keys() & come.keys())
+        if store in before.store_places and (names := gone[store] | come[store])
+    }
+
+
+def _leading_to_groups(side: Side, changed: Collection[str]) -> dict[str, set[str]]:
+    """The stores right behind groupings of tables, each with those of `changed` in front, sources of tables apart."""
+    reach, called = reach_of(side.topology), keys_by_name(side.topology)
+    found: dict[str, set[str]] = {}
+    for sub in side.topology.subtopologies:
+        for source in sub.sources:
+            for topic in source.topics & side.internal:
+                if carries(side, topic) == OF_STREAM:
+                    continue
+                writers = [key for name in side.writers.get(topic, ()) for key in called[name]]
+                leading = {
+                    name
+                    for name in changed
+                    if isinstance(side.nodes[name], Processor)
+                    and not any(isinstance(side.nodes[one], Source) for one in side.predecessors.get(name, ()))
+                    and reach.before(writers) & reach.bits(called[name])
+                }
+                for name in source.successors:
+                    node = side.nodes[name]
+                    for store in node.stores if isinstance(node, Processor) else ():
+                        found.setdefault(store, set()).update(leading)
     return found
 
 

@@ -21,7 +21,7 @@ from kstreams_runbooks.decide.comparison.state.crossing import (
 from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words, is_join_buffer
 from kstreams_runbooks.decide.comparison.state.makers import maker_facts, maker_words
-from kstreams_runbooks.decide.comparison.state.order import keys_selected, reordered
+from kstreams_runbooks.decide.comparison.state.order import keys_selected, reordered, rows_led_otherwise
 from kstreams_runbooks.decide.comparison.state.origins import (
     inputs_replaced,
     looked_into_anew,
@@ -60,7 +60,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
     fed_by_other |= made_of_others(compared)
     writers, behind, anew = writers_lost(compared), tables_behind(compared), looked_into_anew(compared)
-    replaced = inputs_replaced(compared)
+    replaced, led_otherwise = inputs_replaced(compared), rows_led_otherwise(compared)
     with_new_key, selected, order = _stores_with_new_key(compared), keys_selected(compared), reordered(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
@@ -98,6 +98,8 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts["writer_lost"] = bool(lost) and not is_buffer
         facts["behind_offsets"] = store.name in behind and not (now and now.loss_acceptable)
         facts["looked_into_anew"] = store.name in anew and not (now and now.loss_acceptable)
+        facts["changelog_deletes"] = store.facts["added"] is True and changelogs.deletes(store.name)
+        facts["rows_led_otherwise"] = bool(led_otherwise.get(store.name)) and _keeps_its_name(store)
         # A topic that restores the store has findings of its own.
         told = partner or facts["fed_by_other"] or is_buffer or facts["copies"] == "input"
         facts["input_replaced"] = store.name in replaced and not told
@@ -111,6 +113,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
             "moved_operators": come,
             "selects": selects,
             "writers": lost,
+            "leading": led_otherwise.get(store.name, ""),
             "left": left,
             "read_before": behind.get(store.name, ""),
             **dict(zip(("inputs_before", "inputs"), replaced.get(store.name, ("", "")), strict=True)),

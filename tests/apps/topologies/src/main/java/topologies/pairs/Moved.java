@@ -113,6 +113,40 @@ public final class Moved {
                 });
     }
 
+    /** Rows are filtered before the table is grouped: what was counted without the filter is never taken out. */
+    public Pair rowsFilteredBeforeTableCount() {
+        return Pair.of(
+                builder -> countRows(table(builder, "users")),
+                builder -> countRows(table(builder, "users").filter(Moved::isLong, Named.as("long-ones"))));
+    }
+
+    /** The filter in front of the grouping gets a store: it has no old row of a key until the key is written again. */
+    public Pair rowsFilteredInStoreBeforeTableCount() {
+        return Pair.of(
+                builder -> countRows(table(builder, "users").filter(Moved::isLong, Named.as("long-ones"))),
+                builder -> countRows(table(builder, "users")
+                        .filter(Moved::isLong, Named.as("long-ones"), Materialized.as("long-ones-store"))));
+    }
+
+    /** Rows are filtered beside the grouping of their table: the count has all of them as before. */
+    public Pair rowsFilteredBesideTableCount() {
+        return Pair.of(
+                builder -> {
+                    KTable<String, String> users = table(builder, "users");
+                    countRows(users);
+                    changes(users);
+                },
+                builder -> {
+                    KTable<String, String> users = table(builder, "users");
+                    countRows(users);
+                    changes(users.filter(Moved::isLong, Named.as("long-ones")));
+                });
+    }
+
+    private static boolean isLong(String key, String value) {
+        return value.length() > 4;
+    }
+
     /** A count of one stream is made of the stream that is joined with it. */
     public Pair countMovedToStreamJoinedWithIt() {
         return Pair.of(

@@ -215,6 +215,17 @@ public final class Structure {
                 builder -> matching(builder, "payments-.*"));
     }
 
+    /** Another source has a pattern too, and one topic can match both. */
+    public Pair sourcePatternAddedThatOverlaps() {
+        return Pair.of(
+                builder -> matching(builder, "payments-.*"),
+                builder -> {
+                    matching(builder, "payments-.*");
+                    builder.<String, String>stream(Pattern.compile(".*-eu"), Consumed.as("eu-source"))
+                            .to("copies", Produced.as("copies-sink"));
+                });
+    }
+
     /** A pattern takes the place of the list of topics. */
     public Pair sourceTopicsToPattern() {
         return Pair.of(
