@@ -31,7 +31,7 @@ def kept_topics(compared: Compared) -> Iterator[Subject]:
         if was is not None and now is not None:
             if was != now:
                 yield Subject("kept_topic", name, {"refused": True}, said)
-        elif asked := _by_order(compared, name, was, now):
+        elif asked := _by_order(compared, name, was, now) or _from_others(compared, name, was, now):
             yield Subject("kept_topic", name, {"refused": None}, said, {"refused": asked})
 
 
@@ -48,6 +48,21 @@ def _by_order(compared: Compared, name: str, was: int | None, now: int | None) -
         return ()
     return tuple(
         Undeclared(f"topics.{topic}", "partitions", label) for side, label in open_ for topic in sorted(side.by_order)
+    )
+
+
+def _from_others(compared: Compared, name: str, was: int | None, now: int | None) -> tuple[Undeclared, ...]:
+    """The inputs without a known count on one side, if `name` gets its partitions from other topics than before."""
+    sides_of = ((compared.before, "old", was), (compared.after, "new", now))
+    old, new = (counted_from(side, name) for side, _, _ in sides_of)
+    if old == new or (was is None) == (now is None):
+        return ()
+    return tuple(
+        Undeclared(f"topics.{topic}", "partitions", label)
+        for (side, label, count), read in zip(sides_of, (old, new), strict=True)
+        if count is None
+        for topic in sorted(read - side.internal)
+        if topic not in side.counts
     )
 
 
