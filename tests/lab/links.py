@@ -39,7 +39,13 @@ def _copied(group: str, artifact: str, release: str) -> list[Path]:
     command += [f"-Dgroup={group}", f"-Dartifact={artifact}", f"-Drelease={release}"]
     if not folder.exists():
         built = subprocess.run(
-            command, cwd=_PROJECT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_BUILD_S, check=False
+            command,
+            cwd=_PROJECT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_BUILD_S,
+            check=False,
         )
         assert built.returncode == 0, built.stdout[-4000:]
     return sorted(folder.glob("*.jar"))
@@ -66,9 +72,7 @@ def found(document: dict[str, Any]) -> set[tuple[str, str, str]]:
 def truth(own: Sequence[Path], others: Sequence[Path], package: str = "org.apache.kafka") -> set[tuple[str, str, str]]:
     """What the JVM refuses to resolve, of the classes in `own`, in the same form."""
     options = ["-Xmx512m", f"-Dpackage={package.replace('.', '/')}/"]
-    ran = java(
-        str(jar()), str(SOURCES / "LinkTruth.java"), *map(str, own), "--", *map(str, others), options=options
-    )
+    ran = java(str(jar()), str(SOURCES / "LinkTruth.java"), *map(str, own), "--", *map(str, others), options=options)
     assert ran.returncode == 0, ran.stderr
     return set(map(_refused, ran.stdout.splitlines()))
 

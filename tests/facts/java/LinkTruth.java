@@ -39,6 +39,7 @@ import kstreams.runbooks.links.asm.Type;
 public class LinkTruth {
     private static final String KAFKA = System.getProperty("package", "org/apache/kafka/");
     private static final int HANDLE_OF_CLASS = 0;
+    private static final int NEW = -1;
     private static final Map<String, Boolean> BELOW = new HashMap<>();
 
     record Reference(int tag, String owner, String name, String type, boolean isInterface) {}
@@ -187,16 +188,35 @@ public class LinkTruth {
             MethodVisitor code = writer.visitMethod(Opcodes.ACC_PUBLIC | Opcodes.ACC_STATIC, "p" + at, "()V", null,
                     null);
             code.visitCode();
-            code.visitLdcInsn(reference.tag == HANDLE_OF_CLASS
-                    ? Type.getObjectType(reference.owner)
-                    : new Handle(reference.tag, reference.owner, reference.name, reference.type,
-                            reference.isInterface));
-            code.visitInsn(Opcodes.POP);
+            resolving(code, reference);
             code.visitInsn(Opcodes.RETURN);
-            code.visitMaxs(1, 0);
+            code.visitMaxs(3, 0);
             code.visitEnd();
         }
         return writer.toByteArray();
+    }
+
+    /** The instruction itself, on no object; a handle of what would run a method, or would write a static field. */
+    private static void resolving(MethodVisitor code, Reference reference) {
+        switch (reference.tag) {
+            case HANDLE_OF_CLASS -> code.visitLdcInsn(Type.getObjectType(reference.owner));
+            case NEW -> code.visitTypeInsn(Opcodes.NEW, reference.owner);
+            case Opcodes.H_GETFIELD, Opcodes.H_GETSTATIC -> {
+                boolean isStatic = reference.tag == Opcodes.H_GETSTATIC;
+                if (!isStatic) {
+                    code.visitInsn(Opcodes.ACONST_NULL);
+                }
+                code.visitFieldInsn(isStatic ? Opcodes.GETSTATIC : Opcodes.GETFIELD, reference.owner, reference.name,
+                        reference.type);
+                if (Type.getType(reference.type).getSize() == 2) {
+                    code.visitInsn(Opcodes.POP2);
+                    return;
+                }
+            }
+            default -> code.visitLdcInsn(new Handle(reference.tag, reference.owner, reference.name, reference.type,
+                    reference.isInterface));
+        }
+        code.visitInsn(Opcodes.POP);
     }
 
     private static void resolve(Loader loader, String from, Method probe, Reference reference) throws Exception {
@@ -214,7 +234,7 @@ public class LinkTruth {
             boolean isOfOwner = error instanceof NoClassDefFoundError && message.equals(reference.owner);
             boolean isOther = error instanceof NoClassDefFoundError && !message.startsWith(KAFKA);
             if (error instanceof LinkageError && !isOther) {
-                String member = reference.tag == HANDLE_OF_CLASS || isOfOwner ? "" : reference.name
+                String member = reference.tag <= HANDLE_OF_CLASS || isOfOwner ? "" : reference.name
                         + (reference.type.startsWith("(") ? "" : " ") + reference.type;
                 System.out.println(from + "\t" + reference.owner + "\t" + member + "\t"
                         + error.getClass().getSimpleName() + "\tresolved");
@@ -224,7 +244,7 @@ public class LinkTruth {
 
     /** Whether the class itself may use a member that is protected, or private in its nest. */
     private static boolean isAllowed(Loader loader, String from, Reference reference) throws Exception {
-        if (reference.tag == HANDLE_OF_CLASS) {
+        if (reference.tag <= HANDLE_OF_CLASS) {
             return false;
         }
         try {
@@ -346,6 +366,9 @@ public class LinkTruth {
                 @Override
                 public void visitTypeInsn(int opcode, String type) {
                     type(Type.getObjectType(type));
+                    if (opcode == Opcodes.NEW && type.startsWith(KAFKA)) {
+                        references.add(new Reference(NEW, type, "", "", false));
+                    }
                 }
 
                 @Override
