@@ -1,5 +1,7 @@
-"""Every kind of reference that does not link, in classes that are compiled with one version of a library and scanned
-with another. The option --package looks at any package."""
+"""Every kind of reference that does not link, and every form of a class path.
+
+Small classes are compiled with one version of a library and scanned with another, by the option --package.
+"""
 
 import json
 import os
@@ -47,7 +49,8 @@ NEW = {
 USER = {
     "app/Moves": "public class Moves { Object method() { return new lib.Moved.Inner[2][3]; } }",
     "app/Sees": "public class Sees { int m(lib.Hidden it) { it.method(); it.closed(); return it.field; } }",
-    "app/Kinds": "public class Kinds { int m(lib.Kind it) { return it.method(); } void f(lib.Face it) { it.method(); } }",
+    "app/Kinds": "public class Kinds { int m(lib.Kind it) { return it.method(); } "
+    "void f(lib.Face it) { it.method(); } }",
     "app/Below": "public class Below extends lib.Base { public void method() {} }",
     "app/Lacks": "public class Lacks extends lib.Base { void m() { own(); gone = 1; } }",
     "app/Under": "public class Under extends Lacks { }",
@@ -55,7 +58,8 @@ USER = {
     "app/Final": "public class Final extends lib.Sealed { }",
     "app/Faces": "public class Faces implements lib.Face { public void method() {} }",
     "app/Extends": "public class Extends extends lib.Kind { }",
-    "app/Statics": "public class Statics { int m(lib.Static it) { lib.Static.was(); it.is(); return lib.Static.field; } }",
+    "app/Statics": "public class Statics { int m(lib.Static it) { lib.Static.was(); it.is(); "
+    "return lib.Static.field; } }",
     "app/Makes": "public class Makes { Object m() { return new lib.Made(); } Object n() { return new lib.Made(1); } "
     "java.util.function.Supplier<Object> o() { return lib.Made::new; } }",
     "app/Writes": "public class Writes { void m(lib.Constant it) { it.number = 2; it.typed = it; } }",
@@ -103,7 +107,7 @@ def test_each_kind_of_change_is_found_as_the_jvm_finds_it(
 ) -> None:
     """The JVM resolves each reference; what it does not resolve alone has the cases below."""
     _, new, app = versions
-    shown = {one for one in found(changed) if one[0] not in {"app.Reads"}}
+    shown = {one for one in found(changed) if one[0] != "app.Reads"}
     resolved = truth([app], [new], "lib")
     loading = {one[0] for one in resolved if one[0] == one[1]}
     # A class that is not loaded has one line there; the scan names what it extends.
@@ -149,17 +153,19 @@ HANDLERS = {
     "app/Exceptions": ("void m() { try { new lib.Moved(); } catch (Exception e) { hashCode(); } }", False),
     "app/Finally": ("void m() { try { new lib.Moved(); } finally { hashCode(); } }", False),
     "app/Again": ("void m() { try { new lib.Moved(); } catch (Throwable e) { hashCode(); throw e; } }", False),
-    "app/Wrapped": ("void m() { try { new lib.Moved(); } catch (Throwable e) { throw new RuntimeException(e); } }", False),
+    "app/Wrapped": (
+        "void m() { try { new lib.Moved(); } catch (Throwable e) { throw new RuntimeException(e); } }", False),
     "app/Resource": (
-        "void m() throws Exception { try (var r = new java.io.StringReader(\"\")) { new lib.Moved(); } }", False),
+        'void m() throws Exception { try (var r = new java.io.StringReader("")) { new lib.Moved(); } }', False),
     "app/Locked": ("void m() { synchronized (this) { new lib.Moved(); } }", False),
     "app/Outside": (
-        "void m() throws Exception { try { try (var r = new java.io.StringReader(\"\")) { new lib.Moved(); } } "
+        'void m() throws Exception { try { try (var r = new java.io.StringReader("")) { new lib.Moved(); } } '
         "catch (NoClassDefFoundError e) { hashCode(); } }", True),
     "app/WrappedInside": (
         "void m() { try { try { new lib.Moved(); } catch (Throwable e) { throw new RuntimeException(e); } } "
         "catch (LinkageError e) { hashCode(); } }", False),
-    "app/Both": ("void m() { try { new lib.Moved(); } catch (LinkageError e) { hashCode(); } new lib.Moved(); }", False),
+    "app/Both": (
+        "void m() { try { new lib.Moved(); } catch (LinkageError e) { hashCode(); } new lib.Moved(); }", False),
     "app/Method": ("void m(lib.Static s) { try { lib.Static.was(); } catch (LinkageError e) { hashCode(); } }", True),
 }  # fmt: skip
 

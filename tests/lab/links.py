@@ -16,7 +16,8 @@ _PROJECT = CHECKOUT / "tests" / "facts" / "links"
 _BUILD_S = 300
 _OWN = re.compile(r"kafka-(clients|streams)-\d")
 _SIMPLE = re.compile(r".*[.]")
-_PRIMITIVES = dict(zip("BCDFIJSZV", "byte char double float int long short boolean void".split(), strict=True))
+_PRIMITIVES = {"B": "byte", "C": "char", "D": "double", "F": "float", "I": "int", "J": "long", "S": "short"}
+_PRIMITIVES["Z"] = "boolean"
 _TYPE = re.compile(r"(\[*)(?:L([^;]+);|([BCDFIJSZ]))")
 
 

@@ -54,6 +54,7 @@ def merged(read: Declaration, declared: Declaration | None) -> Declaration:
         library=library,
         not_read=read.not_read,
         refused=read.refused,
+        unlinked=read.unlinked,
         contradictions=(*of_library, *of_config, *of_stores, *of_suppressions, *of_topics, *of_operators),
     )
 

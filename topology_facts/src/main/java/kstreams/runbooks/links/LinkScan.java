@@ -55,7 +55,7 @@ public final class LinkScan {
      * Scans a class path as `java -cp` takes it. `prefix` is a package with a dot at its end, `java` the feature release
      * of the JVM that runs the application, `strict`: each element has to exist. NotScanned in one sentence.
      */
-    public static Links of(String classPath, String prefix, int java, boolean strict) throws NotScanned {
+    static Links of(String classPath, String prefix, int java, boolean strict) throws NotScanned {
         try (ClassPath path = new ClassPath(classPath, java, strict)) {
             LinkScan scan = new LinkScan(path, prefix);
             scan.run();
@@ -64,6 +64,11 @@ public final class LinkScan {
         } catch (IOException unreadable) {
             throw new NotScanned("class path: a jar is not readable (" + unreadable + "); correct that");
         }
+    }
+
+    /** Scans the class path of the JVM that runs, which ignores elements that do not exist. */
+    public static Links ofThisJvm(String prefix) throws NotScanned {
+        return of(System.getProperty("java.class.path"), prefix, LinkCommand.running(), false);
     }
 
     private void run() throws IOException {

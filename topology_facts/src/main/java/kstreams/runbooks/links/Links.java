@@ -73,4 +73,11 @@ public final class Links {
         }
         return byClass;
     }
+
+    /** Of one class: a reference that no handler takes, before one of a class that is loaded anyway. */
+    public static Finding worst(Collection<Finding> of) {
+        return of.stream().min((one, other) -> one.isHandled != other.isHandled
+                ? Boolean.compare(one.isHandled, other.isHandled)
+                : one.use.when.compareTo(other.use.when)).get();
+    }
 }

@@ -2,7 +2,6 @@ package kstreams.runbooks.links;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,7 +32,7 @@ final class Report {
         List<String> fatal = new ArrayList<>();
         List<String> handled = new ArrayList<>();
         for (List<Finding> of : links.byClass().values()) {
-            List<Finding> worst = isAll ? of : Collections.singletonList(worst(of));
+            List<Finding> worst = isAll ? of : Collections.singletonList(Links.worst(of));
             for (Finding finding : worst) {
                 String more = isAll || of.size() == 1 ? "" : " (and " + (of.size() - 1) + " more references)";
                 (finding.isHandled ? handled : fatal).add(finding.sentence() + more + "\n");
@@ -51,13 +50,6 @@ final class Report {
         return links.target + ": " + (links.findings.size() - handled) + " references of " + links.byClass().size()
                 + " classes do not link, " + handled + " more are handled; scanned " + links.classes + " classes of "
                 + links.jars + " jars and directories, not scanned " + links.notScanned.size() + "\n";
-    }
-
-    /** Of one class: a reference that no handler takes, before one of a class that is loaded anyway. */
-    static Finding worst(Collection<Finding> of) {
-        return of.stream().min((one, other) -> one.isHandled != other.isHandled
-                ? Boolean.compare(one.isHandled, other.isHandled)
-                : one.use.when.compareTo(other.use.when)).get();
     }
 
     static String json(Links links) {
