@@ -34,6 +34,12 @@ def kafka(release: str) -> tuple[Path, ...]:
     return tuple(path for path in copied if _OWN.match(path.name))
 
 
+@cache
+def whole_kafka(release: str) -> tuple[Path, ...]:
+    """The jars of a release and all that they depend on."""
+    return tuple(_copied("org.apache.kafka", "kafka-streams", release))
+
+
 def _copied(group: str, artifact: str, release: str) -> list[Path]:
     folder = _PROJECT / "target" / f"{artifact}-{release}"
     command = ["mvn", "-q", "-B", "-Dstyle.color=never", "package"]

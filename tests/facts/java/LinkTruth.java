@@ -225,6 +225,10 @@ public class LinkTruth {
             probe.invoke(null);
         } catch (InvocationTargetException failed) {
             Throwable error = failed.getCause();
+            if (error instanceof ExceptionInInitializerError
+                    || (reference.tag == NEW && !(error instanceof InstantiationError))) {
+                return; // what a class does when it is made is not linking, and its absence has a reference of its own
+            }
             boolean isKafka = reference.owner.startsWith(KAFKA);
             boolean isAccess = error instanceof IllegalAccessError;
             if (isAccess && (!isKafka || isAllowed(loader, from, reference))) {

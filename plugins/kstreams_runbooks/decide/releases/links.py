@@ -8,7 +8,8 @@ from kstreams_runbooks.model.verdicts import Finding, Outcome, Severity, Verdict
 from kstreams_runbooks.wording import first_of
 
 ACCEPT_UNLINKED = "accept_unlinked"
-UNLINKED, NOT_SCANNED = "class-not-linked", "links-not-scanned"
+UNLINKED = "class-not-linked"
+NOT_SCANNED = "links-not-scanned"
 # How the place of a class that was not scanned begins.
 LINKS = "links"
 _SOURCE = "docs/links.md; Java Virtual Machine Specification 5.4.3; tests/facts/test_links.py"

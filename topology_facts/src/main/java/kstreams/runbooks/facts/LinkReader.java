@@ -31,6 +31,8 @@ final class LinkReader {
     private static final String LOGGING = "(org\\.slf4j|ch\\.qos\\.logback|org\\.apache\\.(logging|log4j))\\..*";
     private static final String OF_JDK = "(java|javax|jdk|sun|com\\.sun)\\..*";
     private static final int MOST_OBJECTS = 200_000;
+    // Of a document, which a deployer's command may print with at most 4 MiB.
+    private static final int MOST_CLASSES = 1_000;
     private static final int MOST_NOT_SCANNED = 20;
     private final Library library;
     private final Links links;
@@ -70,8 +72,19 @@ final class LinkReader {
         }
         Map<String, String> needed = links.needed(held);
         List<Map<String, Object>> found = new ArrayList<>();
-        links.byClass().forEach((name, findings) -> found.add(entry(name, findings, needed.get(name))));
+        Set<String> left = new LinkedHashSet<>();
+        links.byClass().forEach((name, findings) -> {
+            if (needed.containsKey(name) || found.size() < MOST_CLASSES) {
+                found.add(entry(name, findings, needed.get(name)));
+            } else {
+                left.add(name);
+            }
+        });
         facts.replace("links", found);
+        if (!left.isEmpty()) {
+            facts.notRead("links", "others", left.size() + " more classes that the topology does not need do not link; "
+                    + "list them with kstreams.runbooks.links.LinkCommand");
+        }
         elsewhere.forEach(name -> facts.notRead("links", name, "class " + name
                 + " is not on the class path of this JVM (java.class.path); put its jar there"));
         links.notScanned.entrySet().stream().limit(MOST_NOT_SCANNED).forEach(

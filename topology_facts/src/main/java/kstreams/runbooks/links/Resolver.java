@@ -19,27 +19,14 @@ import org.objectweb.asm.Type;
  * Source: Java Virtual Machine Specification 5.4.3 (resolution) and 5.4.4 (access control).
  */
 final class Resolver {
-    /** A method or field that was found: the class that declares it and its flags. */
-    private static final class Member {
-        final Shape owner;
-        final int access;
-
-        Member(Shape owner, int access) {
-            this.owner = owner;
-            this.access = access;
-        }
-
-        boolean is(int flag) {
-            return (access & flag) != 0;
-        }
-    }
-
     private final Classes classes;
     private final Target target;
+    private final Search search;
 
     Resolver(Classes classes, Target target) {
         this.classes = classes;
         this.target = target;
+        this.search = new Search(classes);
     }
 
     /** A class that another one refers to; null if the JVM links it. */
@@ -77,9 +64,9 @@ final class Resolver {
         if (shape.isInterface() != isInterface) {
             return target.has(owner) ? kind(shape) : null;
         }
-        Member member;
+        Search.Member member;
         try {
-            member = name.equals("<init>") ? declared(shape, name + type) : method(shape, name + type);
+            member = name.equals("<init>") ? Search.declared(shape, name + type) : search.method(shape, name + type);
         } catch (ClassNotFoundException unknown) {
             return null;
         }
@@ -108,9 +95,9 @@ final class Resolver {
         if (shape == null) {
             return fault;
         }
-        Member member;
+        Search.Member member;
         try {
-            member = field(shape, name + ' ' + type);
+            member = search.field(shape, name + ' ' + type);
         } catch (ClassNotFoundException unknown) {
             return null;
         }
@@ -166,8 +153,8 @@ final class Resolver {
             if ((access & (Opcodes.ACC_STATIC | Opcodes.ACC_PRIVATE)) != 0 || method.startsWith("<")) {
                 return;
             }
-            for (Shape above = up(shape); above != null; above = up(above)) {
-                Member member = declared(above, method);
+            for (Shape above = search.up(shape); above != null; above = search.up(above)) {
+                Search.Member member = Search.declared(above, method);
                 if (member != null && target.has(above.name) && member.is(Opcodes.ACC_FINAL)
                         && !member.is(Opcodes.ACC_STATIC) && isAccessible(shape.name, member)) {
                     faults.put(Names.member(above.name, method), new Fault("final", "IncompatibleClassChangeError",
@@ -184,7 +171,7 @@ final class Resolver {
         Map<String, Shape> lacking = abstractMethods(shape);
         try {
             for (String method : new ArrayList<>(lacking.keySet())) {
-                Member member = method(shape, method);
+                Search.Member member = search.method(shape, method);
                 if (isOfObject(method) || (member != null && !member.is(Opcodes.ACC_ABSTRACT))) {
                     lacking.remove(method);
                 }
@@ -231,116 +218,7 @@ final class Resolver {
         return (classes.of("java/lang/Object").methods.getOrDefault(method, 0) & Opcodes.ACC_PUBLIC) != 0;
     }
 
-    private Shape up(Shape shape) {
-        return shape.superName == null ? null : classes.of(shape.superName);
-    }
-
-    private static Member declared(Shape shape, String key) {
-        Integer access = shape.methods.get(key);
-        return access == null ? null : new Member(shape, access);
-    }
-
-    /** The method that the JVM finds by its name and descriptor, in the order of its search; null if there is none. */
-    private Member method(Shape owner, String key) throws ClassNotFoundException {
-        boolean isUnknown = false;
-        for (Shape shape = owner; shape != null;) {
-            Member member = declared(shape, key);
-            if (member != null) {
-                return member;
-            }
-            Shape above = up(shape);
-            isUnknown |= above == null && shape.superName != null;
-            shape = shape.isInterface() && above != null && !isPublicInstance(above, key) ? null : above;
-        }
-        Member member = ofInterfaces(owner, key);
-        if (member == null && isUnknown) {
-            throw new ClassNotFoundException(owner.name);
-        }
-        return member;
-    }
-
-    /** An interface has java.lang.Object above it, of which only the public methods of objects count. */
-    private static boolean isPublicInstance(Shape object, String key) {
-        int access = object.methods.getOrDefault(key, 0);
-        return (access & Opcodes.ACC_PUBLIC) != 0 && (access & Opcodes.ACC_STATIC) == 0;
-    }
-
-    /** The most specific method of all interfaces; one with code before an abstract one. */
-    private Member ofInterfaces(Shape owner, String key) throws ClassNotFoundException {
-        Map<String, Member> candidates = new LinkedHashMap<>();
-        boolean isUnknown = false;
-        Deque<String> open = new ArrayDeque<>();
-        TreeSet<String> seen = new TreeSet<>();
-        for (Shape shape = owner; shape != null; shape = up(shape)) {
-            Collections.addAll(open, shape.interfaces);
-        }
-        while (!open.isEmpty()) {
-            String name = open.remove();
-            if (!seen.add(name)) {
-                continue;
-            }
-            Shape face = classes.of(name);
-            if (face == null) {
-                isUnknown = true;
-                continue;
-            }
-            Collections.addAll(open, face.interfaces);
-            Integer access = face.methods.get(key);
-            if (access != null && (access & (Opcodes.ACC_PRIVATE | Opcodes.ACC_STATIC)) == 0) {
-                candidates.put(name, new Member(face, access));
-            }
-        }
-        candidates.values().removeIf(member -> candidates.values().stream()
-                .anyMatch(other -> other != member && isFaceBelow(other.owner, member.owner.name)));
-        for (Member member : candidates.values()) {
-            if (!member.is(Opcodes.ACC_ABSTRACT)) {
-                return member;
-            }
-        }
-        if (isUnknown) {
-            throw new ClassNotFoundException(owner.name);
-        }
-        return candidates.isEmpty() ? null : candidates.values().iterator().next();
-    }
-
-    private boolean isFaceBelow(Shape face, String other) {
-        for (String above : face == null ? new String[0] : face.interfaces) {
-            if (above.equals(other) || isFaceBelow(classes.of(above), other)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private Member field(Shape owner, String key) throws ClassNotFoundException {
-        Integer access = owner.fields.get(key);
-        if (access != null) {
-            return new Member(owner, access);
-        }
-        boolean isUnknown = false;
-        for (String face : owner.interfaces) {
-            Shape shape = classes.of(face);
-            Member member = shape == null ? null : field(shape, key);
-            isUnknown |= shape == null;
-            if (member != null) {
-                return member;
-            }
-        }
-        if (owner.superName != null) {
-            Shape above = up(owner);
-            Member member = above == null ? null : field(above, key);
-            isUnknown |= above == null;
-            if (member != null) {
-                return member;
-            }
-        }
-        if (isUnknown) {
-            throw new ClassNotFoundException(owner.name);
-        }
-        return null;
-    }
-
-    private boolean isAccessible(String from, Member member) {
+    private boolean isAccessible(String from, Search.Member member) {
         if (member.is(Opcodes.ACC_PUBLIC)) {
             return true;
         }
@@ -352,13 +230,13 @@ final class Resolver {
         return isOfPackage || (member.is(Opcodes.ACC_PROTECTED) && classes.isBelow(from, member.owner.name));
     }
 
-    private Fault notAccessible(Member member) {
+    private Fault notAccessible(Search.Member member) {
         String now = member.is(Opcodes.ACC_PRIVATE) ? "private"
                 : member.is(Opcodes.ACC_PROTECTED) ? "protected" : "package-private";
         return new Fault("access", "IllegalAccessError", "which is " + now + " in " + target.name);
     }
 
-    private Fault changedStatic(Member member) {
+    private Fault changedStatic(Search.Member member) {
         String now = member.is(Opcodes.ACC_STATIC) ? "static" : "not static";
         return new Fault("static", "IncompatibleClassChangeError", "which is " + now + " in " + target.name);
     }
@@ -377,7 +255,7 @@ final class Resolver {
     /** The methods of the same name, as a clause after what the target lacks; the name of a class has none. */
     private Lacking otherMethods(Shape shape, String name, String owner) {
         TreeSet<String> others = new TreeSet<>();
-        for (Shape next = shape; next != null && !next.name.equals("java/lang/Object"); next = up(next)) {
+        for (Shape next = shape; next != null && !next.name.equals("java/lang/Object"); next = search.up(next)) {
             for (Map.Entry<String, Integer> method : next.methods.entrySet()) {
                 if (method.getKey().startsWith(name + "(") && (method.getValue() & Opcodes.ACC_SYNTHETIC) == 0) {
                     others.add(Names.signature(method.getKey())
