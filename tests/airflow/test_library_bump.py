@@ -81,7 +81,7 @@ def test_a_dry_run_changes_nothing(stack: Stack) -> None:
         (
             {"target": "9.9.9"},
             "observe",
-            "release 9.9.9: not declared for orders (declared 3.4.1, 3.9.1, 4.3.1, 4.3.1.1, 4.3.1.2)",
+            "release 9.9.9: not declared for orders (declared 3.4.1, 3.9.1, 4.3.1, 4.3.1.1, 4.3.1.2, 4.4.0)",
         ),
         ({"target": "4.3"}, "observe", "release 4.3: not declared for orders (declared 3.4.1, 3.9.1, 4.3.1"),
         ({"application": "ordres"}, "observe", "application ordres: unknown; did you mean orders?"),

@@ -17,6 +17,7 @@ from lab.supervise import Program, Supervisor, Waiting, unheard, until
 
 FROM_RELEASE = "3.4.1"
 TO_RELEASE = "4.3.1"
+NEWEST = "4.4.0"
 # On the same library as TO_RELEASE: customers counted behind a needless repartition topic, and without it.
 WITH_REPARTITION = "4.3.1.1"
 WITHOUT_REPARTITION = "4.3.1.2"

@@ -13,7 +13,7 @@ from kstreams_runbooks.decide.change.rules import Fired, fired
 from kstreams_runbooks.decide.comparison.subjects import subjects
 from kstreams_runbooks.model.topology.change import ChangeRule, Subject
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
-from world.pairs import compared, expected
+from world.pairs import catalogue, compared, expected
 
 TEST = "tests/unit/decide/change/test_reading.py::test_exactly_what_follows"
 # What no subject has: a condition on a word is negated by asking for another one.
@@ -64,7 +64,7 @@ def main() -> int:
     """Every mutant, one line each; the survivors again at the end."""
     rules = topology_change_rules()
     versions = upgrade_path_rules()
-    parts = {case: subjects(with_cleared_state(compared(case), versions)) for case in expected()}
+    parts = {case: subjects(with_cleared_state(compared(case), versions), catalogue(case)) for case in expected()}
     libraries = {case: library_findings(compared(case), versions) for case in expected()}
     if (broken := first_failing(parts, libraries, rules)) is not None:
         print(f"without a mutant {TEST}[{broken}] fails already; mend that first", file=sys.stderr)

@@ -7,11 +7,11 @@ from typing import Any
 
 import yaml
 from kstreams_runbooks.fleet import Application
-from lab.application import FROM_RELEASE, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION
+from lab.application import FROM_RELEASE, NEWEST, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION
 from lab.settings import Lab
 from lab.stack import Stack
 
-_RELEASES = (FROM_RELEASE, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION)
+_RELEASES = (FROM_RELEASE, TO_RELEASE, NEWEST, WITH_REPARTITION, WITHOUT_REPARTITION)
 
 
 @dataclass(frozen=True)

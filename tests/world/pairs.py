@@ -14,8 +14,10 @@ from kstreams_runbooks.decide.topology.code_facts import merged
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
 from kstreams_runbooks.fleet.topology_facts import read_facts
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.topology import Topology
+from kstreams_runbooks.rules import release_settings
 
 FIXTURES = Path(__file__).parents[1] / "apps" / "topologies"
 PAIRS = FIXTURES / "pairs"
@@ -29,6 +31,11 @@ def expected() -> dict[str, dict[str, Any]]:
     """The expected result of each case: the exact rules, the verdict, the runbooks, and the case that it resembles."""
     found: dict[str, dict[str, Any]] = json.loads((FIXTURES / "expected.json").read_text("utf-8"))
     return found
+
+
+def catalogue(case: str) -> SettingCatalogue:
+    """All settings of all releases for a case about what is known of them (`catalogue` in its row), else none."""
+    return release_settings() if expected()[case].get("catalogue") else SettingCatalogue()
 
 
 @cache

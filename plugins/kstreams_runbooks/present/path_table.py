@@ -39,13 +39,14 @@ and brokers of 3.9.
 | 2 | two rolling bounces, the first with `upgrade.from` |
 | B | a bridge release between: two bounces to it, one from it |
 | c | a downgrade: all instances down at once, local state cleared, then the old release |
-| S | the same, after `upgrade.from` on the running release, one rolling bounce, and a drain |
+| k | the same, and local state is kept |
+| S | a downgrade as `c`, after `upgrade.from` on the running release, one rolling bounce, and a drain |
 | x | refused |
 """
 
 _BACK = (
     "Every row that covers a pair, and whose needs are met, adds its duties. To another minor, local state is cleared "
-    "in any case: no published source promises that older releases open newer files."
+    "unless a row keeps it: no published source promises that older releases open newer files."
 )
 
 
@@ -213,7 +214,9 @@ def _sign(running: str, target: str, used: YesNoUnknown, rules: UpgradePathRules
     if path.bridge:
         return "B"
     if any(bounce.at_once for bounce in path.bounces):
-        return "S" if any("drain" in bounce.before for bounce in path.bounces) else "c"
+        duties = {duty for bounce in path.bounces for duty in bounce.before}
+        another = Release(running).minor != Release(target).minor
+        return "S" if "drain" in duties else "k" if another and "clear_state" not in duties else "c"
     return str(len(path.bounces))
 
 
@@ -244,6 +247,7 @@ def _duties(duties: tuple[str, ...], upgrade_from: str) -> str:
         "set_upgrade_from": f"`upgrade.from` = {value} on the running release",
         "drain": "drain",
         "clear_state": "clear local state",
+        "keep_state": "keep local state",
     }
     return ", ".join(words[duty] for duty in duties) or "none"
 

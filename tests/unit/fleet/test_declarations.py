@@ -87,7 +87,7 @@ def test_an_approver_may_have_the_id_that_airflow_knows(config: Path, write: Wri
         (("inputs: [orders, customers]", "inputs: orders"), 'inputs: "orders" must be a list'),
         (("inputs: [orders, customers]", "inputs: [or ders]"), 'inputs[0]: "or ders" must match pattern'),
         (('table_aggregations: "yes"', "table_aggregations: maybe"), "must be 'yes', 'no' or 'unknown'"),
-        (("owner: team-orders", "owner: a\nowner: b"), "line 123 has the key owner a second time"),
+        (("owner: team-orders", "owner: a\nowner: b"), "line 124 has the key owner a second time"),
         (("inputs: [orders, customers]", "inputs: [orders"), "is not valid YAML: line"),
         (("owner: team-orders", "owner: ${NOT_SET}"), 'owner: "${NOT_SET}" needs NOT_SET, which is not set'),
         (("owner: team-orders", "owner: a\nname: b"), "name is not a key: the name is the file's stem"),
@@ -164,7 +164,7 @@ def test_declared_has_the_limits_of_the_form(config: Path) -> None:
     assert dict(declared.limits)["bake_s"] == 5.0
     assert {type(value) for _, value in declared.limits} == {float}
     assert declared.instances == ("orders-1", "orders-2")
-    assert declared.releases == ("3.4.1", "3.9.1", "4.3.1", "4.3.1.1", "4.3.1.2")
+    assert declared.releases == ("3.4.1", "3.9.1", "4.3.1", "4.3.1.1", "4.3.1.2", "4.4.0")
     assert dict(orders.declared().limits)["bake_s"] == 10.0
     with pytest.raises(BadInput, match="limits of orders: bake_s: -1 must be greater"):
         orders.declared({"bake_s": -1})

@@ -155,16 +155,16 @@ def test_the_folder_comes_from_the_environment(config: Path, monkeypatch: pytest
 
 def test_releases_are_found_without_a_parser(config: Path, write: Write) -> None:
     """Those of every application, newest first; a file in another form of YAML has none, which costs an example."""
-    assert release_names(config) == ("4.3.1.2", "4.3.1.1", "4.3.1", "3.9.1", "3.4.1")
+    assert release_names(config) == ("4.4.0", "4.3.1.2", "4.3.1.1", "4.3.1", "3.9.1", "3.4.1")
     write(
         "payments",
         ("application_id: orders", "application_id: payments"),
         ('    "3.9.1"', "    # one more\n    3.10.2"),
     )
-    assert release_names(config)[3:] == ("3.10.2", "3.9.1", "3.4.1")
+    assert release_names(config)[4:] == ("3.10.2", "3.9.1", "3.4.1")
     (config / "applications" / "flow.yaml").write_text('deployer: {releases: {"5.0.0": /srv}}')
     (config / "applications" / "copier.yaml").write_text("kind: copier\ndeployer:\n  releases:\n    1.0.0: /srv\n")
-    assert release_names(config)[0] == "4.3.1.2"
+    assert release_names(config)[0] == "4.4.0"
     assert release_names(config)[-1] == "3.4.1"
 
 

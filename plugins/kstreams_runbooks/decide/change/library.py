@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.comparison.state.kinds import OF_STREAM, carries
-from kstreams_runbooks.decide.releases.downgrade import clears_state
+from kstreams_runbooks.decide.releases.downgrade import cleared_on_the_way
 from kstreams_runbooks.decide.releases.path import upgrade_path
 from kstreams_runbooks.decide.topology.names import stem
 from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion, YesNoUnknown
@@ -69,9 +69,9 @@ def library_findings(compared: Compared, rules: UpgradePathRules, broker: Releas
 
 
 def with_cleared_state(compared: Compared, rules: UpgradePathRules) -> Compared:
-    """The change with `state_cleared` if the new library does not open the local state that the old one's left."""
+    """The change with `state_cleared` if the way to the new library clears the local state that the old one's left."""
     old, new = compared.before.declared.library, compared.after.declared.library
-    cleared = old is not None and new is not None and clears_state(str(new), str(old), rules)
+    cleared = old is not None and new is not None and cleared_on_the_way(new, old, rules)
     return replace(compared, state_cleared=cleared)
 
 

@@ -8,6 +8,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.model.releases.release import within
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore
 
@@ -56,20 +57,76 @@ _FAMILIES = {
     "exception_handler": (
         "deserialization.exception.handler",
         "processing.exception.handler",
+        "processing.exception.handler.global.enabled",
         "production.exception.handler",
     ),
     "serde_encoding": tuple(
         f"{of}{way}.encoding" for way in ("serializer", "deserializer") for of in ("", "key.", "value.")
     ),
     "store_type": STORE_TYPES,
+    "partitioner": ("partitioner.class", "partitioner.ignore.keys"),
+    "class_of_the_program": ("default.client.supplier", "interceptor.classes", "processor.wrapper.class"),
+    "producer": ("acks", "enable.idempotence", "max.in.flight.requests.per.connection", "retries"),
+    "size_limit": ("max.request.size", "topic.max.message.bytes"),
 }
 _FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names}
+# What a setting is for, by the beginning of its name. Source: StreamsConfig, its methods *Prefix (Apache Kafka 4.4).
+_CLIENTS = ("main.consumer.", "restore.consumer.", "global.consumer.", "consumer.", "producer.", "admin.")
+# Beginnings of names that the library reads.
+_GIVEN_ON = ("topic.", "client.tag.", "rack.aware.", "config.providers", "__")
+# Settings of internal topics by which records go before they are read, or get another time. Source:
+# InternalTopicManager, RepartitionTopicConfig (Apache Kafka).
+_TOPIC = "topic."
+_OF_RECORDS = frozenset(
+    f"{_TOPIC}{name}"
+    for name in (
+        "cleanup.policy",
+        "delete.retention.ms",
+        "max.compaction.lag.ms",
+        "message.timestamp.after.max.ms",
+        "message.timestamp.before.max.ms",
+        "message.timestamp.difference.max.ms",
+        "message.timestamp.type",
+        "retention.bytes",
+        "retention.ms",
+        "segment.bytes",
+        "segment.ms",
+    )
+)
+# Settings by which tasks may move to other instances, or the directory of a task that moved is deleted sooner.
+MOVES_TASKS = frozenset(
+    {
+        "acceptable.recovery.lag",
+        "client.rack",
+        "group.instance.id",
+        "internal.leave.group.on.close",
+        "max.poll.interval.ms",
+        "max.warmup.replicas",
+        "num.stream.threads",
+        "partition.grouper",
+        "probing.rebalance.interval.ms",
+        "rack.aware.assignment.non_overlap_cost",
+        "rack.aware.assignment.strategy",
+        "rack.aware.assignment.tags",
+        "rack.aware.assignment.traffic_cost",
+        "session.timeout.ms",
+        "state.cleanup.delay.ms",
+        "state.cleanup.dir.max.age.ms",
+        "task.assignor.class",
+    }
+)
+_THREADS = "num.stream.threads"
+# Releases that give their consumers another group.protocol than their own, by its prefix. Source: StreamsConfig of
+# 3.7.2 to 4.4.0 (Maven Central), getMainConsumerConfigs, getRestoreConsumerConfigs, getGlobalConsumerConfigs.
+_TAKES_PROTOCOL = {"consumer.": ("3.7..3.9",)}
+_PUT_OVER_PROTOCOL = ("3.7..4.1",)
 # Prefixes whose settings are put over those that Kafka Streams has set and checked. Source: StreamsConfig of 3.4.1,
 # 3.9.1 and 4.3.1 (Apache Kafka): getMainConsumerConfigs, getRestoreConsumerConfigs, getGlobalConsumerConfigs.
 _PUT_OVER = ("main.consumer.", "restore.consumer.", "global.consumer.")
 # Releases whose main consumer never commits by itself, also with the setting.
 _NEVER_COMMITS = ("4.2..",)
 _STORE_TYPE = "default.dsl.store"
+_PROTOCOL, _ACKS = "group.protocol", "acks"
 _EXPLICIT, _CLUSTER = "ensure.explicit.internal.resource.naming", "bootstrap.servers"
 # Releases that check names at start (KIP-1111), and the generated names that they do not check.
 _CHECKS_NAMES, _NOT_CHECKED = ("4.1..",), "FK-JOIN-SUBSCRIPTION-"
@@ -123,28 +180,59 @@ def optimized(config: Mapping[str, str]) -> set[str]:
     return {name.strip() for name in value.split(",")} - {"none"}
 
 
+def bare(name: str) -> str:
+    """The name of a setting without the prefix of a client; group.protocol of a client is another setting."""
+    stripped = _without_prefix(name)
+    return name if stripped == _PROTOCOL else stripped
+
+
+def is_of_the_program(name: str, catalogue: SettingCatalogue) -> bool:
+    """Whether no release has a setting: then the program reads it, or a class to which Kafka Streams gives it."""
+    return catalogue.has(_without_prefix(name)) is False and not name.startswith(_GIVEN_ON)
+
+
+def _without_prefix(name: str) -> str:
+    return name.removeprefix(next((one for one in _CLIENTS if name.startswith(one)), ""))
+
+
+def moved_by(compared: Compared) -> tuple[str, ...]:
+    """The settings that differ and may move tasks, or delete the directory of a moved one sooner, as they are given."""
+    before, after = compared.before.declared.config, compared.after.declared.config
+    if before is None or after is None:
+        return ()
+    names = sorted(name for name in before.keys() | after.keys() if bare(name) in MOVES_TASKS)
+    return tuple(name for name in names if before.get(name, DEFAULTS.get(name)) != after.get(name, DEFAULTS.get(name)))
+
+
 def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[str, Fact], _Asked]:
     """Facts of one setting, by its newest name; `old` and `new` are its values, empty if it is not set."""
     before, after = compared.before.declared.config, compared.after.declared.config
     asked = (Undeclared("config", name, sides(before, after)),)
+    own = bare(name)
     facts: dict[str, Fact] = {
-        "family": _FAMILY_OF.get(name, name),
+        "family": "topic" if own in _OF_RECORDS else _FAMILY_OF.get(own, own),
         "present": None if after is None else bool(new),
-        "same_cluster": name == _CLUSTER and bool(_addresses(old) & _addresses(new)),
+        "same_cluster": own == _CLUSTER and bool(_addresses(old) & _addresses(new)),
         "cache_switched": name == CACHE and (old == "0") != (new == "0"),
         "refuses_names": name == _EXPLICIT and _refuses_names(old, new, compared),
         "slips_past": _slips_past(name, new, compared.after),
         "no_effect": name == _STORE_TYPE and _makers_stay(compared),
+        "repartitions": bool(compared.before.internal & compared.after.internal),
+        "no_threads": name == _THREADS and new.strip().lstrip("+-").isdecimal() and int(new) <= 0,
+        "all_replicas": own != _ACKS or new.strip().lower() in {"", "all", "-1"},
     }
     return facts, {"present": asked, "refuses_names": asked}
 
 
 def _slips_past(name: str, new: str, side: Side) -> bool:
-    """Whether a client reads what exactly once hides, or commits by itself, by a setting that nothing checks."""
+    """Whether a client reads what exactly once hides, commits by itself, or has another protocol, unchecked."""
     config, library = side.declared.config or {}, side.declared.library
-    prefix = next((one for one in _PUT_OVER if name.startswith(one)), "")
+    prefix = next((one for one in (*_PUT_OVER, "consumer.") if name.startswith(one)), "")
     value = new.strip().lower()
-    if prefix and name == f"{prefix}isolation.level":
+    if prefix and name == f"{prefix}{_PROTOCOL}":
+        releases = _TAKES_PROTOCOL.get(prefix, _PUT_OVER_PROTOCOL)
+        return value == "consumer" and (library is None or within(library, releases))
+    if prefix in _PUT_OVER and name == f"{prefix}isolation.level":
         return value == "read_uncommitted" and config.get(GUARANTEE, DEFAULTS[GUARANTEE]) != DEFAULTS[GUARANTEE]
     commits = name == f"{_PUT_OVER[0]}enable.auto.commit" and value == "true"
     return commits and not (library is not None and within(library, _NEVER_COMMITS))

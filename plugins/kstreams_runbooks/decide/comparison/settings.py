@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, mergeable, source_tables
-from kstreams_runbooks.decide.comparison.content import reused_topics
+from kstreams_runbooks.decide.comparison.content import own_changelogs, reused_topics
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.comparison.setting_facts import (
@@ -15,9 +15,11 @@ from kstreams_runbooks.decide.comparison.setting_facts import (
     REUSE,
     SELF_JOIN,
     GivenSetting,
+    bare,
     by_new_name,
     common_facts,
     facts_of,
+    is_of_the_program,
     optimized,
     shown,
 )
@@ -27,8 +29,10 @@ from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.wording import first_of
 
-# With exactly once the default is another one (KIP-129).
+# With exactly once the defaults are other ones (KIP-129).
 _COMMIT_MS = {"at_least_once": "30000", "exactly_once": "100"}
+_OF_CONSUMERS = {"auto.offset.reset": "earliest", "check.crcs": "true"}
+_ISOLATION, _ISOLATED = "isolation.level", {"at_least_once": "read_uncommitted", "exactly_once": "read_committed"}
 _TABLES = Undeclared("source_table of every store that is filled straight from a topic", "", "new")
 # Settings that rows are about: unknown if only one version's are given.
 _ID, _PROTOCOL = "application.id", "group.protocol"
@@ -38,6 +42,7 @@ _CONFIG = "config."
 # Facts that follow from the two values of a setting.
 _OF_VALUES = ("differs", "set", "unset", "present")
 NOTHING_KNOWN = SettingCatalogue()
+_NOT_HEEDED = "without effect in the old release"
 # Tables and topics that one sentence names.
 _MOST = 3
 _OTHER_SIDE = ("-other-join-store", "OTHER-")
@@ -54,8 +59,13 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
     common, asked = common_facts(compared)
     was, will = by_new_name(before), by_new_name(after)
     unread = _unread(compared.before) | _unread(compared.after)
+    old_topics, new_topics = (side.internal | own_changelogs(side) for side in (compared.before, compared.after))
+    created = sorted(new_topics - old_topics)
     for key in sorted({*_MATTER, *was, *will, *unread}):
-        old, new = _value(was, key), _value(will, key)
+        old, new = (
+            _value(given if _is_heeded(given, key, side, catalogue) else {}, key)
+            for given, side in ((was, compared.before), (will, compared.after))
+        )
         # Every application has an id and a cluster: one that is not given is unknown.
         known = before is not None and after is not None and (key not in _REQUIRED or bool(old and new) or old == new)
         known = known and key not in unread
@@ -63,27 +73,38 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
         facts: dict[str, Fact] = {
             **common,
             **own,
-            "setting": key,
+            "setting": bare(key),
             "changed": old != new if known else None,
             "differs": known and old != new,
             "set": not old and bool(new),
             "unset": bool(old) and not new,
             "streams_group": uses_streams_group(compared.after),
+            "creates": bool(created),
         }
+        facts["of_the_program"] = is_of_the_program(key, catalogue)
         if key in unread:
             facts |= dict.fromkeys(_OF_VALUES)
         name = will.get(key, was.get(key, GivenSetting(key, ""))).name
         does = catalogue.does(name)
         said = {
             "name": name,
-            "before": shown(name, old),
+            "before": shown(name, old) if _is_heeded(was, key, compared.before, catalogue) else _NOT_HEEDED,
             "after": shown(name, new),
             "does": does and f"; it controls {does}",
+            "created": first_of(created, _MOST, " and "),
         }
         lacking = [None if key in _unread(side) else side.declared.config for side in (compared.before, compared.after)]
         missing = (Undeclared("config", key, sides(*lacking)),)
         of_values = dict.fromkeys(("changed", *_OF_VALUES), missing)
         yield Subject("setting", name, facts, said, {**asked, **also_asked, **of_values})
+
+
+def _is_heeded(given: Mapping[str, GivenSetting], key: str, side: Side, catalogue: SettingCatalogue) -> bool:
+    """Whether the release of a side reads a setting under the name that is given; also if that is not known."""
+    if key not in given or side.declared.library is None:
+        return True
+    name = bare(given[key].name)
+    return not catalogue.has(name) or catalogue.has(name, side.declared.library) is True
 
 
 def _unread(side: Side) -> set[str]:
@@ -168,7 +189,9 @@ def _value(given: Mapping[str, GivenSetting], key: str) -> str:
     if key == COMMIT and key not in given:
         guarantee = _value(given, GUARANTEE)
         return _COMMIT_MS["exactly_once" if guarantee.startswith("exactly_once") else "at_least_once"]
-    value = given[key].value if key in given else DEFAULTS.get(key, "")
+    if bare(key) == _ISOLATION and key not in given:
+        return _ISOLATED["exactly_once" if _value(given, GUARANTEE).startswith("exactly_once") else "at_least_once"]
+    value = given[key].value if key in given else {**DEFAULTS, **_OF_CONSUMERS}.get(bare(key), "")
     # Kafka reads this one in either case.
     return value.lower() if key == _PROTOCOL else value
 

@@ -131,7 +131,7 @@ def _state_findings(
             "undo-clears-local-state",
             "warning",
             declared.name,
-            "local state of 4.3 and later cannot be opened by an older release: it is cleared, and restored from "
+            "local state of 4.3 and later cannot be opened by a release before 4.3: it is cleared, and restored from "
             f"{topics_shown(restores)}",
             "KIP-1035; tests/long/test_undo.py",
         )

@@ -30,7 +30,7 @@ def downward(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
     2. If a row asks for `upgrade.from`, it is set on the running release first: from then on no new format is written.
        Then the records in it are read to their end (`drain`).
     3. All instances are stopped, and the old release starts. Its local state is cleared if rows demand it, and for
-       another minor in any case: no published source promises that older releases open newer files.
+       another minor unless a row keeps it: no published source promises that older releases open newer files.
 
     Source: Kafka Streams Upgrade Guide, "Notable compatibility changes in past releases"; KIP-904, KIP-1035.
     """
@@ -58,7 +58,7 @@ def downward(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
         *guarantee_finding(question, change),
         *warnings_of(question, change, rules),
     )
-    return path_of(question, tuple(_legs(question, fired, value, change)), findings)
+    return path_of(question, tuple(_legs(question, fired, value, change, rules)), findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,18 @@ def clears_state(back_to: str, running: str, rules: UpgradePathRules) -> bool:
     )
 
 
+def cleared_on_the_way(back_to: Release, running: Release, rules: UpgradePathRules) -> bool:
+    """Whether the path from `running` to an older release clears local state: for its rows, or for want of one.
+
+    What has to be cleared (`clears_state`) is less: an undo opens the files of another minor unless a row forbids it.
+    """
+    if not back_to < running:
+        return False
+    rows = [row for row in rules.downgrades if within(running, row.running) and within(back_to, row.target)]
+    another = back_to.minor != running.minor and not any("keep_state" in row.duties for row in rows)
+    return another or clears_state(str(back_to), str(running), rules)
+
+
 def warned(back_to: str, running: str, rules: UpgradePathRules) -> tuple[DowngradeRule, ...]:
     """The rows that only warn of going back to `back_to` after `running`; none if it is not older."""
     if back_to == running:
@@ -133,11 +145,15 @@ def _upgrade_from(question: PathQuestion, fired: tuple[DowngradeRule, ...]) -> t
 
 
 def _legs(
-    question: PathQuestion, fired: tuple[DowngradeRule, ...], value: str | None, change: GuaranteeRule | None
+    question: PathQuestion,
+    fired: tuple[DowngradeRule, ...],
+    value: str | None,
+    change: GuaranteeRule | None,
+    rules: UpgradePathRules,
 ) -> Iterator[Leg]:
     running, target = str(question.running), str(question.target)
     duties = {duty for row in fired for duty in row.duties}
-    if question.running.minor != question.target.minor:
+    if cleared_on_the_way(question.target, question.running, rules):
         duties.add("clear_state")
     if change is not None and change.effect == "switch_first":
         yield Leg("library_bump", running, (PathBounce(running, processing_guarantee=change.to),))
@@ -156,5 +172,5 @@ def _findings(question: PathQuestion, fired: tuple[DowngradeRule, ...]) -> Itera
     owing = [row for row in fired if row.duties and ("set_upgrade_from" not in row.duties or row is setting)]
     warning = [row for row in fired if row.effect == "warn"]
     for row in (*(owing or [row for row in fired if row not in warning]), *warning):
-        severity: Severity = "warning" if row.duties or row in warning else "info"
+        severity: Severity = "warning" if set(row.duties) - {"keep_state"} or row in warning else "info"
         yield PathFinding(row.id, severity, question.pair, row.reason, row.source, "library_bump")

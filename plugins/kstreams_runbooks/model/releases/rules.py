@@ -13,7 +13,7 @@ from kstreams_runbooks.model.verdicts import Severity
 Feature = Literal["foreign_key_joins", "table_aggregations"]
 Guarantee = Literal["at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2"]
 GroupProtocol = Literal["classic", "streams"]
-Duty = Literal["set_upgrade_from", "drain", "clear_state"]
+Duty = Literal["set_upgrade_from", "drain", "clear_state", "keep_state"]
 
 ReleaseRanges = tuple[str, ...]
 
@@ -66,6 +66,7 @@ class DowngradeRule:
     """One row downward; every row that covers a pair and whose `needs` are met adds its duties, one may refuse.
 
     `upgrade_from` is set on the running release before any other step, `target` for the minor to go back to.
+    `keep_state` keeps local state, which is cleared without it for another minor: a test opened it.
     With `same_minor` a row covers only two patches of one minor. A row that warns allows nothing by itself.
     """
 

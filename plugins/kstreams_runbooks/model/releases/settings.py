@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.rules import ReleaseRanges
 from kstreams_runbooks.model.verdicts import Severity
 
@@ -98,6 +99,12 @@ class SettingCatalogue:
     rows: tuple[ReleaseSetting, ...] = ()
     effects: tuple[SettingEffect, ...] = ()
     refusals: tuple[SettingRefusal, ...] = ()
+
+    def has(self, name: str, release: Release | None = None) -> bool | None:
+        """Whether a release has a setting (without the prefix of a client), or any release; None without rows."""
+        if not self.rows:
+            return None
+        return any(row.name == name and (release is None or within(release, row.releases)) for row in self.rows)
 
     def does(self, name: str) -> str:
         """What a setting does, empty if no row explains it."""

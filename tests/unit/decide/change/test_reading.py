@@ -14,7 +14,7 @@ from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.present.change.document import exit_code
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
-from world.pairs import DECLARED, compared, expected
+from world.pairs import DECLARED, catalogue, compared, expected
 
 IDS = sorted({rule.id for rule in topology_change_rules()})
 FEWEST_COMBINED, FEWEST_SAFE = 10, 12
@@ -25,7 +25,8 @@ ROLLS = {"verdict": "proceed", "runbooks": ["rolling_bounce"], "exit_code": 0}
 def reading(case: str) -> ChangeReading:
     """The case, read."""
     versions = compared(case)
-    return read_change(versions.before, versions.after, topology_change_rules(), upgrade_path_rules())
+    rules = topology_change_rules(), upgrade_path_rules()
+    return read_change(versions.before, versions.after, *rules, catalogue=catalogue(case))
 
 
 @pytest.mark.parametrize("case", expected())

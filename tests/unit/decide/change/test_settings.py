@@ -185,12 +185,12 @@ def test_a_guarantee_that_4_x_lost_is_refused_whatever_ran_before(value: str) ->
 @pytest.mark.parametrize(
     ("after", "asked"),
     [
-        ({"processing.guarantee": "exactly_once"}, ["4.0.0 to 4.3.1 refuse processing.guarantee=exactly_once"]),
+        ({"processing.guarantee": "exactly_once"}, ["4.0.0 to 4.4.0 refuse processing.guarantee=exactly_once"]),
         ({"num.stream.threads": "many"}, ["every release refuses num.stream.threads=many"]),
         (
             {"processing.guarantee": "exactly_once_v2", "commit.interval.ms": "30000"},
             [
-                "3.0.0 to 4.3.1 refuse commit.interval.ms=30000",
+                "3.0.0 to 4.4.0 refuse commit.interval.ms=30000",
                 "0.11.0.0 to 2.8.2 refuse processing.guarantee=exactly_once_v2",
             ],
         ),

@@ -118,7 +118,7 @@ def test_what_each_value_would_give_is_told() -> None:
     )
     assert "KIP-732" in told.source
     brokers = next(finding for finding in asked("3.9.1", "4.3.1", None).findings if finding.id == "missing-broker")
-    assert brokers.message == "Not known. 0.11.0 to 2.0: refuse (broker-2.1); 2.1 to 4.3: one rolling bounce."
+    assert brokers.message == "Not known. 0.11.0 to 2.0: refuse (broker-2.1); 2.1 to 4.4: one rolling bounce."
 
 
 def test_an_input_that_changes_nothing_is_not_asked_for() -> None:
@@ -140,7 +140,7 @@ def test_unknown_joins_and_aggregations_count_as_used() -> None:
             "target 4.3.1: every instance already runs 4.3.1; give another release. About another topology or other "
             "settings on 4.3.1, such as group.protocol, ask `plan`",
         ),
-        (lambda: asked("3.4.1", "9.0.0"), "release 9.0.0: newer than 4.3.1, the newest that the rules know"),
+        (lambda: asked("3.4.1", "9.0.0"), "release 9.0.0: newer than 4.4.0, the newest that the rules know"),
         (lambda: asked("3.5.9", "4.3.1"), "release 3.5.9: not a published release of Kafka Streams; 3.5 has 3.5.0, "),
         (lambda: asked("3.4", "4.3.1"), "release 3.4: not a published release of Kafka Streams; 3.4 has 3.4.0, 3.4.1"),
         (

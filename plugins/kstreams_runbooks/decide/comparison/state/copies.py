@@ -6,7 +6,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side, fillers
 from kstreams_runbooks.decide.comparison.content import Content, contents
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, sides
 from kstreams_runbooks.decide.comparison.left_files import emptied, places_in_another_format
-from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, GUARANTEE, REUSE, optimized
+from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, GUARANTEE, REUSE, moved_by, optimized
 from kstreams_runbooks.decide.comparison.state.kinds import is_join_buffer
 from kstreams_runbooks.decide.topology.partitions import task_counts
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
@@ -31,6 +31,7 @@ class Copies:
         self._counts = [task_counts(side.topology, side.counts) for side in (compared.before, compared.after)]
         self._reformatted = places_in_another_format(compared)
         settings = [side.declared.config or {} for side in (compared.before, compared.after)]
+        self._moved_by = moved_by(compared)
         self._switched = REUSE in optimized(settings[0]) ^ optimized(settings[1])
         self._tables = {
             store
@@ -50,6 +51,7 @@ class Copies:
             "memory_alone": stays and _is_in(old, "memory") and _is_in(new, "memory"),
             "copies": _copies(old),
             "wiped_at_crash": stays and self._switches_to_exactly_once() and _is_on_disks(old, new),
+            "may_move": stays and bool(self._moved_by) and _is_on_disks(old, new),
             "from_topic_now": stays and was == name and not _is_in(old, "input") and _is_in(new, "input"),
             "as_in_topic": self._stores_as_in_topic(name),
             "from_topic_before": stays and was == name and _is_in(old, "input") and not _is_in(new, "input"),
@@ -61,7 +63,8 @@ class Copies:
         unlogged = tuple(
             _undeclared(f"stores.{name}.logging", self._compared) for one in (old, new) if _is_in(one, "unknown")
         )
-        return facts, {"only_copy_left": asked, "wiped_at_crash": tuple(dict.fromkeys(unlogged))}
+        lacking = tuple(dict.fromkeys(unlogged))
+        return facts, {"only_copy_left": asked, "wiped_at_crash": lacking, "may_move": lacking}
 
     def _switches_to_exactly_once(self) -> bool:
         """Whether both versions give their settings, and the guarantee becomes exactly once."""
@@ -106,6 +109,7 @@ class Copies:
             ),
             "instead": next((keep for begins, keep in _KEEP.items() if why.startswith(begins)), _LEAVE_OUT),
             "write_once": _RUN_EMPTY if is_join_buffer(self._compared.after, name) else _WRITE_ONCE,
+            "moved_by": " and ".join(self._moved_by),
             "leaves": _left(old),
             "topic_before": "" if old is None else old.topic,
             "topic": "" if new is None else new.topic,

@@ -49,8 +49,8 @@ def made_of_others(compared: Compared) -> frozenset[str]:
 def inputs_replaced(compared: Compared) -> dict[str, tuple[str, str]]:
     """Stores whose input topics have all gone, with these and the new ones in their place, in words.
 
-    Whether the new topics go on where the old ones ended is known to people alone. Of patterns the words of the topics
-    say what is read and what is not: two may match the same topics.
+    Whether the new topics go on where the old ones ended is known to people alone. Patterns are left to the findings of
+    the topics: two may match the same ones.
     """
     before, after = compared.before, compared.after
     renamed = {new: old for old, new in compared.stores.pairs}

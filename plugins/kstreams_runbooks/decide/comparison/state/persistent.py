@@ -94,7 +94,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts["writer_lost"] = bool(lost) and not is_buffer
         facts["behind_offsets"] = store.name in behind and not (now and now.loss_acceptable)
         facts["looked_into_anew"] = store.name in anew and not (now and now.loss_acceptable)
-        # Of a topic that restores the store, the findings of the topic say it.
+        # A topic that restores the store has findings of its own.
         told = partner or facts["fed_by_other"] or is_buffer or facts["copies"] == "input"
         facts["input_replaced"] = store.name in replaced and not told
         facts["joins_streams"] = store.facts["added"] is True and _is_of_new_join(compared, store.name)
