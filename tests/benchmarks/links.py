@@ -5,6 +5,7 @@ Both are a JVM of their own and alternate, so that a machine whose speed drifts 
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import time
@@ -28,7 +29,7 @@ def main() -> None:
     """Print the document."""
     repeats = int(os.environ.get("REPEATS") or REPEATS)
     jars = [*{path.name: path for one in _LIBRARIES for path in library(*one)}.values(), *kafka(RELEASE)]
-    seconds: dict[str, list[float]] = {"scan": [], "floor": []}
+    seconds: dict[str, list[tuple[float, float]]] = {"scan": [], "floor": []}
     with TemporaryDirectory() as folder:
         subprocess.run(["javac", "-d", folder, str(SOURCES / "EveryEntry.java")], check=True)
         scan = ["-cp", str(jar()), COMMAND, "--class-path", ":".join(map(str, jars))]
@@ -38,25 +39,28 @@ def main() -> None:
         for _ in range(repeats):
             seconds["scan"].append(_run(scan))
             seconds["floor"].append(_run(floor))
-    ratios = [one / other for one, other in zip(seconds["scan"], seconds["floor"], strict=True)]
+    ratios = [one[0] / other[0] for one, other in zip(seconds["scan"], seconds["floor"], strict=True)]
     print(
         json.dumps(
             {
                 "schema_version": SCHEMA_VERSION,
                 "jars": len(jars),
                 "mib": round(sum(Path(one).stat().st_size for one in jars) / 2**20),
-                **{f"{name}_s": _spread(of) for name, of in seconds.items()},
+                **{f"{name}_s": _spread([wall for wall, _ in of]) for name, of in seconds.items()},
+                **{f"{name}_cpu_s": _spread([processor for _, processor in of]) for name, of in seconds.items()},
                 "ratio": _spread(ratios),
             }
         )
     )
 
 
-def _run(arguments: Sequence[str]) -> float:
-    began = time.monotonic()
+def _run(arguments: Sequence[str]) -> tuple[float, float]:
+    """Seconds from the launch to the end, and processor seconds."""
+    began, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     ran = subprocess.run(["java", *arguments], capture_output=True, text=True, check=False)
     assert ran.returncode in {0, 1}, ran.stderr
-    return time.monotonic() - began
+    now = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic() - began, now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:
