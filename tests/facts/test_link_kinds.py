@@ -293,6 +293,13 @@ def test_bad_input_is_one_sentence(
     assert len(ran.stderr.splitlines()) == 1
 
 
+def test_a_library_with_a_kafka_of_its_own_is_no_second_release(tmp_path: Path) -> None:
+    """Its classes are in another package, and it keeps the file with the release."""
+    entries = {"kafka/kafka-version.properties": b"version=2.8.2", "tool/kafka/streams/KafkaStreams.class": b""}
+    document = scan([_jar(tmp_path / "tool.jar", entries), *kafka("4.4.0")])
+    assert (document["target"], document["findings"]) == ("Kafka 4.4.0", [])
+
+
 def test_every_class_that_left_a_package_in_4_4_is_found_with_its_new_place(tmp_path: Path) -> None:
     """KAFKA-20297 moved classes of org.apache.kafka.common.utils to its package `internals`."""
     (old, *_), (new, *_) = kafka("4.3.1"), kafka("4.4.0")

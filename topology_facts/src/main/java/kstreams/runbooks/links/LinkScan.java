@@ -277,9 +277,11 @@ public final class LinkScan {
         Map<String, Set<String>> jars = new LinkedHashMap<>();
         for (String file : new String[] {CLIENTS, STREAMS}) {
             Set<String> of = new TreeSet<>();
+            String entry = file.equals(CLIENTS) ? "clients/consumer/KafkaConsumer" : "streams/KafkaStreams";
             for (ClassPath.Element element : path.elements) {
                 byte[] text = element.read(file);
-                if (text != null) {
+                // A library with a Kafka of its own, in another package, has the file too.
+                if (text != null && element.classes.containsKey(KAFKA.replace('.', '/') + entry)) {
                     Properties properties = new Properties();
                     properties.load(new ByteArrayInputStream(text));
                     String release = String.valueOf(properties.getProperty("version"));
