@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource, ResourceType  # type: ignore[attr-defined]
+from confluent_kafka.admin import AlterConfigOpType as Operation  # type: ignore[attr-defined]
 from confluent_kafka.cimpl import NewTopic
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.times import DAY_MS
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
@@ -110,3 +112,41 @@ def test_a_plan_from_a_terminal_says_it_too(orders: Orders, tmp_path: Path) -> N
     assert missing.exit_code == 1
     assert "topics of orders: refuse: topic nowhere does not exist" in missing.stderr
     assert "topics" not in json.loads(plan(new).stdout)
+
+
+def test_a_changelog_that_was_altered_already_is_long_enough(orders: Orders, tmp_path: Path) -> None:
+    """Its retention is that of the cluster, and without the option that of its creation by the library."""
+    text = tmp_path / "orders.txt"
+    text.write_text(make_deployer(orders.application, dry_run=True).topology(Target(FROM_RELEASE)), encoding="utf-8")
+    files = []
+    for name, days in (("old", 1), ("new", 100)):
+        files.append(tmp_path / f"{name}.yaml")
+        window = f"{{kind: tumbling, size_ms: 60000, grace_ms: {days * DAY_MS}}}"
+        store = f"{{kind: window, window: {window}, logging: true, in_memory: true}}"
+        files[-1].write_text(f"stores:\n  orders-windowed-store: {store}\n", encoding="utf-8")
+    given = ["plan", "--from-topology", str(text), "--to-topology", str(text), "--format", "json"]
+    given += ["--from-declaration", str(files[0]), "--to-declaration", str(files[1])]
+
+    def found(*words: str) -> list[str]:
+        ran = CliRunner().invoke(cli, [*given, *words], env=orders.stack.environment())
+        return [one["message"] for one in json.loads(ran.stdout)["findings"] if one["id"] == "changelog-keeps-less"]
+
+    admin = AdminClient({"bootstrap.servers": orders.stack.lab.bootstrap})
+    changelog = f"{orders.application.application_id}-orders-windowed-store-changelog"
+    [of_topic] = admin.describe_configs([ConfigResource(ResourceType.TOPIC, changelog)]).values()
+    was = of_topic.result()["retention.ms"].value
+
+    def alter(retention_ms: str) -> None:
+        entry = ConfigEntry("retention.ms", retention_ms, incremental_operation=Operation.SET)
+        resource = ConfigResource(ResourceType.TOPIC, changelog, incremental_configs=[entry])
+        for done in admin.incremental_alter_configs([resource]).values():
+            done.result()
+
+    assert f"(retention.ms={2 * DAY_MS + 60_000})" in found()[0]
+    assert f"(retention.ms={was})" in found("--application", "orders")[0]
+    alter(str(101 * DAY_MS))
+    try:
+        until(lambda: found("--application", "orders") == [], 30, "the topic keeps enough")
+        assert len(found()) == 1
+    finally:
+        alter(was)

@@ -119,6 +119,9 @@ REASONS: dict[str, tuple[str, ...]] = {
         "act/offset_checks.py::lacks_on_group",
         "act/topic_checks.py::lacks",
     ),
+    "what was not read stays as the library sets it at the creation of the topic, and the finding has these words": (
+        "decide/comparison/state/changelogs.py::_keeps",
+    ),
     "a figure for the reader: it says that it is not known, and no decision depends on it": (
         "decide/fitting/topics.py::_count_that_fits",
         "decide/instances/check.py::_idle",

@@ -102,7 +102,7 @@ class StoreEntry(FleetModel):
         default=None, description="how records become its values, in words, such as count; none: it keeps them"
     )
     join: model.Join | None = Field(default=None, description="of a table that a join fills: inner, left or outer")
-    logging: bool | None = Field(default=None, description="whether it has a changelog")
+    logging: bool | None = Field(default=None, description="whether each change to it is written to a changelog")
     in_memory: bool | None = Field(default=None, description="whether it is in memory; otherwise it is on the disk")
     supplier: Words | None = Field(default=None, description="class that makes it; default: that of the library")
     timestamped: bool | None = Field(default=None, description="whether it keeps a timestamp with each value")
@@ -116,6 +116,10 @@ class StoreEntry(FleetModel):
     logging_config: dict[Words, SettingText] | None = Field(default=None, description="settings of its changelog")
     changelog: Words | None = Field(
         default=None, description="topic that restores it, if the application reads that topic (read-only store)"
+    )
+    changelog_keeps_ms: Milliseconds | None = Field(
+        default=None,
+        description="retention.ms of its changelog as it is now (min.compaction.lag.ms of a versioned store's)",
     )
 
     @field_validator("window")
@@ -246,7 +250,17 @@ class TopologyDeclaration(FleetModel):
             auto_create_topics=self.auto_create_topics,
             memory=None if self.memory is None else model.Memory(**self.memory.model_dump()),
             unchanged=frozenset(self.unchanged),
+            of_settings=dict(self._of_settings()),
         )
+
+    def _of_settings(self) -> Iterator[tuple[str, frozenset[str]]]:
+        """The serdes that the defaults of this file give: those of settings, which a later version may not have."""
+        entries: dict[str, Mapping[str, StoreEntry | TopicEntry]] = {"stores": self.stores, "topics": self.topics}
+        for field in ("key_serde", "value_serde"):
+            for section, named in entries.items() if getattr(self, f"default_{field}") else ():
+                for name, entry in named.items():
+                    if getattr(entry, field) is None:
+                        yield f"{section}.{name}.{field}", frozenset({f"default.{field.replace('_', '.')}"})
 
     def _store(self, entry: StoreEntry) -> model.DeclaredStore:
         plain = entry.model_dump(exclude={"window", "key_serde", "value_serde"})

@@ -27,6 +27,9 @@ _KEEPS_SERDES = Release("3.9")
 _LONGEST_SENTENCE: Final = 600
 _LONGEST_NAME: Final = 300
 _LINKS: Final = "links"
+# Facts next to a serde: the settings that give it. Its format does not depend on that.
+_ENDING: Final = "_of_settings"
+_OF_SETTINGS: Final = (f"key_serde{_ENDING}", f"value_serde{_ENDING}")
 _POLICY: Final = "cleanup.policy"
 _DELETE: Final = "delete"
 _OF_LIBRARY: Final = "kafka.streams."
@@ -82,7 +85,14 @@ def _whole(value: Any) -> Any:
     return value if sized and {"kind", "grace_ms"} <= value.keys() else None
 
 
-class _Store(_Part):
+class _WithSerdes(_Part):
+    """What has serdes: the settings that give those which the program does not."""
+
+    key_serde_of_settings: frozenset[str] = frozenset()
+    value_serde_of_settings: frozenset[str] = frozenset()
+
+
+class _Store(_WithSerdes):
     kind: model.StoreKind | None = None
     window: Annotated[_Window | None, BeforeValidator(_whole)] = None
     retention_ms: int | None = None
@@ -106,7 +116,7 @@ class _Store(_Part):
     is_global: bool | None = Field(None, alias="global")
 
 
-class _Suppression(_Part):
+class _Suppression(_WithSerdes):
     mode: model.SuppressMode | None = None
     time_limit_ms: int | None = None
     max_records: int | None = None
@@ -125,7 +135,7 @@ class _Topic(_Part):
     key_of: frozenset[str] | None = None
 
 
-class _Operator(_Part):
+class _Operator(_WithSerdes):
     """An operator, as far as it is compared: a topic has the timestamp extractor of its source."""
 
     topics: tuple[str, ...] = ()
@@ -270,6 +280,7 @@ def _read(document: _Document) -> model.TopologyFacts:
             not_read=not_read,
             refused=None if document.refused is None else tuple(one.read() for one in document.refused),
             unlinked=_unlinked(document),
+            of_settings=dict(_of_settings(document)),
         ),
     )
 
@@ -284,6 +295,19 @@ def _unlinked(document: _Document) -> tuple[model.UnlinkedClass, ...] | None:
     if twice := {name for name in names if names.count(name) > 1}:
         raise BadInput(f"links: {shown(min(twice))} has two entries (expected: one a class); print the facts again")
     return tuple(one.read() for one in document.links)
+
+
+def _of_settings(document: _Document) -> Iterator[tuple[str, frozenset[str]]]:
+    sections: dict[str, Mapping[str, _WithSerdes]] = {
+        "stores": document.stores,
+        "suppressions": document.suppressions,
+        "operators": document.operators,
+    }
+    for section, parts in sections.items():
+        for name, one in parts.items():
+            for field in _OF_SETTINGS:
+                if settings := getattr(one, field):
+                    yield f"{section}.{name}.{field.removesuffix(_ENDING)}", settings
 
 
 def _with_lambdas(document: _Document) -> _Document:
@@ -311,7 +335,7 @@ def _unread_extractors(document: _Document, not_read: Mapping[str, str]) -> dict
 
 def _lines(written: Mapping[str, Any], path: str = "") -> Iterator[str]:
     for name, value in written.items():
-        if not path and name in _OTHER_PARTS:
+        if (not path and name in _OTHER_PARTS) or (path and name in _OF_SETTINGS):
             continue
         where = f"{path}{name}"
         if isinstance(value, Mapping) and value:
@@ -321,7 +345,8 @@ def _lines(written: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def _store(name: str, store: _Store, unread: set[tuple[str, ...]], by_serializer: bool | None) -> model.DeclaredStore:
-    plain = store.model_dump(exclude={"window", "key_serde", "value_serde", "supplier", "caching", "is_global"})
+    without = {"window", "key_serde", "value_serde", "supplier", "caching", "is_global", *_OF_SETTINGS}
+    plain = store.model_dump(exclude=without)
     # A window with a part that was not read is not known: no part of it has a default.
     whole = store.window is not None and not any(fact[:3] == ("stores", name, "window") for fact in unread)
     if store.retain_duplicates and store.logging_config is not None:
@@ -350,7 +375,7 @@ def _in_memory(supplier: str | None) -> bool | None:
 
 
 def _suppression(one: _Suppression) -> model.DeclaredSuppression:
-    plain = one.model_dump(exclude={"value_serde"})
+    plain = one.model_dump(exclude={"value_serde", *_OF_SETTINGS})
     return model.DeclaredSuppression(**plain, value_serde=_serde(one.value_serde))
 
 

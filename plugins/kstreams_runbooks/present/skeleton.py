@@ -32,7 +32,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "value_serde": "# {name: json, schema_version: 1}",
         "aggregate": "# how records become its values, in words, such as count; none: it keeps them",
         "join": "# inner, left or outer, of a table that a join fills",
-        "logging": "# whether it has a changelog",
+        "logging": "# whether each change is written to a changelog; of a store class of your own: look at its put",
         "source_table": "# true if it is a table that is read straight from a topic",
         "supplier": "# the class that makes it; default: that of the library",
         "timestamped": "# whether it keeps a timestamp with each value",

@@ -36,6 +36,7 @@ _GAINS: Mapping[tuple[ChangeRunbook, ChangeRunbook], str] = {
     ("partition_increase", "reset_and_cleanup"): "every key gets its state again",
     ("reset_and_cleanup", "blue_green_cutover"): "results do not pause",
 }
+_SECOND_APPLICATION: ChangeRunbook = "blue_green_cutover"
 _SECTIONS = ("stores", "topics", "operators")
 _UNCHANGED = get_args(Unchanged)
 _EVERY_UNCHANGED = frozenset(_UNCHANGED)
@@ -74,7 +75,9 @@ def change_plan(fired: Fired) -> ChangePlan:
     open_ = open_questions(fired)
     if open_ and not set(plan) & set(MILD):
         careful = _answering([*asked, *(one.runbooks for one in fired.undecided if one.runbooks)])
-        if not any(_matters(one, careful) for one in fired.undecided):
+        # A second application next to the first is not built for a question that may spare it.
+        answers = _SECOND_APPLICATION not in set(careful) - set(plan)
+        if answers and not any(_matters(one, careful) for one in fired.undecided):
             reason = f"{' and '.join(plan)} is enough if it is declared that none of this holds: {_ids(open_)}"
             return ChangePlan(Outcome.PROCEED, (reason,), careful, _alternatives(careful, findings))
     if open_:

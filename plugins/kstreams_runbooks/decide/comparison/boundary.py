@@ -7,7 +7,7 @@ from functools import partial
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
 from kstreams_runbooks.decide.comparison.content import contents, own_changelogs, prefix
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
-from kstreams_runbooks.decide.comparison.global_stores import left_behind
+from kstreams_runbooks.decide.comparison.global_stores import RestoredGlobal, left_behind, restored
 from kstreams_runbooks.decide.comparison.operators import partitioners
 from kstreams_runbooks.decide.comparison.setting_facts import REUSE, optimized, timed_by
 from kstreams_runbooks.decide.comparison.state.feeding import merged_unevenly
@@ -68,6 +68,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
             named = not is_global and topic not in patterns[0] | patterns[1]
             by_pattern = [named and _is_matched(topic, one) for one in patterns]
             own_output = _own_output_now(compared, patterns, topic)
+            at_restore = restored(compared, topic) if is_global else RestoredGlobal()
             if is_global:
                 declared["extractor_changed"] = False
             facts: dict[str, Fact] = {
@@ -89,6 +90,9 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "is_pattern": topic in patterns[0] | patterns[1],
                 "reads_own": None if own_output is None else bool(own_output),
                 "timed": timed,
+                "copied_past_processor": at_restore.copied,
+                "processed_at_restore": at_restore.processed,
+                "files_kept": _has_files(compared.after, at_restore.store),
                 **declared,
             }
             what = Undeclared("config", "topology.optimization", "old")
@@ -106,6 +110,9 @@ def sources(compared: Compared) -> Iterator[Subject]:
                     "own_output": first_of(sorted(own_output or ())),
                     "merged_with": ", ".join(merged[topic][1] if topic in merged else ()),
                     "uneven_with": _uneven_with(compared, topic),
+                    "global_store": at_restore.store,
+                    "global_processor": at_restore.processor,
+                    "library": str(compared.after.declared.library),
                 },
                 {
                     **asked,
@@ -113,10 +120,17 @@ def sources(compared: Compared) -> Iterator[Subject]:
                     "reads_own": (Undeclared("config", _ID, "new"),),
                     "is_changelog": (what,),
                     "uneven": lacking,
+                    "copied_past_processor": at_restore.asked,
+                    "processed_at_restore": at_restore.asked,
                     "begins_latest": begins,
                     "merged_unevenly": (Undeclared(f"topics.{topic}", "partitions", "new"),),
                 },
             )
+
+
+def _has_files(side: Side, store: str) -> bool:
+    declared = side.declared.stores.get(store)
+    return declared is None or declared.on_disk
 
 
 def _is_matched(topic: str, patterns: Collection[str]) -> bool:

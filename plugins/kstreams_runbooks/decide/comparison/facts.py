@@ -46,11 +46,8 @@ def store_facts(
     facts["retention_changed"], asked["retention_changed"] = _compared(where, "retention_ms", *_kept_in(old, new))
     facts["segments_changed"] = segments_changed(old, new)
     asked["segments_changed"] = _segments_asked(where, old, new)
-    # A store drops records by segments of a minute at least: it keeps nothing more for a few milliseconds.
-    facts["kept_longer"] = (kept_ms(new) or 0) - (kept_ms(old) or 0) >= MINUTE_MS
     histories = old.history_retention_ms, new.history_retention_ms
     facts["history_changed"] = bool(changed(*histories))
-    facts["history_longer"] = (histories[1] or 0) > (histories[0] or 0)
     facts["reads_old"] = _reads_old(old, new)
     facts["unversioned"] = any(
         serde is not None and serde.schema_version is None for serde in (old.value_serde, new.value_serde)

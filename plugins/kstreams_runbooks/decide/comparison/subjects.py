@@ -14,7 +14,7 @@ from kstreams_runbooks.model.topology.change import Subject
 
 # Parts of the program, and the ends of their facts that compare two programs.
 _OF_CODE = {"store", "internal_topic", "operator", "source_topic", "sink", "application", "suppression"}
-_DIFFERENCES = ("_changed", "becomes_plain", "added", "removed", "declared_same", "kinds_known")
+_DIFFERENCES = ("_changed", "_short", "becomes_plain", "added", "removed", "declared_same", "kinds_known")
 
 
 def subjects(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) -> tuple[Subject, ...]:

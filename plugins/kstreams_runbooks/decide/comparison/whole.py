@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import get_args
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
+from kstreams_runbooks.decide.comparison.default_serdes import serde_facts
 from kstreams_runbooks.decide.comparison.facts import changed, either, sides
 from kstreams_runbooks.decide.comparison.prediction import counted_from, kept_counts
 from kstreams_runbooks.decide.comparison.settings import uses_streams_group
@@ -75,6 +76,7 @@ def application(compared: Compared) -> Subject:
     configs = (before.declared.config, after.declared.config)
     undeclared = sorted(after.store_places.keys() - after.declared.stores.keys() - _buffers(after))
     same, threads = before.topology == after.topology, after.parallelism
+    of_serdes, serdes_asked, serdes_said = serde_facts(compared)
     facts: dict[str, Fact] = {
         "same": same,
         "declared_same": _without_unchanged(before) == _without_unchanged(after) if not undeclared else None,
@@ -88,13 +90,15 @@ def application(compared: Compared) -> Subject:
         "streams_group": uses_streams_group(before) and uses_streams_group(after),
         "idle_threads": bool(threads and threads.idle),
         "auto_create": bool(after.declared.auto_create_topics) and not before.declared.auto_create_topics,
+        **of_serdes,
     }
     asked = {
         "declared_same": tuple(Undeclared(f"stores.{name}", "", "new") for name in undeclared),
         "kinds_known": (Undeclared("stores", ", ".join(get_args(Unchanged)), "new"),),
         "static": (Undeclared("config", "group.instance.id", sides(*configs)),),
+        **serdes_asked,
     }
-    said = {"name": WHOLE, "shared": ", ".join(_shared(after)), "disagreement": disagreement(compared)}
+    said = {**serdes_said, "name": WHOLE, "shared": ", ".join(_shared(after)), "disagreement": disagreement(compared)}
     said["threads"] = threads.sentence if threads else ""
     return Subject("application", WHOLE, facts, said, asked)
 

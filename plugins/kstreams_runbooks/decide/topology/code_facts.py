@@ -20,6 +20,7 @@ _T = TypeVar("_T", DeclaredStore, DeclaredSuppression, DeclaredTopic, DeclaredOp
 _Found = tuple[_T, list[Contradiction]]
 _BEGINS = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*(?:---[ \t]*\n)?facts[ \t]*:")
 _NOT_SET = "not set"
+_CONFIG = "config."
 _AGGREGATE = "aggregate"
 # Limits of a buffer: one that was not read as a number is not set.
 _LIMITS = ("time_limit_ms", "max_records", "max_bytes")
@@ -52,11 +53,17 @@ def merged(read: Declaration, declared: Declaration | None) -> Declaration:
         operators=operators,
         config=config,
         library=library,
-        not_read=read.not_read,
+        not_read=without_given(read.not_read, config),
         refused=read.refused,
         unlinked=read.unlinked,
+        of_settings=read.of_settings,
         contradictions=(*of_library, *of_config, *of_stores, *of_suppressions, *of_topics, *of_operators),
     )
+
+
+def without_given(not_read: Mapping[str, str], config: Mapping[str, str] | None) -> Mapping[str, str]:
+    """What was not read, without the settings that are given all the same."""
+    return {where: reason for where, reason in not_read.items() if where.removeprefix(_CONFIG) not in (config or {})}
 
 
 def _each(
@@ -180,9 +187,9 @@ def _config(read: Declaration, declared: Mapping[str, str] | None) -> tuple[Any,
     """The settings that were read, with declared ones that the reader leaves out, such as a password."""
     if read.config is None or declared is None:
         return (declared if read.config is None else read.config), []
-    left_out = {name: value for name, value in declared.items() if f"config.{name}" in read.not_read}
+    left_out = {name: value for name, value in declared.items() if f"{_CONFIG}{name}" in read.not_read}
     wrong = [
-        Contradiction(f"config.{name}", value, read.config.get(name, _NOT_SET))
+        Contradiction(f"{_CONFIG}{name}", value, read.config.get(name, _NOT_SET))
         for name, value in sorted(declared.items())
         if name not in left_out and read.config.get(name) != value
     ]

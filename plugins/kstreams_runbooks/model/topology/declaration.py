@@ -126,7 +126,8 @@ class DeclaredStore:
     `timestamped` whether it keeps a timestamp with each value, `headers` whether those of the record too,
     `logging_config` what the program sets of its changelog. `retain_duplicates`: a window store keeps each record of a
     key and a time. `needs_headers`: its serdes cannot read a value without the headers of its record. `changelog` is
-    the source topic that it has for a changelog, None for one of its own.
+    the source topic that it has for a changelog, None for one of its own. `changelog_keeps_ms` is the present
+    retention.ms of its changelog, min.compaction.lag.ms of a versioned store's, None for that of its creation.
     """
 
     kind: StoreKind | None = None
@@ -152,6 +153,7 @@ class DeclaredStore:
     retain_duplicates: bool | None = None
     logging_config: Mapping[str, str] | None = None
     changelog: str | None = None
+    changelog_keeps_ms: int | None = None
 
     @property
     def is_lru_map(self) -> bool:
@@ -307,7 +309,8 @@ class Declaration:
     that the reader of the program could not read; `contradictions` are declared fields that it read as other values,
     which replace them. `refused` is what the library refuses of the settings (None: it was not tried; empty: it takes
     them). `unlinked` are the classes that do not link with the Kafka of the build (None: the class path was not
-    scanned; empty: all of them link).
+    scanned; empty: all of them link). `of_settings` are the serdes that the program leaves to its settings
+    (`operators.out.value_serde`), each with the settings that give it.
     """
 
     stores: Mapping[str, DeclaredStore] = field(default_factory=dict)
@@ -326,6 +329,7 @@ class Declaration:
     same_program: str = field(default="", compare=False)
     refused: tuple[LibraryRefusal, ...] | None = field(default=None, compare=False)
     unlinked: tuple[UnlinkedClass, ...] | None = field(default=None, compare=False)
+    of_settings: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False)
 
     def keeps_headers(self, store: DeclaredStore) -> bool | None:
         """Whether a store keeps headers: by the store, else by the setting for stores of the DSL; None if unknown."""

@@ -113,11 +113,11 @@ def declare_commands(given: Mapping[str, Any], plan: Mapping[str, Any]) -> Itera
     topologies = ("--from-topology", _file(given, "from"), "--to-topology", _file(given, "to"))
     if plan.get("same_program_is_enough"):
         yield "if both versions are one build, such as one image, plan again:"
-        yield pasted(("kstreams-runbooks", "plan", *topologies, *_options(given), "--same-program"))
+        yield pasted(("kstreams-runbooks", "plan", *topologies, *_options(given), *_stated(given, same=True)))
     enough = plan.get("unchanged_is_enough")
     if enough:
         yield "if the code of these did not change, plan again:"
-        yield pasted(("kstreams-runbooks", "plan", *topologies, *_options(given), "--unchanged", ",".join(enough)))
+        yield pasted(("kstreams-runbooks", "plan", *topologies, *_options(given), *_stated(given, enough)))
     if enough or plan.get("same_program_is_enough"):
         yield "otherwise:"
     known: list[str] = []
@@ -130,14 +130,14 @@ def declare_commands(given: Mapping[str, Any], plan: Mapping[str, Any]) -> Itera
         declared = given.get(f"{option}_declaration")
         target = str(declared or _declaration_of(_file(given, option), side if shared else ""))
         if side in sides:
-            command = pasted(("kstreams-runbooks", "declare", *topologies, *known, "--side", side))
+            command = pasted(("kstreams-runbooks", "declare", *topologies, *known, *_words(given), "--side", side))
             yield from (f"add the lines that this prints to {target}:", command) if declared else ()
             yield from () if declared else (f"{command} > {pasted((target,))}",)
         if declared or side in sides:
             again += [f"--{option}-declaration", target]
         again += _options(given, (option,), ("config", "version"))
     yield "replace or delete every null, then plan again:" if sides - {""} else "change the program, then plan again:"
-    yield pasted(("kstreams-runbooks", "plan", *topologies, *again))
+    yield pasted(("kstreams-runbooks", "plan", *topologies, *again, *_stated(given)))
 
 
 def _options(
@@ -148,6 +148,22 @@ def _options(
     """The options of these sides as they were given."""
     values = {f"--{side}-{name}": given.get(f"{side}_{name}") for side in sides for name in names}
     return [word for option, value in values.items() if value for word in (option, str(value))]
+
+
+def _words(given: Mapping[str, Any], unchanged: Iterable[str] = (), *, same: bool = False) -> list[str]:
+    """What a person states of the change, as it was given, and more of it."""
+    fields = {one.strip() for part in given.get("unchanged") or () for one in part.split(",")} | set(unchanged)
+    listed = ",".join(field for field in UNCHANGED if field in fields)
+    return [
+        *(["--unchanged", listed] if listed else []),
+        *(["--same-program"] if same or given.get("same_program") else []),
+    ]
+
+
+def _stated(given: Mapping[str, Any], unchanged: Iterable[str] = (), *, same: bool = False) -> list[str]:
+    """The options of `plan` that belong to neither side."""
+    application = given.get("application")
+    return [*_words(given, unchanged, same=same), *(["--application", str(application)] if application else [])]
 
 
 def _file(given: Mapping[str, Any], option: str) -> str:

@@ -16,7 +16,7 @@ from kstreams_runbooks.decide.change.unchanged import (
 )
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
-from kstreams_runbooks.decide.topology.code_facts import is_facts, merged
+from kstreams_runbooks.decide.topology.code_facts import is_facts, merged, without_given
 from kstreams_runbooks.decide.topology.kept_facts import KeptFacts, kept_facts
 from kstreams_runbooks.decide.topology.lines import lines
 from kstreams_runbooks.decide.topology.text import parse_topology
@@ -124,7 +124,8 @@ def side_of(described: GivenTopology, given: SideFiles) -> Side:
     if given.config is not None:
         read, config = declared.config or {}, _merged(declared.config or {}, given.config, known)
         # What the library refused was tried with the settings that were printed.
-        declared = replace(declared, config=config, refused=declared.refused if config == read else None)
+        refused = declared.refused if config == read else None
+        declared = replace(declared, config=config, refused=refused, not_read=without_given(declared.not_read, config))
     if given.library is not None:
         declared = replace(declared, library=_library(declared.library, given.library, known))
     side = Side(described.topology, declared)
@@ -135,18 +136,19 @@ def side_of(described: GivenTopology, given: SideFiles) -> Side:
     return side
 
 
-def read_both(given: Mapping[str, Any]) -> BothSides:
-    """The change between the two sides that the options of `plan` name."""
+def files_of(given: Mapping[str, Any], side: str) -> SideFiles:
+    """The options of one side, `from` or `to`."""
+    names = ("topology", "declaration", "config", "version")
+    return SideFiles(*(given[f"{side}_{name}"] for name in names))
+
+
+def read_both(given: Mapping[str, Any], running: Side | None = None) -> BothSides:
+    """The change between the two sides that the options of `plan` name; `running` is the old one, if it is read."""
     if str(given["from_topology"]) == str(given["to_topology"]) == "-":
         raise BadInput("stdin: cannot be both versions; give a file for one of them")
-    files = [
-        SideFiles(
-            given[f"{side}_topology"], given[f"{side}_declaration"], given[f"{side}_config"], given[f"{side}_version"]
-        )
-        for side in ("from", "to")
-    ]
+    files = [files_of(given, side) for side in ("from", "to")]
     old, new = (read_given(one.topology) for one in files)
-    before, after = side_of(old, files[0]), side_of(new, files[1])
+    before, after = running or side_of(old, files[0]), side_of(new, files[1])
     named = unchanged_fields(",".join(given.get("unchanged") or ()), "--unchanged")
     after = replace(after, declared=with_unchanged(after.declared, named, "with --unchanged"))
     if given.get("same_program"):

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -13,6 +13,9 @@ from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.topology.change import ChangeFigures
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import sentence
+
+if TYPE_CHECKING:
+    from kstreams_runbooks.decide.comparison.compared import Side
 
 _F = TypeVar("_F", bound=Callable[..., None])
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -29,6 +32,23 @@ def side_options(command: _F) -> _F:
         ):
             command = click.option(f"--{side}-{name}", type=kind, metavar=meta, help=text)(command)
     return command
+
+
+def stated_options(command: _F) -> _F:
+    """Add what a person states of the change, and no description shows."""
+    command = click.option(
+        "--same-program",
+        is_flag=True,
+        help="Both versions are one build, such as one image: what only code decides is the same. The plan shows it as "
+        "the word of a person.",
+    )(command)
+    return click.option(
+        "--unchanged",
+        multiple=True,
+        metavar="FIELDS",
+        help="What the new version does not change, and code cannot show: key,value_serde (docs/declaration.md). It "
+        "counts as the line `unchanged` of its declaration.",
+    )(command)
 
 
 _format = click.option(
@@ -73,19 +93,7 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
     help="Explain one finding, and plan nothing: why, what it means for the data, its runbooks, a case.",
 )
 @side_options
-@click.option(
-    "--unchanged",
-    multiple=True,
-    metavar="FIELDS",
-    help="What the new version does not change, and code cannot show: key,value_serde (docs/declaration.md). It counts "
-    "as the line `unchanged` of its declaration.",
-)
-@click.option(
-    "--same-program",
-    is_flag=True,
-    help="Both versions are one build, such as one image: what only code decides is the same. The plan shows it as the "
-    "word of a person.",
-)
+@stated_options
 @click.option(
     "--application",
     metavar="NAME",
@@ -108,8 +116,8 @@ def plan_command(form: str, application: str | None, **given: Any) -> None:
     if application is None:
         code = _answer(given, form)
     else:
-        topics, figures = _on_cluster(application, given)
-        code = _answer(given, form, figures, topics=asdict(topics))
+        topics, figures, running = _on_cluster(application, given)
+        code = _answer({**given, "application": application}, form, figures, running, topics=asdict(topics))
         for finding in topics.findings:
             click.echo(f"{finding.severity} {finding.id} on {finding.object}: {finding.message}", err=True)
         click.echo(f"topics of {application}: {topics.sentence}", err=True)
@@ -124,20 +132,20 @@ def _worse(code: int, topics: Verdict) -> int:
     return Refused.exit_code if topics.outcome is Outcome.REFUSE else Inconclusive.exit_code
 
 
-def _on_cluster(application: str, given: dict[str, Any]) -> tuple[Verdict, ChangeFigures]:
+def _on_cluster(application: str, given: dict[str, Any]) -> tuple[Verdict, ChangeFigures, "Side"]:
     """Judge the new version against the cluster; its files are read as the plan reads them."""
     from kstreams_runbooks.model.topology.declaration import Described
-    from kstreams_runbooks.terminal.change.inputs import SideFiles, read_given, side_of
+    from kstreams_runbooks.terminal.change.inputs import files_of, read_given, read_side, side_of
     from kstreams_runbooks.terminal.logs import log_to_stderr
     from kstreams_runbooks.watch.planned_topics import judged_on_cluster
 
     path = given["to_topology"]
-    if str(path) == "-":
-        raise BadInput("stdin: can be read only once; with --application give --to-topology as a file")
+    if "-" in {str(path), str(given["from_topology"])}:
+        raise BadInput("stdin: can be read only once; with --application give both topologies as files")
     described = read_given(path)
-    side = side_of(described, SideFiles(path, given["to_declaration"], given["to_config"], given["to_version"]))
+    side, running = side_of(described, files_of(given, "to")), read_side(files_of(given, "from"))
     log_to_stderr()
-    return judged_on_cluster(application, Described("", "", str(path), described.text, side.declared))
+    return judged_on_cluster(application, Described("", "", str(path), described.text, side.declared), running)
 
 
 @click.command(
@@ -194,15 +202,17 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
     sys.exit(1)
 
 
-def _answer(given: dict[str, Any], form: str, figures: ChangeFigures | None = None, **more: Any) -> int:
-    """Print the plan for what the options name, and give its exit code."""
+def _answer(
+    given: dict[str, Any], form: str, figures: ChangeFigures | None = None, running: "Side | None" = None, **more: Any
+) -> int:
+    """Print the plan for what the options name, and give its exit code; `running` is the old side with its cluster."""
     from kstreams_runbooks.present.change.document import document, exit_code
     from kstreams_runbooks.present.change.gaps import declare_commands
     from kstreams_runbooks.present.change.text import WIDEST, as_markdown, as_text
     from kstreams_runbooks.terminal.change.inputs import read_both
     from kstreams_runbooks.terminal.columns import columns
 
-    both = read_both(given)
+    both = read_both(given, running)
     reading = both.reading
     if both.without_facts:
         click.echo(

@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.terminal.change.plan import side_options
+from kstreams_runbooks.terminal.change.plan import side_options, stated_options
 from kstreams_runbooks.terminal.columns import columns
 from kstreams_runbooks.wording import sentence
 
@@ -85,6 +85,7 @@ def diagram_command(topology: Path, other: Path | None) -> None:
 @click.option("--from-topology", type=_FILE, metavar="FILE", help="Topology#describe of the old version, or its facts.")
 @click.option("--to-topology", type=_FILE, metavar="FILE", help="Topology#describe of the new version, or its facts.")
 @side_options
+@stated_options
 @click.option("--side", type=click.Choice(["old", "new"]), help="Print one version's file alone.")
 def declare_command(topology: Path | None, side: str | None, **given: Any) -> None:
     """Print what TOPOLOGY (a description or facts, - for stdin) leaves out, as a YAML file to fill in.

@@ -94,6 +94,15 @@ def test_where_state_is_given_up_anyway_the_plan_answers_what_may_be_as_well() -
     assert plan.reasons == ("store_migration is enough if it is declared that none of this holds: perhaps",)
 
 
+def test_a_second_application_is_not_built_for_an_open_question() -> None:
+    """An answer may spare it; if the plan needs it anyway, nothing is asked."""
+    open_question = (open_("blue_green_cutover"),)
+    asked = change_plan(Fired((finding("reset_and_cleanup", "blue_green_cutover"),), open_question))
+    assert (asked.verdict, asked.runbooks) == (Outcome.INCONCLUSIVE, ())
+    needed = change_plan(Fired((finding("blue_green_cutover"),), open_question))
+    assert (needed.verdict, needed.runbooks) == (Outcome.PROCEED, ("blue_green_cutover",))
+
+
 def test_what_may_have_to_be_refused_is_never_gone_on_with() -> None:
     """Not even by the strongest runbook."""
     plan = change_plan(Fired((finding("blue_green_cutover"),), (open_(refuse=True),)))

@@ -187,14 +187,6 @@ def test_a_retention_that_follows_the_window_is_not_a_change_of_its_own(
     assert (found["window_changed"], found["retention_changed"]) == (True, changes)
 
 
-@pytest.mark.parametrize(("more_ms", "longer"), [(1, False), (MINUTE - 1, False), (MINUTE, True), (-HOUR, False)])
-def test_a_few_milliseconds_of_retention_keep_no_more(more_ms: int, longer: bool) -> None:
-    """A store drops records by segments: its changelog has what a restore needs."""
-    kept = [DeclaredStore("window", retention_ms=one) for one in (2 * HOUR, 2 * HOUR + more_ms)]
-    found, _ = store_facts("s", kept[0], kept[1])
-    assert (found["retention_changed"], found["kept_longer"]) == (True, longer)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "changes"),
     [

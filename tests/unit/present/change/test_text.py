@@ -144,6 +144,27 @@ def test_what_is_missing_has_its_commands_with_the_files_that_were_given() -> No
     ]
 
 
+def test_a_printed_command_keeps_what_was_stated() -> None:
+    """Fields, also those of two options, the one build and the application: without them the same is asked again."""
+    made = plan(NOT_DECLARED)
+    given = {"from_topology": "old.txt", "to_topology": "new.txt", "unchanged": ("value_serde, key", "join")}
+    both = "--from-topology old.txt --to-topology new.txt"
+    stated = {"same_program": True, "application": "orders"}
+    commands = [one for one in declare_commands({**given, **stated}, made) if one.startswith("kstreams-runbooks")]
+    end = "--same-program --application orders"
+    assert commands == [
+        f"kstreams-runbooks plan {both} --unchanged key,value_serde,aggregate,join {end}",
+        f"kstreams-runbooks declare {both} --unchanged key,value_serde,join --same-program --side old > old.yaml",
+        f"kstreams-runbooks declare {both} --unchanged key,value_serde,join --same-program --side new > new.yaml",
+        f"kstreams-runbooks plan {both} --from-declaration old.yaml --to-declaration new.yaml "
+        f"--unchanged key,value_serde,join {end}",
+    ]
+    same = {**made, "same_program_is_enough": True}
+    assert f"kstreams-runbooks plan {both} --unchanged key,value_serde,join --same-program" in declare_commands(
+        given, same
+    )
+
+
 def test_what_no_declaration_can_say_is_not_asked_for() -> None:
     """Two identical operators: the program has to show which is which, and no file is to be filled in."""
     made = plan("filter-before-two-identical-unnamed-counts")

@@ -354,4 +354,4 @@ def test_a_plan_for_a_cluster_needs_its_text_twice() -> None:
         "plan", "--from-topology", PAIRS / SAFE / "before.txt", "--to-topology", "-", "--application", "orders"
     )
     assert isinstance(result.exception, BadInput)
-    assert "give --to-topology as a file" in str(result.exception)
+    assert "give both topologies as files" in str(result.exception)

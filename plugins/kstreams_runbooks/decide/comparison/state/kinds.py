@@ -49,6 +49,10 @@ def hidden_facts(
         "logged": new.logging,
         "fed_changed": fed_by(compared.before, was) != fed_by(compared.after, name),
     }
+    builder = _builder_changed(compared, name, old, new)
+    if builder and new.logging is None:
+        # Whether another class writes to the changelog is nothing that a change can leave as it was.
+        facts["logging_changed"] = None
     if len(compared.after.keepers.get(name, ())) == 1:
         # An operator fills a join's store, and another looks things up in it.
         facts["is_join"] = False
@@ -57,7 +61,15 @@ def hidden_facts(
         f"{field}_changed": (Undeclared(where, field, sides(getattr(old, field), getattr(new, field))),)
         for field in ("aggregate", "join", "logging")
     }
+    if builder:
+        asked["logging_changed"] = (Undeclared(where, "logging", sides(old.logging, new.logging), value=True),)
     return facts, {**asked, "logged": asked["logging_changed"]}
+
+
+def _builder_changed(compared: Compared, name: str, old: DeclaredStore, new: DeclaredStore) -> bool:
+    """Whether a builder of the program makes the store now: that logging is on in it does not write a changelog."""
+    unread = f"stores.{name}.logging" in compared.after.declared.not_read
+    return unread and new.supplier is not None and not new.is_of_library and new.supplier != old.supplier
 
 
 def hidden_words(

@@ -11,6 +11,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
 from kstreams_runbooks.decide.comparison.operators import partitioners
+from kstreams_runbooks.decide.comparison.state.changelogs import Changelogs
 from kstreams_runbooks.decide.comparison.state.copies import Copies
 from kstreams_runbooks.decide.comparison.state.crossing import (
     crossed_sides,
@@ -55,7 +56,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     buffers = {f"{name}-store" for side in (old, new) for name in side.suppressions}
     # A suppression that gets its first name takes its buffer along, whether or not it is declared.
     named = {f"{name}-store" for name in candidates(compared.after)}
-    crossed, shifts, copies = _crossed(compared), _Shifts(compared), Copies(compared)
+    crossed, shifts, copies, changelogs = _crossed(compared), _Shifts(compared), Copies(compared), Changelogs(compared)
     fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
     fed_by_other |= made_of_others(compared)
     writers, behind, anew = writers_lost(compared), tables_behind(compared), looked_into_anew(compared)
@@ -69,6 +70,9 @@ def stores(compared: Compared) -> Iterator[Subject]:
         made, unread = maker_facts(compared, store.said["before"], store.name, was, now)
         kept, open_ = copies.facts(store.said["before"], store.name, stays=store.facts["stays"] is True)
         facts, asked = {**facts, **hidden, **made, **kept}, {**asked, **undeclared, **unread, **open_}
+        stays, retention = store.facts["stays"] is True, facts["retention_changed"]
+        facts |= changelogs.facts(store.said["before"], store.name, stays=stays, retention_changed=retention)
+        asked["changelog_short"] = asked["retention_changed"]
         if store.name in compared.after.subscription_stores:
             # The library makes these formats from those of the joined tables, which are compared.
             facts |= {fact: facts[fact] or False for fact in ("key_serde_changed", "value_serde_changed")}
@@ -112,11 +116,13 @@ def stores(compared: Compared) -> Iterator[Subject]:
             **dict(zip(("inputs_before", "inputs"), replaced.get(store.name, ("", "")), strict=True)),
             **dict(zip(("lookers", "looked_into"), anew.get(store.name, ("", "")), strict=True)),
         }
-        more_said = partial(_more_said, compared, shifts, copies, store)
+        more_said = partial(_more_said, compared, shifts, copies, changelogs, store)
         yield Subject(store.kind, store.name, {**store.facts, **facts}, said, {**asked, **store.asked}, more_said)
 
 
-def _more_said(compared: Compared, shifts: "_Shifts", copies: Copies, store: Subject) -> dict[str, str]:
+def _more_said(
+    compared: Compared, shifts: "_Shifts", copies: Copies, changelogs: Changelogs, store: Subject
+) -> dict[str, str]:
     """The words for what is declared of a store, and for the operators in front of it."""
     before = store.said["before"]
     was = compared.before.declared.stores.get(before)
@@ -126,6 +132,7 @@ def _more_said(compared: Compared, shifts: "_Shifts", copies: Copies, store: Sub
         **store_words(was, now),
         **maker_words(was, now),
         **copies.words(before, store.name),
+        **changelogs.words(before, store.name),
         "until": until(was, now),
         "shifted_by": shifts.before(store),
     }

@@ -91,3 +91,23 @@ def test_the_buffer_of_a_join_is_found_by_its_name_or_its_kind() -> None:
     assert [name for name in sorted(found.store_places) if is_join_buffer(found, name)] == ["with-price-Buffer"]
     declared = Side(parse_topology(text), Declaration(stores={"with-price-Buffer": DeclaredStore("key_value")}))
     assert not is_join_buffer(declared, "with-price-Buffer")
+
+
+def test_a_builder_of_the_program_proves_no_changelog() -> None:
+    """That its logging is on is not what the class of its store does: `unchanged` does not answer it."""
+    unread = {f"stores.{STORE}.logging": "only its code shows it"}
+    library = DeclaredStore("key_value", logging=True, supplier="default")
+    own = DeclaredStore("key_value", supplier="org.example.Fast")
+
+    def logging(old: DeclaredStore, new: DeclaredStore) -> tuple[Fact, bool]:
+        declared = Declaration(unchanged=frozenset({"logging"}), not_read=unread)
+        compared = Compared(Side(topology(exchanged=False)), Side(topology(exchanged=False), declared))
+        facts, asked = hidden_facts(compared, STORE, STORE, old, new)
+        return facts["logging_changed"], asked["logging_changed"][0].value
+
+    assert logging(library, own) == (None, True)
+    assert logging(library, replace(own, logging=True)) == (False, True)
+    assert logging(library, replace(own, logging=False)) == (True, True)
+    # one class in both versions, and a builder of the library
+    assert logging(own, own) == (False, False)
+    assert logging(library, replace(library, logging=None)) == (False, False)

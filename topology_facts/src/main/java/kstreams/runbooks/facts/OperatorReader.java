@@ -118,6 +118,19 @@ final class OperatorReader {
         } else if (role == Role.FOREIGN_KEY) {
             facts.read("join", () -> Peek.flag(node.code, "leftJoin") ? "left" : "inner");
             facts.read("foreign_key", () -> true);
+            if (hashesBySettings(node.code)) {
+                facts.read("value_serde_of_settings", () -> Arrays.asList("default.value.serde"));
+            }
+        }
+    }
+
+    /** A foreign-key join compares the values of its left table by their bytes, for which it needs a serializer. */
+    private static boolean hashesBySettings(Object join) {
+        String serializer = "constructionTimeValueSerializer";
+        try {
+            return Peek.has(join, serializer) && Peek.field(join, serializer) == null;
+        } catch (NotRead hidden) {
+            return false;
         }
     }
 

@@ -2,12 +2,15 @@ package kstreams.runbooks.facts;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.StringJoiner;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** Names the format of serdes, serializers and deserializers. */
 final class SerdeReader {
@@ -25,6 +28,8 @@ final class SerdeReader {
     private static final int DEPTH = 4;
     private final Library library;
     private final Settings settings;
+    /** The settings on which the serde that is being read depends, because the program gives none. */
+    private final Set<String> defaults = new TreeSet<>();
 
     SerdeReader(Library library, Settings settings) {
         this.library = library;
@@ -69,8 +74,13 @@ final class SerdeReader {
         of.read(name, () -> entry(name, of, ofSetting(setting)));
     }
 
+    /** The format, and the settings that have to give its serde: from 3.0 on the library has no default (KIP-741). */
     private void read(Facts of, String name, Facts.Reading serde, String setting) {
+        defaults.clear();
         of.read(name, () -> entry(name, of, given(serde.read(), setting)));
+        if (!defaults.isEmpty()) {
+            of.read(name + "_of_settings", () -> new ArrayList<>(defaults));
+        }
     }
 
     /** A format of Kafka's own has no version of a schema; whether another one has is not known to code. */
@@ -90,7 +100,15 @@ final class SerdeReader {
     }
 
     private Format given(Object serde, String setting) throws NotRead {
-        Format format = serde == null ? ofSetting(setting) : format(serde, setting, 0);
+        if (serde != null) {
+            return format(serde, setting, 0);
+        }
+        defaults.add(setting);
+        return ofDefault(setting);
+    }
+
+    private Format ofDefault(String setting) throws NotRead {
+        Format format = ofSetting(setting);
         if (format == null) {
             throw new NotRead("the program gives no serde here and the settings that were read have no " + setting
                     + "; give the settings, or declare the serde");
@@ -185,7 +203,7 @@ final class SerdeReader {
                 Object value = Peek.field(serde, field.getName());
                 if (isFormat(field.getType()) || (value != null && isFormat(value.getClass()))) {
                     Format inner = value == null
-                            ? absent(field.getName(), !known.isEmpty(), setting)
+                            ? absent(field.getName(), known, setting)
                             : format(value, setting, depth + 1);
                     parts.put(withoutDirection(field.getName()), inner.name);
                     isOfKafka &= inner.isOfKafka;
@@ -203,11 +221,13 @@ final class SerdeReader {
     }
 
     /** A class of Kafka without an inner format gets the default when it starts; one of the program has none. */
-    private Format absent(String field, boolean isOfKafka, String setting) throws NotRead {
-        if (!isOfKafka) {
+    private Format absent(String field, String known, String setting) throws NotRead {
+        if (known.isEmpty()) {
             return new Format("null", true);
         }
-        return given(null, field.toLowerCase(Locale.ROOT).contains("key") ? "default.key.serde" : setting);
+        String given = field.toLowerCase(Locale.ROOT).contains("key") ? "default.key.serde" : setting;
+        // A windowed serde has a setting of its own for the serde inside it.
+        return known.contains(".internals.") ? given(null, given) : ofDefault(given);
     }
 
     /** One name for a serializer and the deserializer that reads what it writes. */

@@ -131,6 +131,9 @@ final class StoreReader {
             stores.notRead(name, "class " + Peek.nameOf(builder)
                     + " of the store is not known to the readers of Kafka Streams 2.4 to 4.3; declare the store "
                     + "manually");
+            if (program.library.known(builder).isEmpty()) {
+                readOwnBuilder(stores.at(name), builder, global);
+            }
             return;
         }
         if (row.shape == Shape.SUPPRESSION) {
@@ -186,6 +189,14 @@ final class StoreReader {
                 store.notRead("window", "no operator that fills the store is known to the readers; declare the window");
             }
         }
+    }
+
+    /** A builder of the program: it says that logging is on, and the class of its store writes the changelog or not. */
+    private static void readOwnBuilder(Facts store, Object builder, boolean global) {
+        store.read("global", () -> global);
+        store.read("supplier", () -> Library.lastingName(builder));
+        store.notRead("logging", "class " + Peek.nameOf(builder) + " of the program makes the store, and only its code "
+                + "shows whether the store writes each change to its changelog; declare it");
     }
 
     private static boolean isTimestamped(Row row, Object builder) throws NotRead {
