@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-secured test-secured-runs test-secured-logins test-secured-core test-chaos test-kill test-kill-pretended test-brokers soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers bench-flush compose-env compose-up compose-down test-compose
+.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-secured test-secured-runs test-secured-logins test-secured-core test-chaos test-kill test-kill-pretended test-brokers soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-links bench-wait bench-triggers bench-flush compose-env compose-up compose-down test-compose
 
 PYTHON ?= python3
 VENV := .venv
@@ -144,7 +144,7 @@ test-compose: setup ## The library bump across containers of their own, a worker
 	@$(COMPOSE) check
 	$(BIN)/python -m pytest -s tests/compose
 
-bench: bench-bump bench-flush bench-lag bench-fleet bench-plan bench-agent bench-wait bench-triggers ## Everything that is measured beside a floor or a peer; about half an hour
+bench: bench-bump bench-flush bench-lag bench-fleet bench-plan bench-agent bench-links bench-wait bench-triggers ## Everything that is measured beside a floor or a peer; about half an hour
 
 bench-bump: setup ## Gap per bounced instance next to a manual bounce and to all at once, overhead per task; FORMAT=json
 	@$(LAB) benchmarks.bump
@@ -168,6 +168,9 @@ bench-wait: setup ## What a gate that waits for eight hours leaves in the ledger
 
 bench-triggers: setup ## Readings of 12 waits in a real triggerer, alone and next to 4 whose broker or agent hangs; 5 minutes
 	@$(LAB) benchmarks.triggers
+
+bench-links: setup facts ## The link scan of 200 jars next to reading each of their entries once; REPEATS; a minute
+	@$(LAB) benchmarks.links
 
 bench-plan: setup ## Processor seconds of `plan` for programs of 3,000 operators, by shape; REPEATS, FORMAT=json; 3 minutes
 	@$(LAB) benchmarks.plan

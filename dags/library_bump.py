@@ -59,6 +59,7 @@ from kstreams_runbooks.steps.run.fields import (
     lost_state,
     named_unchanged,
     target_release,
+    unlinked,
     without_topology,
 )
 from kstreams_runbooks.steps.run.form import runbook
@@ -69,6 +70,7 @@ _FORM = {
     **without_topology(),
     **lost_state(),
     **late_loss(),
+    **unlinked(),
 }
 
 with runbook("library_bump", doc=__doc__, params=_FORM, tags=("version",)):

@@ -82,7 +82,7 @@ class Bad:
     judge: Callable[[Form], object]
 
 
-REASONS = ("without_topology", "acknowledge_recreated", "accept_late_loss")
+REASONS = ("without_topology", "acknowledge_recreated", "accept_late_loss", "accept_unlinked")
 BAD = (
     Bad("application", "library_bump", {"application": "oders", "target": OLD}, applied_to),
     Bad("reason", "library_bump", {"target": OLD, "reason": "\ud83d"}, texts),

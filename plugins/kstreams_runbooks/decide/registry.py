@@ -38,6 +38,7 @@ from kstreams_runbooks.decide.plans.set_back import may_be_set_back, with_set_ba
 from kstreams_runbooks.decide.plans.swap import may_swap
 from kstreams_runbooks.decide.plans.undo import undo_plan
 from kstreams_runbooks.decide.plans.writable import may_write
+from kstreams_runbooks.decide.releases.links import builds_link
 from kstreams_runbooks.decide.releases.tried import takes_settings
 from kstreams_runbooks.decide.reset.cleaned_up import may_clean_up, state_is_new
 from kstreams_runbooks.decide.reset.cleared import state_is_gone
@@ -60,6 +61,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         may_be_rolled,
         may_stay_unread,
         takes_settings,
+        builds_link,
         topics_fit,
         uncommitted_records,
         keys_are_with_their_state,

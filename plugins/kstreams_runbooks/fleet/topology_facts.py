@@ -20,11 +20,13 @@ FORMAT: Final = 1
 # A release of Kafka Streams, or the version of a distribution of it, such as 7.6.0-ccs.
 _VERSION: Final = re.compile(r"\d+\.\d")
 # Parts of the document without facts of the program: the description has lines of its own.
-_OTHER_PARTS = ("facts", "topology", "refused", "not_read")
+_OTHER_PARTS = ("facts", "topology", "refused", "links", "not_read")
 # From this release on a store of the DSL is made of the program's serdes; before it, of the serializer in them.
 _KEEPS_SERDES = Release("3.9")
 # The longest of the library's own has about 400 characters.
 _LONGEST_SENTENCE: Final = 600
+_LONGEST_NAME: Final = 300
+_LINKS: Final = "links"
 # Facts next to a serde: the settings that give it. Its format does not depend on that.
 _ENDING: Final = "_of_settings"
 _OF_SETTINGS: Final = (f"key_serde{_ENDING}", f"value_serde{_ENDING}")
@@ -182,8 +184,26 @@ class _Refused(_Part):
         return model.LibraryRefusal(self.by, self.settings, self.exception.rpartition(".")[2], sentence)
 
 
+class _Unlinked(_Part):
+    name: str = Field(alias="class", min_length=1)
+    jar: str
+    needed_by: str | None
+    handled: bool
+    references: int = Field(ge=1)
+    sentence: str = Field(min_length=1)
+
+    def read(self) -> model.UnlinkedClass:
+        """As decisions see it; names and sentence are a stranger's text."""
+        name, jar, needed_by = (outside(one, _LONGEST_NAME) for one in (self.name, self.jar, self.needed_by or ""))
+        sentence = outside(self.sentence, _LONGEST_SENTENCE)
+        return model.UnlinkedClass(name, jar, sentence, self.references, self.handled, needed_by)
+
+
 class _Document(_Part):
-    """The whole; sections are absent if the topology was not read, `refused` if the settings were not tried."""
+    """The whole; sections are absent if the topology was not read, `refused` if the settings were not tried.
+
+    `links` are absent if the class path was not scanned.
+    """
 
     facts: int
     library: str | None = None
@@ -194,6 +214,7 @@ class _Document(_Part):
     topics: dict[str, _Topic] = Field(default_factory=dict)
     operators: dict[str, _Operator] = Field(default_factory=dict)
     refused: tuple[_Refused, ...] | None = None
+    links: tuple[_Unlinked, ...] | None = None
     not_read: tuple[_NotRead, ...]
 
 
@@ -258,9 +279,22 @@ def _read(document: _Document) -> model.TopologyFacts:
             library=None if library is None else Release.parse(library),
             not_read=not_read,
             refused=None if document.refused is None else tuple(one.read() for one in document.refused),
+            unlinked=_unlinked(document),
             of_settings=dict(_of_settings(document)),
         ),
     )
+
+
+def _unlinked(document: _Document) -> tuple[model.UnlinkedClass, ...] | None:
+    """The classes that do not link; BadInput if the document contradicts itself about them."""
+    if document.links is None:
+        return None
+    if any(entry.fact == (_LINKS,) for entry in document.not_read):
+        raise BadInput("links are in the document and under `not_read` (expected: one of them); print the facts again")
+    names = [one.name for one in document.links]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise BadInput(f"links: {shown(min(twice))} has two entries (expected: one a class); print the facts again")
+    return tuple(one.read() for one in document.links)
 
 
 def _of_settings(document: _Document) -> Iterator[tuple[str, frozenset[str]]]:

@@ -12,6 +12,7 @@ from kstreams_runbooks.model.topology.declaration import (
     LibraryRefusal,
     Serde,
     TopologyFacts,
+    UnlinkedClass,
     Window,
 )
 from world.facts import COUNTED
@@ -268,6 +269,57 @@ operators:
     assert topics["reading-counts"].timestamp_extractor == "default"
     unread = read_facts(text.replace(", timestamp_extractor: null", ""), "facts.yaml").read.topics
     assert unread["reading-counts"].timestamp_extractor is None
+
+
+NEEDED_BY = '"acme.Serde"'
+WHOLE_NEEDED_BY = f"needed_by: {NEEDED_BY}, "
+LINK = (
+    '{class: "acme.Avro", jar: "avro.jar", needed_by: "acme.Serde", handled: false, references: 2, sentence: "Avro…"}'
+)
+
+
+def _link(old: str, new: str) -> str:
+    assert old in LINK
+    return LINK.replace(old, new)
+
+
+def test_the_classes_that_do_not_link_are_read() -> None:
+    """An empty list is a fact; without one nothing was scanned. No line of them is compared."""
+    assert _facts().read.unlinked is None
+    assert _facts(("not_read:", "links: []\nnot_read:")).read.unlinked == ()
+    found = _facts(("not_read:", f"links:\n  - {LINK}\nnot_read:"))
+    [unlinked] = found.read.unlinked or ()
+    assert unlinked == UnlinkedClass("acme.Avro", "avro.jar", "Avro…", 2, is_handled=False, needed_by="acme.Serde")
+    assert unlinked.stops_the_build
+    assert not any("Avro" in line for line in found.lines)
+    free = _facts(("not_read:", f"links:\n  - {_link(NEEDED_BY, 'null')}\nnot_read:"))
+    assert [(one.needed_by, one.stops_the_build) for one in free.read.unlinked or ()] == [("", False)]
+
+
+@pytest.mark.parametrize(
+    ("links", "sentence"),
+    [
+        (f"links:\n  - {LINK}\n  - {LINK}\n", 'links: "acme.Avro" has two entries (expected: one a class)'),
+        (f"links:\n  - {_link('references: 2', 'references: 0')}\n", "links"),
+        (f"links:\n  - {_link('handled: false, ', '')}\n", "links"),
+        (f"links:\n  - {_link(WHOLE_NEEDED_BY, '')}\n", "links"),
+        ("links: 1\n", "links"),
+    ],
+)
+def test_links_that_the_jar_does_not_write_are_refused(links: str, sentence: str) -> None:
+    """A document that contradicts itself is not of the jar."""
+    with pytest.raises(BadInput) as refused:
+        _facts(("not_read:", f"{links}not_read:"))
+    assert sentence in str(refused.value)
+    assert "print the facts again" in str(refused.value)
+
+
+def test_links_are_read_or_not_read() -> None:
+    """Not both: one of the two would be taken for the truth."""
+    entry = '- {fact: ["links"], reason: "class path: x"}'
+    with pytest.raises(BadInput, match="links are in the document and under `not_read`"):
+        _facts(("not_read:", f"links: []\nnot_read:\n  {entry}"))
+    assert _facts(("not_read:", f"not_read:\n  {entry}")).read.not_read["links"] == "class path: x"
 
 
 def test_what_the_library_refused_is_read() -> None:

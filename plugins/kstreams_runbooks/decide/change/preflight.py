@@ -141,9 +141,9 @@ def _refused_settings(
 
 
 def _alone(one: ParsedDescription) -> ParsedDescription:
-    """The version without its library: a change of library has a planner of its own."""
+    """The version without its library and its links: a change of library has a planner, and links have a decision."""
     declared = one.described.declared
-    without = None if declared is None else replace(declared, library=None)
+    without = None if declared is None else replace(declared, library=None, unlinked=None)
     return replace(one, described=replace(one.described, library="", declared=without))
 
 

@@ -1,4 +1,4 @@
-"""What the release of the new side does with its settings: a side that cannot start is refused."""
+"""What the release of the new side does with its settings and its classes: a side that cannot start is refused."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -8,6 +8,7 @@ from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.setting_facts import GUARANTEE
 from kstreams_runbooks.decide.releases.guard import MISREAD, UPGRADE_FROM, judged_value
+from kstreams_runbooks.decide.releases.links import link_findings
 from kstreams_runbooks.decide.releases.membership import static_streams_members
 from kstreams_runbooks.decide.releases.path import upgrade_path
 from kstreams_runbooks.decide.releases.rules import broker_rows
@@ -47,6 +48,9 @@ def settings_of_release(
     if after.config is not None and after.library is not None:
         found += static_streams_members(after.config, after.library, broker, has_stores=_has_stores(compared))
     findings = [_finding(one) for one in found]
+    # No refusal: a runbook refuses it, and takes a reason to go on (decide/releases/links.py).
+    links = link_findings(after.unlinked or (), "the new version")
+    findings += [ChangeFinding(one.id, one.severity, one.object, one.message, one.source, ()) for one in links]
     if known and after.library is not None:
         findings += _misread(compared, rules, broker)
         if before.library == after.library and (after.config or {}).get(_PROTOCOL, "").lower() == "streams":

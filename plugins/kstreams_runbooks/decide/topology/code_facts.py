@@ -55,6 +55,7 @@ def merged(read: Declaration, declared: Declaration | None) -> Declaration:
         library=library,
         not_read=without_given(read.not_read, config),
         refused=read.refused,
+        unlinked=read.unlinked,
         of_settings=read.of_settings,
         contradictions=(*of_library, *of_config, *of_stores, *of_suppressions, *of_topics, *of_operators),
     )

@@ -268,6 +268,28 @@ class LibraryRefusal:
 
 
 @dataclass(frozen=True, slots=True)
+class UnlinkedClass:
+    """A class of the build that refers to something of Kafka that is not on the class path.
+
+    `sentence` is about its worst reference, of `references`. `is_handled`: its methods go on after each of their
+    errors. `needed_by` is the class of an object of the topology, or one that a setting names, which is this class, is
+    below it, or makes it; empty if the topology has none.
+    """
+
+    name: str
+    jar: str
+    sentence: str
+    references: int
+    is_handled: bool
+    needed_by: str
+
+    @property
+    def stops_the_build(self) -> bool:
+        """Whether the topology needs it, and no method of it takes the error."""
+        return bool(self.needed_by) and not self.is_handled
+
+
+@dataclass(frozen=True, slots=True)
 class NamedUnchanged:
     """Fields that a person named as unchanged for one comparison; `by` is how: `in the form by ada`."""
 
@@ -286,8 +308,9 @@ class Declaration:
     `instances` is their number in the fleet entry (None: not read from one). `not_read` has the reason for each field
     that the reader of the program could not read; `contradictions` are declared fields that it read as other values,
     which replace them. `refused` is what the library refuses of the settings (None: it was not tried; empty: it takes
-    them). `of_settings` are the serdes that the program leaves to its settings (`operators.out.value_serde`), each with
-    the settings that give it.
+    them). `unlinked` are the classes that do not link with the Kafka of the build (None: the class path was not
+    scanned; empty: all of them link). `of_settings` are the serdes that the program leaves to its settings
+    (`operators.out.value_serde`), each with the settings that give it.
     """
 
     stores: Mapping[str, DeclaredStore] = field(default_factory=dict)
@@ -305,6 +328,7 @@ class Declaration:
     named: NamedUnchanged | None = field(default=None, compare=False)
     same_program: str = field(default="", compare=False)
     refused: tuple[LibraryRefusal, ...] | None = field(default=None, compare=False)
+    unlinked: tuple[UnlinkedClass, ...] | None = field(default=None, compare=False)
     of_settings: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False)
 
     def keeps_headers(self, store: DeclaredStore) -> bool | None:

@@ -1,8 +1,10 @@
-"""Demands at `plan` that the library takes the settings of each start: what it refuses is refused before a stop."""
+"""Demands at `plan` what each start needs of its build, before a stop: a library that takes its settings, and links."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
+from kstreams_runbooks.decide.releases.links import ACCEPT_UNLINKED, LINKS, PlannedBuild, builds_link
 from kstreams_runbooks.decide.releases.settings import rows_about
 from kstreams_runbooks.decide.releases.tried import REFUSED, PlannedStart, takes_settings
 from kstreams_runbooks.errors import BadInput, RunbookError
@@ -15,18 +17,31 @@ from kstreams_runbooks.model.topology.declaration import Declaration
 from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.rules import release_settings, upgrade_path_rules
+from kstreams_runbooks.steps.run.form import given_reason
 from kstreams_runbooks.steps.run.run import Run
 
 _MEMBER = "group.instance.id"
 _GUARANTEE = "processing.guarantee"
+_NO_FACTS = "its topology command prints no topology facts (docs/facts.md)"
+_NO_LINKS = "its facts are of an older topology-facts.jar, or were printed by a method of the application"
+
+
+@dataclass(frozen=True, slots=True)
+class _Printed:
+    """What the topology command of a start prints; None without facts, with the reason if the command failed."""
+
+    target: Target
+    library: str
+    facts: Declaration | None
+    untried: str = ""
 
 
 def require_startable(run: Run, made: Plan, reading: ApplicationReading) -> tuple[Finding, ...]:
-    """Findings about the settings of every start of the plan that is not a restart of what runs.
+    """Findings about the settings and the classes of every start of the plan that is not a restart of what runs.
 
     Refused if the library of one refuses its settings: as the topology command shows it, which builds what a start
-    builds, and as the rows of the release judge the settings that are known. `reading` is that of the run's own
-    application.
+    builds, and as the rows of the release judge the settings that are known. Refused too if a class does not link that
+    the topology of another build needs. `reading` is that of the run's own application.
     """
     findings: tuple[Finding, ...] = ()
     for part in made.parts:
@@ -36,7 +51,8 @@ def require_startable(run: Run, made: Plan, reading: ApplicationReading) -> tupl
         if not bounces:
             continue
         now = reading if side == run.first else side.read()
-        starts = tuple(dict.fromkeys(_starts(side, plan, bounces, now)))
+        printed = tuple(_printed(side, bounces))
+        starts = tuple(dict.fromkeys(_start(side, plan, one, now) for one in printed))
         names = {name for one in starts for name, _ in one.config}
         verdict = run.decide(
             takes_settings,
@@ -46,10 +62,36 @@ def require_startable(run: Run, made: Plan, reading: ApplicationReading) -> tupl
             catalogue=rows_about(names, [], None, release_settings()),
             broker=_lowest(now),
         )
-        run.say_findings(verdict.findings)
-        run.demand(verdict)
-        findings += verdict.findings
+        verdicts = [verdict]
+        builds = tuple(dict.fromkeys(_build(one) for one in printed if _is_another_build(plan, one.target.release)))
+        if builds:
+            accepted = _accepted_unlinked(run)
+            verdicts.append(run.decide(builds_link, application=part.application, builds=builds, accepted=accepted))
+        for judged in verdicts:
+            run.say_findings(judged.findings)
+            run.demand(judged)
+            findings += judged.findings
     return findings
+
+
+def _accepted_unlinked(run: Run) -> str | None:
+    """The reason of the form to start a build that does not link; empty without one, None without the field."""
+    params = run.record.params
+    return given_reason(params, ACCEPT_UNLINKED) if ACCEPT_UNLINKED in params else None
+
+
+def _is_another_build(plan: Plan, release: str) -> bool:
+    """Whether an instance does not have this release yet: what all of them have is not judged at a restart."""
+    return not plan.facts.at_start or any(one.release != release for one in plan.facts.at_start)
+
+
+def _build(one: _Printed) -> PlannedBuild:
+    release, facts = one.target.release, one.facts
+    if facts is None:
+        return PlannedBuild(release, None, one.untried or _NO_FACTS)
+    why = facts.not_read.get(LINKS) or _NO_LINKS
+    unread = tuple(reason for where, reason in facts.not_read.items() if where.startswith(f"{LINKS}."))
+    return PlannedBuild(release, facts.unlinked, "" if facts.unlinked is not None else why, unread)
 
 
 def _lowest(reading: ApplicationReading) -> str:
@@ -67,26 +109,20 @@ def _is_new(plan: Plan, bounce: Bounce) -> bool:
     )
 
 
-def _starts(side: Run, plan: Plan, bounces: list[Bounce], reading: ApplicationReading) -> Iterator[PlannedStart]:
+def _printed(side: Run, bounces: list[Bounce]) -> Iterator[_Printed]:
     for bounce in bounces:
         target = Target.of(bounce.release, {**dict(bounce.settings), **dict(bounce.once)})
         library = side.declared.library(target.release) if target.release in side.declared.releases else bounce.version
         try:
-            printed, untried = side.patiently(partial(side.deployer.facts, target, started=True)), ""
+            facts = side.patiently(partial(side.deployer.facts, target, started=True))
         except RunbookError as error:
-            printed, untried = None, str(error)
-        yield _start(side, plan, target, library, reading, printed, untried)
+            yield _Printed(target, library, None, str(error))
+        else:
+            yield _Printed(target, library, facts)
 
 
-def _start(
-    side: Run,
-    plan: Plan,
-    target: Target,
-    library: str,
-    reading: ApplicationReading,
-    printed: Declaration | None,
-    untried: str,
-) -> PlannedStart:
+def _start(side: Run, plan: Plan, one: _Printed, reading: ApplicationReading) -> PlannedStart:
+    target, library, printed, untried = one.target, one.library, one.facts, one.untried
     own, whole = _own_settings(side, plan, target, library, reading, printed)
     given = dict(target.settings)
     if side.declared.static_membership and not any(name.endswith(_MEMBER) for name in own):

@@ -63,6 +63,7 @@ def new_deployment() -> dict[str, Param]:
         **without_topology(),
         **lost_state(),
         **late_loss(),
+        **unlinked(),
     }
 
 
@@ -110,6 +111,20 @@ def late_loss() -> dict[str, Param]:
             description="Only if processing stops for so long that windows may drop records afterwards: why that is "
             "acceptable. The approval shows it, with the most that each store may drop. Without it such a run is "
             "refused (docs/holding_inputs.md).",
+        )
+    }
+
+
+def unlinked() -> dict[str, Param]:
+    """The field of the reason to start a build with a class that does not link."""
+    return {
+        "accept_unlinked": Param(
+            None,
+            type=["null", "string"],
+            title="Accept unlinked classes",
+            description="Only if a release is refused because a class of its topology refers to something that its "
+            "Kafka does not have: why it may start all the same. The approval shows each such class. Without it such "
+            "a run is refused (docs/links.md).",
         )
     }
 
@@ -257,6 +272,7 @@ def compared_release() -> dict[str, Param]:
         **named_unchanged(),
         **lost_state(),
         **late_loss(),
+        **unlinked(),
         "dry_run": Param(
             True,
             type="boolean",

@@ -27,10 +27,13 @@ _LIMITS = {
 # Fields that only a plan or a refusal asks for: folded away behind those of every run, or Dry run and the button that
 # triggers the run are below the fold.
 _RARE = (
-    *("unchanged", "acknowledge_recreated", "lose_state", "accept_late_loss", "without_topology"),
+    *("unchanged", "acknowledge_recreated", "lose_state", "accept_late_loss", "accept_unlinked"),
+    "without_topology",
     *("without_key_check", "most_lost"),
     *("leave_unknown", "without_flush"),
 )
+# Reasons that a runbook which another one starts needs too.
+_CARRIED = ("acknowledge_recreated", "accept_late_loss", "accept_unlinked")
 RARE = "Only if a plan or a refusal asks for it"
 # In the list of DAGs; the team of an application is in its fleet entry.
 OWNER = "kafka-streams-runbooks"
@@ -144,7 +147,7 @@ def given_lost(params: Mapping[str, Any]) -> tuple[str, ...]:
 
 def named_for_a_started_run(params: Mapping[str, Any]) -> dict[str, Sequence[str] | str]:
     """What the form names for the runbook that it starts: unchanged fields, and losses that are accepted."""
-    reasons = {name: given_reason(params, name) for name in ("acknowledge_recreated", "accept_late_loss")}
+    reasons = {name: given_reason(params, name) for name in _CARRIED}
     named = {"unchanged": given_unchanged(params), LOSE_STATE: given_lost(params), **reasons}
     return {name: value for name, value in named.items() if value}
 

@@ -15,6 +15,7 @@ from kstreams_runbooks.decide.plans.reset import ResetParts
 from kstreams_runbooks.decide.plans.switches import ManualSwitch
 from kstreams_runbooks.decide.plans.way_back import Undone
 from kstreams_runbooks.decide.registry import DECISIONS
+from kstreams_runbooks.decide.releases.links import PlannedBuild
 from kstreams_runbooks.decide.runs.approval import may_answer, may_approve
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.go_on import Ending, go_on
@@ -47,6 +48,7 @@ from unit.decide.plans import test_retire as retiring
 from unit.decide.plans import test_swap as swap
 from unit.decide.plans import test_undo as undo
 from unit.decide.plans import test_writable as writable
+from unit.decide.releases import test_links as links
 from unit.decide.releases import test_tried as tried
 from unit.decide.reset import test_cleaned_up as cleaned_up
 from unit.decide.reset import test_cleared as cleared
@@ -223,6 +225,13 @@ KEPT = (
         lambda line: {"starts": (tried.WHOLE,)} if "commit.interval.ms" not in line.fields.get("settings", "") else {},
         dag_id="rolling_bounce",
         params={"settings": {"commit.interval.ms": 30_000}},
+    ),
+    Refusal(
+        "builds_link",
+        {"application": "orders", "builds": (PlannedBuild(NEW, (links.NEEDED,)),), "accepted": ""},
+        "plan",
+        NEXT_RUN,
+        lambda line: {"accepted": given(line, "accept_unlinked")},
     ),
     Refusal(
         "topics_fit",

@@ -11,10 +11,11 @@ from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.target import Target
-from kstreams_runbooks.model.topology.declaration import Declaration, LibraryRefusal
+from kstreams_runbooks.model.topology.declaration import Declaration, LibraryRefusal, UnlinkedClass
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.plan.startable import require_startable
 from kstreams_runbooks.steps.run.run import Run
+from unit.decide.releases.test_links import NEEDED
 from world.samples import NEW, OLD, declared, instance, reading
 
 OWN = {"application.id": "app", "processing.guarantee": "exactly_once_v2", "commit.interval.ms": "100"}
@@ -29,6 +30,8 @@ class Trying:
     refuses: tuple[str, str] = ("", "")
     prints_facts: bool = True
     broken: bool = False
+    unlinked: tuple[UnlinkedClass, ...] | None = ()
+    unread: Mapping[str, str] = field(default_factory=dict)
     asked: list[tuple[Target, bool]] = field(default_factory=list)
 
     @property
@@ -45,7 +48,12 @@ class Trying:
         name, value = self.refuses
         refused = (LibraryRefusal("producer", (name,), "ConfigException", "Must not be that."),)
         return (
-            Declaration(config=config, refused=refused if config.get(name) == value else ())
+            Declaration(
+                config=config,
+                refused=refused if config.get(name) == value else (),
+                unlinked=self.unlinked,
+                not_read=self.unread,
+            )
             if self.prints_facts
             else None
         )
@@ -150,3 +158,44 @@ def test_static_members_are_those_of_the_fleet_entry(asked: Run, monkeypatch: py
     now = reading(instance("orders-1", release=NEW), instance("orders-2", release=NEW))
     with pytest.raises(Refused, match=r"group\.instance\.id=set-by-each-instance with group\.protocol=streams"):
         require_startable(asked, restart({"group.protocol": "streams"}, now=now), now)
+
+
+def test_a_build_with_a_class_that_does_not_link_is_refused_before_a_stop(asked: Run) -> None:
+    """Unless the form has a reason, which the findings show; the finding of another class refuses nothing."""
+    trying(asked, unlinked=(NEEDED,))
+    with pytest.raises(Refused, match=r"release 4\.3\.1 does not link: AvroSerializer"):
+        require_startable(asked, bump(), RUNS)
+    asked.record.params["accept_unlinked"] = "OPS-7: never called"  # type: ignore[index] # a dict in this test
+    [danger] = [one for one in require_startable(asked, bump(), RUNS) if one.severity == "danger"]
+    assert danger.message.endswith("accepted with the reason: OPS-7: never called")
+    asked.record.params["accept_unlinked"] = ""  # type: ignore[index] # a dict in this test
+    trying(asked, unlinked=(replace(NEEDED, needed_by=""),))
+    assert [one.id for one in require_startable(asked, bump(), RUNS)] == ["class-not-linked"]
+
+
+def test_a_restart_of_what_runs_is_not_judged_by_its_classes(asked: Run) -> None:
+    """The build runs already; with another release it is judged."""
+    trying(asked, unlinked=(NEEDED,))
+    assert require_startable(asked, restart({"num.stream.threads": "2"}), RUNS) == ()
+    assert [kept.name for kept in asked.ledger.evidence(asked.key, kind="verdict")] == ["takes_settings"]
+
+
+@pytest.mark.parametrize(
+    ("deployer", "words"),
+    [
+        ({"prints_facts": False}, "its topology command prints no topology facts (docs/facts.md); look with: java -cp"),
+        ({"broken": True}, "not looked at: topology of 3.4.1 cannot be read: no topology command is declared; look"),
+        (
+            {"unlinked": None},
+            "not looked at: its facts are of an older topology-facts.jar, or were printed by a method",
+        ),
+        ({"unlinked": None, "unread": {"links": "class path: two"}}, "not looked at: class path: two; look with: java"),
+        ({"unread": {"links.acme.New": "new.jar: too new"}}, "release 4.3.1: new.jar: too new; look with: java -cp"),
+    ],
+)
+def test_what_was_not_scanned_is_named(asked: Run, deployer: dict[str, object], words: str) -> None:
+    """With the reason and the command that looks."""
+    trying(asked, **deployer)
+    [named] = [one for one in require_startable(asked, bump(), RUNS) if one.id == "links-not-scanned"]
+    assert named.severity == "warning"
+    assert words in named.message

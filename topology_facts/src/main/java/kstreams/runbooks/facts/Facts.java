@@ -61,6 +61,14 @@ final class Facts {
         notRead.add(entry);
     }
 
+    /** A part of a list that was not read, with the reason. */
+    void notRead(String list, String part, String reason) {
+        Map<String, Object> entry = new LinkedHashMap<>();
+        entry.put("fact", Arrays.asList(list, part));
+        entry.put("reason", reason);
+        notRead.add(entry);
+    }
+
     /** The number of facts that were not read. */
     int unread() {
         return notRead.size();

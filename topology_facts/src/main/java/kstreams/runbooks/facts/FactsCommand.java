@@ -130,7 +130,9 @@ public final class FactsCommand {
             Properties given = properties == null ? new Properties() : properties;
             Object topology = method.getParameterCount() == 0 ? method.invoke(null) : method.invoke(null, given);
             Library.of(topology);
-            return TopologyFacts.yaml(topology, properties);
+            Facts facts = TopologyFacts.document(topology, properties);
+            LinkReader.read(facts, topology, properties);
+            return facts.yaml();
         });
         Thread builder = new Thread(building, "topology-facts-factory");
         builder.setDaemon(true);

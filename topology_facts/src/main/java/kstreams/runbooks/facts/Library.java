@@ -39,6 +39,11 @@ final class Library {
         return release;
     }
 
+    /** The package of Kafka with a dot at its end: org.apache.kafka, or where a build has moved it. */
+    String prefix() {
+        return prefix;
+    }
+
     /** Whether the release is known and is this one or a later one. */
     boolean isAtLeast(int major, int minor) {
         int[] known = parts();
@@ -84,7 +89,8 @@ final class Library {
         return isLambda(of) ? withoutLambda(name) + " (lambda)" : name;
     }
 
-    private static String withoutLambda(String name) {
+    /** The name without what the class of a lambda has at its end. */
+    static String withoutLambda(String name) {
         int lambda = name.indexOf("$$Lambda");
         return lambda < 0 ? name : name.substring(0, lambda);
     }

@@ -23,9 +23,13 @@ public final class TopologyFacts {
      * It never throws: if the object is not a Topology, the document has one fact that was not read.
      */
     public static String yaml(Object topology, Map<?, ?> properties) {
+        return document(topology, properties).yaml();
+    }
+
+    static Facts document(Object topology, Map<?, ?> properties) {
         Facts facts = read(topology, properties);
         refused(facts, topology, properties);
-        return facts.yaml();
+        return facts;
     }
 
     /** What the library refuses of the settings. An agent does not ask: its application runs. */
