@@ -172,7 +172,7 @@ def _own_output_now(compared: Compared, patterns: tuple[frozenset[str], frozense
 
 
 def _overlaps(topic: str, patterns: tuple[frozenset[str], frozenset[str]]) -> bool:
-    """Whether a pattern of the new version and another one there, of which one is new, may match one topic."""
+    """Whether a topic may match two patterns of the new version, which the old one did not have together."""
     old, new = patterns
     return topic in new and len(new) > 1 and not new <= old
 
