@@ -55,8 +55,8 @@ def _around(side: Side, names: tuple[str, ...], stores: Collection[str]) -> dict
 def rows_led_otherwise(compared: Compared) -> dict[str, str]:
     """For each aggregation of a table the operators that change in front of its grouping, in words.
 
-    An update takes the old row out of its group as the operators make it now, and not as they did when it was added. So new
-    ones count, those that went, joins of another type, and operators with a new store, which has no old row yet.
+    An update takes the old row out of its group as the operators make it now, and not as they did when it was added:
+    new ones, those that went, joins of another type, and operators with a new store, which has no old row yet.
     """
     before, after = compared.before, compared.after
     joins = {
