@@ -337,9 +337,9 @@ def _uneven(
     count = partial(_count, after)
     known = before.get(topic, DeclaredTopic()).joined_with
     come = set(joined) if others is None else others - known if known is not None else others & set(joined)
-    # The library gives a repartition topic the number of those that it is joined with.
-    external = sorted(one for one in come if one not in compared.after.internal)
-    lacking = [one for one in (topic, *external) if count(one) is None] if external else []
+    # The library gives a repartition topic the number of those that it is joined with, unless the program gives it one.
+    counted = sorted(one for one in come if one not in compared.after.internal or count(one) is not None)
+    lacking = [one for one in (topic, *counted) if count(one) is None] if counted else []
     if others is not None and any(_differ(count(topic), count(other)) for other in others):
         return True, ()
     if others is not None or lacking:
