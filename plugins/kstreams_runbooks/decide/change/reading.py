@@ -161,6 +161,10 @@ def _without_unchanged(side: Side) -> Side:
     return replace(side, declared=replace(side.declared, unchanged=frozenset(), named=None))
 
 
+# Partitioners, extractors, suppliers, and the joins and partition counts of a program: no description has them.
+OF_CODE = "what only code shows (docs/facts.md)"
+
+
 def _not_compared(compared: Compared) -> Iterator[str]:
     """Facts that neither side gives: not part of the compared change, and not checked."""
     before, after = compared.before.declared, compared.after.declared
@@ -168,3 +172,5 @@ def _not_compared(compared: Compared) -> Iterator[str]:
         yield "settings"
     if before.library is None and after.library is None:
         yield "Kafka Streams release"
+    if not ((before.was_read and after.was_read) or after.same_program):
+        yield OF_CODE

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED
+from kstreams_runbooks.decide.change.reading import OF_CODE
 from kstreams_runbooks.present.change.gaps import asked_in_short
 from kstreams_runbooks.wording import first_of, sentence
 
@@ -11,7 +12,10 @@ _RULES = 3
 
 
 def headline(plan: Mapping[str, Any]) -> str:
-    """The answer in one sentence; SAFE only if a rolling bounce is enough and every finding is an info."""
+    """The answer in one sentence; SAFE only if a rolling bounce is enough and every finding is an info.
+
+    What only code shows is in topology facts: without them it is safe as far as the descriptions show it.
+    """
     runbooks = ", then ".join((*plan["first"], *plan["runbooks"]))
     if plan["verdict"] == "inconclusive":
         asked = asked_in_short(plan)
@@ -24,7 +28,7 @@ def headline(plan: Mapping[str, Any]) -> str:
     back = plan["way_back"]
     ends = "; no way back in place" if back["doors"] else ""
     if plan["runbooks"] == ["rolling_bounce"] and not _worst(plan) and not back["loses"]:
-        return f"SAFE: {runbooks}{ends}"
+        return f"SAFE: {runbooks}{', as far as described' if OF_CODE in plan['not_compared'] else ''}{ends}"
     if steps := _steps_of_bump(plan):
         return f"LIBRARY BUMP: {steps}{_worst(plan)}{ends}"
     return f"RUNBOOK NEEDED: {runbooks}{_worst(plan)}{ends}"
@@ -43,7 +47,7 @@ def notes(plan: Mapping[str, Any]) -> list[str]:
 
     What an inconclusive plan lacks has a section of its own, and a reason that is a finding is among the findings.
     """
-    lacking = [f"not compared, missing in both versions: {', '.join(plan['not_compared'])}"]
+    lacking = [f"not compared, not given: {', '.join(plan['not_compared'])}"]
     found = {f"{one['object']}: {one['message']}" for one in plan["findings"]}
     reasons = [] if plan["verdict"] == "inconclusive" else [one for one in plan["reasons"] if one not in found]
     told = map(sentence, (*plan["way_back"]["sentences"], *reasons))

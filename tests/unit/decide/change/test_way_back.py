@@ -41,7 +41,7 @@ def change(before: Side, after: Side) -> ChangeReading:
 def test_files_that_get_a_column_family_open_one_way(old: dict[str, Any], new: dict[str, Any], gets: str) -> None:
     """Right to roll, and an undo clears what the old version does not open; proven by tests/long/test_store_formats."""
     found = change(side(**old), side(**new))
-    assert headline(document(found)) == "SAFE: rolling_bounce; no way back in place"
+    assert headline(document(found)) == "SAFE: rolling_bounce, as far as described; no way back in place"
     assert found.back.sentences[0] == (
         f"no way back in place: the files of store counts get {gets}, which the old version does not open"
     )
@@ -63,7 +63,7 @@ def test_a_door_that_opens_both_ways_is_not_named(old: dict[str, Any], new: dict
     """The same format, a store in memory, and what is no fact of the files."""
     found = change(side(**old), side(**new))
     assert found.back == NOTHING_IN_THE_WAY
-    assert headline(document(found)) == "SAFE: rolling_bounce"
+    assert headline(document(found)) == "SAFE: rolling_bounce, as far as described"
 
 
 def test_a_changelog_that_gets_no_more_records_is_a_loss() -> None:

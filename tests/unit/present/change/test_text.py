@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.change.reading import read_change
+from kstreams_runbooks.decide.change.reading import OF_CODE, read_change
 from kstreams_runbooks.model.readings.buffers import PolledBuffers, SuppressBuffer
 from kstreams_runbooks.model.topology.change import ChangeFigures
 from kstreams_runbooks.present.change.blocks import blocks
@@ -118,7 +118,7 @@ def test_a_reason_that_is_a_finding_is_printed_once() -> None:
     """A refusal names its findings; two applications that were mixed up have only the reason."""
     refused = plan("partitions-of-one-joined-topic-added")
     assert len(refused["reasons"]) == 2
-    assert notes(refused) == ["not compared, missing in both versions: Kafka Streams release"]
+    assert notes(refused) == [f"not compared, not given: Kafka Streams release, {OF_CODE}"]
     assert notes({**refused, "reasons": ["nothing in common"]})[0] == "nothing in common"
 
 
@@ -202,7 +202,7 @@ def test_a_buffer_that_holds_more_than_its_new_limit_is_not_safe() -> None:
 
     fits, over, unknown = polled(10_000), polled(10_001), polled(None)
     assert [exit_code(reading, one) for one in (fits, over, unknown)] == [0, 1, 0]
-    assert headline(document(reading, fits)) == "SAFE: rolling_bounce"
+    assert headline(document(reading, fits)) == "SAFE: rolling_bounce, as far as described"
     assert headline(document(reading, over)) == (
         "RUNBOOK NEEDED: rolling_bounce (danger: a suppress buffer holds more than its new limit)"
     )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
+from kstreams_runbooks.decide.change.reading import OF_CODE
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.terminal.change.plan import _worse
@@ -195,7 +196,7 @@ def test_a_version_that_cannot_start_with_its_settings_is_refused(tmp_path: Path
 
 def test_what_neither_version_gives_is_said_to_be_left_out() -> None:
     """A release of one side alone is another matter: something has changed, and nobody says from what."""
-    assert document(plan(SAFE))["not_compared"] == ["Kafka Streams release"]
+    assert document(plan(SAFE))["not_compared"] == ["Kafka Streams release", OF_CODE]
     one_sided = plan(SAFE, "--to-version", "4.3.1")
     assert one_sided.exit_code == 3
     assert document(one_sided)["reasons"] == ["declare library (old); library-changed depends on it"]
