@@ -4,9 +4,10 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+from kstreams_runbooks.model.topology.declaration import Unchanged
 from lab.airflow import APPROVER, REQUESTER
 from lab.application import FROM_RELEASE, TO_RELEASE, described
 from lab.stack import Stack
@@ -109,7 +110,7 @@ def test_a_description_in_a_file_is_planned_with_the_partitions_of_the_cluster(f
 def test_a_runbook_that_is_no_dag_is_a_procedure_for_a_person(fresh: Stack) -> None:
     """Another name of a store, pasted: nobody is asked, and the run says who does it."""
     text = described(fresh.lab, FROM_RELEASE).replace("orders-running-store", "orders-totals-store")
-    trial = begun_other(fresh, DAG, topology_text=text)
+    trial = begun_other(fresh, DAG, topology_text=text, unchanged=list(get_args(Unchanged)))
     document = ended(trial, state="success", outcome=COMPLETED)
     (runbook,) = plan_of(document)["runbooks"]
     sentence = document["run"]["outcome_sentence"]

@@ -54,7 +54,8 @@ def test_each_class_of_the_jar_loads_on_jdk_8() -> None:
     with ZipFile(jar()) as archive:
         classes = {name: archive.read(name) for name in archive.namelist() if name.endswith(".class")}
         manifest = archive.read("META-INF/MANIFEST.MF").decode()
-    assert {int.from_bytes(content[6:8]) for content in classes.values()} == {_CLASS_FILE_OF_JDK_8}
+    # The library that reads class files is of an older format.
+    assert max(int.from_bytes(content[6:8]) for content in classes.values()) == _CLASS_FILE_OF_JDK_8
     assert len(classes) > 15
     assert "<maven.compiler.release>8<" in (CHECKOUT / "topology_facts" / "pom.xml").read_text("utf-8")
     for door in ("Premain-Class", "Agent-Class"):

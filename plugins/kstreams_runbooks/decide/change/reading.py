@@ -16,7 +16,7 @@ from kstreams_runbooks.decide.change.unread import with_reasons
 from kstreams_runbooks.decide.change.way_back import NOTHING_IN_THE_WAY, WayBack, swapped, way_back
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.prediction import Prediction, predicted
-from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
+from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN, own_settings_not_read
 from kstreams_runbooks.decide.comparison.subjects import subjects
 from kstreams_runbooks.decide.releases.guard import LEFT_IN, MISREAD
 from kstreams_runbooks.errors import BadInput
@@ -26,6 +26,7 @@ from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRule, ChangeRunbook, Subject, Undecided
 from kstreams_runbooks.model.topology.declaration import Unchanged
 from kstreams_runbooks.model.verdicts import SEVERITIES, Outcome
+from kstreams_runbooks.wording import first_of
 
 _Findings = tuple[ChangeFinding, ...]
 
@@ -126,7 +127,7 @@ def read_change(
         plan,
         prediction,
         effects(plan.runbooks, compared, prediction),
-        tuple(_not_compared(compared)),
+        tuple(_not_compared(compared, catalogue)),
         compared.nothing_in_common,
         ()
         if compared.nothing_in_common
@@ -165,7 +166,7 @@ def _without_unchanged(side: Side) -> Side:
 OF_CODE = "what only code shows (docs/facts.md)"
 
 
-def _not_compared(compared: Compared) -> Iterator[str]:
+def _not_compared(compared: Compared, catalogue: SettingCatalogue) -> Iterator[str]:
     """Facts that neither side gives: not part of the compared change, and not checked."""
     before, after = compared.before.declared, compared.after.declared
     if before.config is None and after.config is None:
@@ -174,3 +175,5 @@ def _not_compared(compared: Compared) -> Iterator[str]:
         yield "Kafka Streams release"
     if not ((before.was_read and after.was_read) or after.same_program):
         yield OF_CODE
+    if own := own_settings_not_read(compared, catalogue):
+        yield f"settings of the program itself ({first_of(own)})"

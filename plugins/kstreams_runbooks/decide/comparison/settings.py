@@ -51,6 +51,12 @@ _OTHER_SIDE = ("-other-join-store", "OTHER-")
 DROPS_IDEMPOTENT_UPDATES = ("2.6.0..2.6.1", "2.7.0")
 
 
+def own_settings_not_read(compared: Compared, catalogue: SettingCatalogue) -> list[str]:
+    """Settings that no release has and whose values were not read, sorted."""
+    unread = _unread(compared.before) | _unread(compared.after)
+    return sorted(name for name in unread if is_of_the_program(name, catalogue))
+
+
 def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) -> Iterator[Subject]:
     """Every setting that either version has, with what it controls; none if neither gives its settings."""
     before, after = compared.before.declared.config, compared.after.declared.config
@@ -82,7 +88,10 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
             "creates": bool(created),
         }
         facts["of_the_program"] = is_of_the_program(key, catalogue)
-        if key in unread:
+        if key in unread and facts["of_the_program"]:
+            # Its value may be a secret, so it is never read; the plan lists it as not compared.
+            facts["changed"] = False
+        elif key in unread:
             facts |= dict.fromkeys(_OF_VALUES)
         name = will.get(key, was.get(key, GivenSetting(key, ""))).name
         does = catalogue.does(name)

@@ -53,9 +53,11 @@ def _by_order(compared: Compared, name: str, was: int | None, now: int | None) -
 
 def _from_others(compared: Compared, name: str, was: int | None, now: int | None) -> tuple[Undeclared, ...]:
     """The inputs without a known count on one side, if `name` gets its partitions from other topics than before."""
+    if (was is None) == (now is None):
+        return ()
     sides_of = ((compared.before, "old", was), (compared.after, "new", now))
     old, new = (counted_from(side, name) for side, _, _ in sides_of)
-    if old == new or (was is None) == (now is None):
+    if old == new:
         return ()
     return tuple(
         Undeclared(f"topics.{topic}", "partitions", label)

@@ -52,12 +52,15 @@ def needs_you(
     `lines` is the question, `link` leads to its answer form (empty: the run), `of` distinguishes several questions of
     one step, such as the instance it is about.
     """
+    said = [_as_message(line) for line in lines]
+    people = next((at for at, line in enumerate(said) if f"{Label.MAY_APPROVE}: " in line), len(said))
     return _made(
         about,
         Kind.NEEDS_YOU,
         f"{about.occasion}/{of}" if of else about.occasion,
         asks,
-        [_as_message(line) for line in lines],
+        said[:people],
+        said[people:],
         command=evidence_command(about.record),
         at_ms=at_ms,
         deadline_ms=deadline_ms,
