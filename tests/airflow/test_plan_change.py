@@ -4,10 +4,9 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
-from kstreams_runbooks.model.topology.declaration import Unchanged
 from lab.airflow import APPROVER, REQUESTER
 from lab.application import FROM_RELEASE, TO_RELEASE, described
 from lab.stack import Stack
@@ -108,10 +107,14 @@ def test_a_description_in_a_file_is_planned_with_the_partitions_of_the_cluster(f
 
 
 def test_a_runbook_that_is_no_dag_is_a_procedure_for_a_person(fresh: Stack) -> None:
-    """Another name of a store, pasted: nobody is asked, and the run says who does it."""
+    """Another name of a store, pasted and declared: nobody is asked, and the run says who does it."""
     text = described(fresh.lab, FROM_RELEASE).replace("orders-running-store", "orders-totals-store")
-    trial = begun_other(fresh, DAG, topology_text=text, unchanged=list(get_args(Unchanged)))
-    document = ended(trial, state="success", outcome=COMPLETED)
+    with declarations(fresh) as folder:
+        file = folder / f"{TO_RELEASE}.yaml"
+        declared = file.read_text(encoding="utf-8")
+        file.write_text(declared.replace("orders-running-store:", "orders-totals-store:"), encoding="utf-8")
+        trial = begun_other(fresh, DAG, release=TO_RELEASE, topology_text=text)
+        document = ended(trial, state="success", outcome=COMPLETED)
     (runbook,) = plan_of(document)["runbooks"]
     sentence = document["run"]["outcome_sentence"]
     assert sentence.startswith(f"RUNBOOK NEEDED: {runbook} (danger: store-renamed")
