@@ -1,6 +1,6 @@
 """An old and a new version of an application side by side, with the counterparts of each in the other."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -206,7 +206,7 @@ class Compared:
             for side in (self.before, self.after)
         ]
         found = counterparts(*roles)
-        other = {pair for pair in found.renamed if self._of_two_tables(*pair)}
+        other = set(self._of_two_tables(found.renamed))
         pairs = (*(pair for pair in found.pairs if pair not in other), *((name, name) for name in self.kept_tables))
         return replace(
             found,
@@ -215,14 +215,19 @@ class Compared:
             added=tuple(sorted((*found.added, *(new for _, new in other)))),
         )
 
-    def _of_two_tables(self, old: str, new: str) -> bool:
-        """Whether two stores hold the rows of topics of which each version reads its own alone: none is a copy."""
-        was, now = fillers(self.before).get(old, {}), fillers(self.after).get(new, {})
-        if None in (*was.values(), *now.values()):
-            return False
-        # A table alone fills its store: what another topic leads to only looks into it.
-        before, after = ({topic for topic, is_table in topics.items() if is_table} for topics in (was, now))
-        return bool(before and after) and not (before & self.after.read() or after & self.before.read())
+    def _of_two_tables(self, renamed: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """Those pairs of stores that are tables of two topics, each of which one version reads and the other does not.
+
+        A table alone fills its store: what another topic leads to only looks into it.
+        """
+        filled = fillers(self.before), fillers(self.after)
+        read_before, read_after = self.before.read(), self.after.read()
+        for old, new in renamed:
+            was, now = filled[0].get(old, {}), filled[1].get(new, {})
+            before, after = ({topic for topic, is_table in topics.items() if is_table} for topics in (was, now))
+            known = None not in (*was.values(), *now.values())
+            if known and before and after and not (before & read_after or after & read_before):
+                yield old, new
 
     @cached_property
     def topics(self) -> Counterparts:

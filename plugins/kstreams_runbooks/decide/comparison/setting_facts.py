@@ -73,7 +73,7 @@ _FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in na
 # What a setting is for, by the beginning of its name. Source: StreamsConfig, its methods *Prefix (Apache Kafka 4.4).
 _CLIENTS = ("main.consumer.", "restore.consumer.", "global.consumer.", "consumer.", "producer.", "admin.")
 # Beginnings of names that the library reads.
-_GIVEN_ON = ("topic.", "client.tag.", "rack.aware.", "config.providers", "__")
+_GIVEN_ON = ("topic.", "client.tag.", "config.providers", "__")
 # Settings of internal topics by which records go before they are read, or get another time. Source:
 # InternalTopicManager, RepartitionTopicConfig (Apache Kafka).
 _TOPIC = "topic."
@@ -115,7 +115,7 @@ MOVES_TASKS = frozenset(
         "task.assignor.class",
     }
 )
-_THREADS = "num.stream.threads"
+_THREADS, _NO_THREADS = "num.stream.threads", re.compile(r"-[0-9]+|[+]?0+")
 # Releases that give their consumers another group.protocol than their own, by its prefix. Source: StreamsConfig of
 # 3.7.2 to 4.4.0 (Maven Central), getMainConsumerConfigs, getRestoreConsumerConfigs, getGlobalConsumerConfigs.
 _TAKES_PROTOCOL = {"consumer.": ("3.7..3.9",)}
@@ -218,7 +218,7 @@ def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[st
         "slips_past": _slips_past(name, new, compared.after),
         "no_effect": name == _STORE_TYPE and _makers_stay(compared),
         "repartitions": bool(compared.before.internal & compared.after.internal),
-        "no_threads": name == _THREADS and new.strip().lstrip("+-").isdecimal() and int(new) <= 0,
+        "no_threads": name == _THREADS and bool(_NO_THREADS.fullmatch(new.strip())),
         "all_replicas": own != _ACKS or new.strip().lower() in {"", "all", "-1"},
     }
     return facts, {"present": asked, "refuses_names": asked}

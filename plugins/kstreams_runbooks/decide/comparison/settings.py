@@ -38,11 +38,10 @@ _TABLES = Undeclared("source_table of every store that is filled straight from a
 _ID, _PROTOCOL = "application.id", "group.protocol"
 _REQUIRED = (_ID, "bootstrap.servers")
 _MATTER = (_ID, "group.instance.id", GUARANTEE, _PROTOCOL, "state.dir", "topology.optimization")
-_CONFIG = "config."
 # Facts that follow from the two values of a setting.
 _OF_VALUES = ("differs", "set", "unset", "present")
 NOTHING_KNOWN = SettingCatalogue()
-_NOT_HEEDED = "without effect in the old release"
+_NOT_HEEDED = "without effect in that release"
 # Tables and topics that one sentence names.
 _MOST = 3
 _OTHER_SIDE = ("-other-join-store", "OTHER-")
@@ -98,7 +97,7 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
         said = {
             "name": name,
             "before": shown(name, old) if _is_heeded(was, key, compared.before, catalogue) else _NOT_HEEDED,
-            "after": shown(name, new),
+            "after": shown(name, new) if _is_heeded(will, key, compared.after, catalogue) else _NOT_HEEDED,
             "does": does and f"; it controls {does}",
             "created": first_of(created, _MOST, " and "),
         }
@@ -118,8 +117,7 @@ def _is_heeded(given: Mapping[str, GivenSetting], key: str, side: Side, catalogu
 
 def _unread(side: Side) -> set[str]:
     """Settings that the program sets to a value that was not read, by their newest name."""
-    found = (where.removeprefix(_CONFIG) for where in side.declared.not_read if where.startswith(_CONFIG))
-    return {NEW_NAMES.get(name, name) for name in found}
+    return {NEW_NAMES.get(name, name) for name in side.declared.settings_not_read}
 
 
 def optimizations(compared: Compared) -> Iterator[Subject]:

@@ -67,6 +67,8 @@ class Window:
 
 # The setting with which stores of the DSL keep the headers of records.
 STORE_FORMAT = "dsl.store.format"
+# How the place of a setting begins that was not read.
+_CONFIG = "config."
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +350,12 @@ class Declaration:
         if self.instances is not None or self.memory is None:
             return self.instances
         return self.memory.instances
+
+    @property
+    def settings_not_read(self) -> frozenset[str]:
+        """Names of settings that the program sets to a value which was not read."""
+        found = (where.partition(_CONFIG)[2] for where in self.not_read if where.startswith(_CONFIG))
+        return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)

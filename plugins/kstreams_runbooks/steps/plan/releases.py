@@ -218,7 +218,7 @@ def settings_between(before: Iterable[Described], after: Described | Missing) ->
         name
         for one in (*before, after)
         if one.declared is not None and one.declared.config is not None
-        for name in ("processing.guarantee", *one.declared.config)
+        for name in ("processing.guarantee", *one.declared.config, *one.declared.settings_not_read)
     }
     if not names:
         return SettingCatalogue()

@@ -171,3 +171,11 @@ def test_a_foreign_key_joins_own_store_is_not_checked() -> None:
     versions = (Side(topology, Declaration(config=config)) for config in ({}, {NAMES: "true"}))
     [subject] = [one for one in settings(Compared(*versions)) if one.name == NAMES]
     assert subject.facts["refuses_names"] is False
+
+
+@pytest.mark.parametrize(("value", "none"), [("0", True), ("-1", True), (" +0 ", True), ("1", False), ("+-3", False)])
+def test_threads_that_process_nothing(value: str, none: bool) -> None:
+    """What is no number at all is refused by the release, and is no traceback here."""
+    assert (
+        of({"num.stream.threads": "1"}, {"num.stream.threads": value})["num.stream.threads"].facts["no_threads"] is none
+    )

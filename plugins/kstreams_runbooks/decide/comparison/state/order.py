@@ -70,35 +70,30 @@ def rows_led_otherwise(compared: Compared) -> dict[str, str]:
         _leading_to_groups(side, {*names, *joins})
         for side, names in ((before, compared.program.removed), (after, {*compared.program.added, *stored}))
     )
-    return {
-        store: ", ".join(sorted(names))
-        for store in sorted(gone.keys() & come.keys())
-        if store in before.store_places and (names := gone[store] | come[store])
-    }
+    found = {store: gone[store] | come[store] for store in gone.keys() & come.keys()}
+    return {store: ", ".join(sorted(names)) for store, names in found.items() if names}
 
 
 def _leading_to_groups(side: Side, changed: Collection[str]) -> dict[str, set[str]]:
     """The stores right behind groupings of tables, each with those of `changed` in front, sources of tables apart."""
     reach, called = reach_of(side.topology), keys_by_name(side.topology)
+    counted = [
+        name for name in changed if isinstance(side.nodes[name], Processor) and not _is_behind_source(side, name)
+    ]
+    bits = reach.bits(key for name in counted for key in called[name])
     found: dict[str, set[str]] = {}
-    for sub in side.topology.subtopologies:
-        for source in sub.sources:
-            for topic in source.topics & side.internal:
-                if carries(side, topic) == OF_STREAM:
-                    continue
-                writers = [key for name in side.writers.get(topic, ()) for key in called[name]]
-                leading = {
-                    name
-                    for name in changed
-                    if isinstance(side.nodes[name], Processor)
-                    and not any(isinstance(side.nodes[one], Source) for one in side.predecessors.get(name, ()))
-                    and reach.before(writers) & reach.bits(called[name])
-                }
-                for name in source.successors:
-                    node = side.nodes[name]
-                    for store in node.stores if isinstance(node, Processor) else ():
-                        found.setdefault(store, set()).update(leading)
+    for source in (node for node in side.nodes.values() if isinstance(node, Source)):
+        groups = [topic for topic in source.topics & side.internal if carries(side, topic) != OF_STREAM]
+        writers = [key for topic in groups for name in side.writers.get(topic, ()) for key in called[name]]
+        leading = {name for _, name in reach.keys(reach.before(writers) & bits)}
+        for node in (side.nodes[name] for name in source.successors) if groups else ():
+            for store in node.stores if isinstance(node, Processor) else ():
+                found.setdefault(store, set()).update(leading)
     return found
+
+
+def _is_behind_source(side: Side, name: str) -> bool:
+    return any(isinstance(side.nodes[one], Source) for one in side.predecessors.get(name, ()))
 
 
 def keys_selected(compared: Compared) -> dict[str, str]:
