@@ -216,7 +216,7 @@ class Compared:
         )
 
     def _of_two_tables(self, renamed: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """Those pairs of stores that are tables of two topics, each of which one version reads and the other does not.
+        """Those pairs of stores that are tables of topics which the other version does not read.
 
         A table alone fills its store: what another topic leads to only looks into it.
         """

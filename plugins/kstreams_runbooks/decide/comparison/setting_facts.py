@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.model.releases.release import within
-from kstreams_runbooks.model.releases.settings import SettingCatalogue
+from kstreams_runbooks.model.releases.settings import in_part
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore
 
@@ -70,10 +70,6 @@ _FAMILIES = {
     "size_limit": ("max.request.size", "topic.max.message.bytes"),
 }
 _FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names}
-# What a setting is for, by the beginning of its name. Source: StreamsConfig, its methods *Prefix (Apache Kafka 4.4).
-_CLIENTS = ("main.consumer.", "restore.consumer.", "global.consumer.", "consumer.", "producer.", "admin.")
-# Beginnings of names that the library reads.
-_GIVEN_ON = ("topic.", "client.tag.", "config.providers", "__")
 # Settings of internal topics by which records go before they are read, or get another time. Source:
 # InternalTopicManager, RepartitionTopicConfig (Apache Kafka).
 _TOPIC = "topic."
@@ -182,17 +178,8 @@ def optimized(config: Mapping[str, str]) -> set[str]:
 
 def bare(name: str) -> str:
     """The name of a setting without the prefix of a client; group.protocol of a client is another setting."""
-    stripped = _without_prefix(name)
-    return name if stripped == _PROTOCOL else stripped
-
-
-def is_of_the_program(name: str, catalogue: SettingCatalogue) -> bool:
-    """Whether no release has a setting: then the program reads it, or a class to which Kafka Streams gives it."""
-    return catalogue.has(_without_prefix(name)) is False and not name.startswith(_GIVEN_ON)
-
-
-def _without_prefix(name: str) -> str:
-    return name.removeprefix(next((one for one in _CLIENTS if name.startswith(one)), ""))
+    parts, there = in_part(name)
+    return there if parts and there != _PROTOCOL else name
 
 
 def moved_by(compared: Compared) -> tuple[str, ...]:

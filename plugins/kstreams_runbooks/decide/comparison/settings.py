@@ -19,7 +19,6 @@ from kstreams_runbooks.decide.comparison.setting_facts import (
     by_new_name,
     common_facts,
     facts_of,
-    is_of_the_program,
     optimized,
     shown,
 )
@@ -53,7 +52,7 @@ DROPS_IDEMPOTENT_UPDATES = ("2.6.0..2.6.1", "2.7.0")
 def own_settings_not_read(compared: Compared, catalogue: SettingCatalogue) -> list[str]:
     """Settings that no release has and whose values were not read, sorted."""
     unread = _unread(compared.before) | _unread(compared.after)
-    return sorted(name for name in unread if is_of_the_program(name, catalogue))
+    return sorted(name for name in unread if catalogue.is_of_the_program(name))
 
 
 def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) -> Iterator[Subject]:
@@ -86,7 +85,7 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
             "streams_group": uses_streams_group(compared.after),
             "creates": bool(created),
         }
-        facts["of_the_program"] = is_of_the_program(key, catalogue)
+        facts["of_the_program"] = catalogue.is_of_the_program(key)
         if key in unread and facts["of_the_program"]:
             # Its value may be a secret, so it is never read; the plan lists it as not compared.
             facts["changed"] = False

@@ -11,35 +11,21 @@ from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from
 from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import (
-    PARTS,
     ReleaseSetting,
     SettingCatalogue,
     SettingFinding,
     SettingPart,
+    in_part,
 )
 
-# Source: StreamsConfig, its methods *Prefix and get*Configs (Apache Kafka 4.3).
-_PREFIXES: tuple[tuple[str, tuple[SettingPart, ...]], ...] = (
-    ("main.consumer.", ("consumer",)),
-    ("restore.consumer.", ("consumer",)),
-    ("global.consumer.", ("consumer",)),
-    ("consumer.", ("consumer",)),
-    ("producer.", ("producer",)),
-    ("admin.", ("admin",)),
-    ("topic.", ()),
-)
 # Kafka Streams sets these of its clients itself, so their defaults do not matter. JmxReporter was always added to
 # metric.reporters (KIP-830).
 _ITS_OWN = frozenset(
     {"allow.auto.create.topics", "enable.auto.commit", "group.id", "metric.reporters", "partition.assignment.strategy"}
 )
-# A client has a setting of the same name with other values.
-_NOT_OF_CLIENTS = frozenset({"group.protocol"})
 # Source: Topology and StreamsBuilder (Apache Kafka 2.4 to 4.3); names that begin with __ are internal switches.
 _OF_THE_TOPOLOGY = frozenset({"processor.wrapper.class", "topology.optimization"})
 _INTERNAL = "__"
-# Names that the library itself reads by their beginnings. Source: StreamsConfig, AbstractConfig (Apache Kafka 4.3).
-_GIVEN_ON = ("__", "client.tag.", "config.providers")
 # Settings on which many refusals depend.
 _MODES = frozenset({"processing.guarantee", "group.protocol"})
 _IDEMPOTENCE = frozenset({"acks", "enable.idempotence"})  # exactly once sets both (KIP-129)
@@ -100,7 +86,7 @@ def may_change_the_topology(names: Iterable[str], catalogue: SettingCatalogue) -
     return tuple(
         name
         for name in sorted(names)
-        if name in _OF_THE_TOPOLOGY or name.startswith(_INTERNAL) or _bare(name)[1] not in known
+        if name in _OF_THE_TOPOLOGY or name.startswith(_INTERNAL) or in_part(name)[1] not in known
     )
 
 
@@ -108,7 +94,7 @@ def rows_about(
     names: Iterable[str], running: Iterable[Release], target: Release | None, catalogue: SettingCatalogue
 ) -> SettingCatalogue:
     """The rows that a question about these settings and releases needs: what is kept as evidence of its answer."""
-    wanted = {part for name in names for part in (name, _bare(name)[1])}
+    wanted = {part for name in names for part in (name, in_part(name)[1])}
     if target is not None:
         wanted |= {name for one in running for name, _, _, _ in _defaults(one, target, catalogue)}
     # A refusal is about settings together: one that is not given has its default, and no release refuses defaults.
@@ -121,17 +107,9 @@ def rows_about(
     )
 
 
-def _bare(name: str) -> tuple[tuple[SettingPart, ...], str]:
-    """The parts that a setting is for, and its name there."""
-    for prefix, parts in _PREFIXES:
-        if name.startswith(prefix):
-            return parts, name.removeprefix(prefix)
-    return ("streams",) if name in _NOT_OF_CLIENTS else PARTS, name
-
-
 def _rows(name: str, release: Release, catalogue: SettingCatalogue) -> list[ReleaseSetting]:
     """What a release has of a setting: of Kafka Streams itself if it has it, else of its clients."""
-    parts, bare = _bare(name)
+    parts, bare = in_part(name)
     found = [
         row for row in catalogue.rows if row.name == bare and set(row.of) & set(parts) and within(release, row.releases)
     ]
@@ -158,9 +136,7 @@ def _refused(name: str, value: str, row: ReleaseSetting, target: Release) -> Set
 
 def _unknown(name: str, catalogue: SettingCatalogue) -> Iterator[SettingFinding]:
     """A name that no release has: the library logs it, and gives it to the classes of the application."""
-    parts, bare = _bare(name)
-    own = not parts or name.startswith(_GIVEN_ON) or any(row.name == bare for row in catalogue.rows)
-    if not own:
+    if catalogue.is_of_the_program(name):
         message = (
             f"{name} is set, and no release of Kafka Streams has it: the library only logs that it is not known, and "
             "gives it to serdes, extractors and assignors; correct the name if it is meant for Kafka"
@@ -191,7 +167,7 @@ def _expected(row: ReleaseSetting) -> str:
 
 def _without_effect(name: str, value: str, target: Release, catalogue: SettingCatalogue) -> Iterator[SettingFinding]:
     """A setting that other releases have and `target` has not; its default there would have no effect either."""
-    parts, bare = _bare(name)
+    parts, bare = in_part(name)
     known = [row for row in catalogue.rows if row.name == bare and set(row.of) & set(parts)]
     if not known or any(within(target, row.releases) for row in known):
         return

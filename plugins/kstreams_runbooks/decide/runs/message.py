@@ -53,14 +53,14 @@ def needs_you(
     one step, such as the instance it is about.
     """
     said = [_as_message(line) for line in lines]
-    people = next((at for at, line in enumerate(said) if f"{Label.MAY_APPROVE}: " in line), len(said))
+    kept_from = next((at for at, line in enumerate(said) if f"{Label.MAY_APPROVE}: " in line), len(said))
     return _made(
         about,
         Kind.NEEDS_YOU,
         f"{about.occasion}/{of}" if of else about.occasion,
         asks,
-        said[:people],
-        said[people:],
+        said[:kept_from],
+        said[kept_from:],
         command=evidence_command(about.record),
         at_ms=at_ms,
         deadline_ms=deadline_ms,

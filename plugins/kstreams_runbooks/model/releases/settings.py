@@ -10,7 +10,29 @@ from kstreams_runbooks.model.verdicts import Severity
 
 SettingPart = Literal["streams", "consumer", "producer", "admin"]
 PARTS: tuple[SettingPart, ...] = ("streams", "consumer", "producer", "admin")
+# Source: StreamsConfig, its methods *Prefix and get*Configs (Apache Kafka 4.3).
+PREFIXES: tuple[tuple[str, tuple[SettingPart, ...]], ...] = (
+    ("main.consumer.", ("consumer",)),
+    ("restore.consumer.", ("consumer",)),
+    ("global.consumer.", ("consumer",)),
+    ("consumer.", ("consumer",)),
+    ("producer.", ("producer",)),
+    ("admin.", ("admin",)),
+    ("topic.", ()),
+)
+# A client has a setting of the same name with other values.
+_NOT_OF_CLIENTS = frozenset({"group.protocol"})
+# Names that the library itself reads by their beginnings. Source: StreamsConfig, AbstractConfig (Apache Kafka 4.3).
+_GIVEN_ON = ("__", "client.tag.", "config.providers")
 SettingType = Literal["boolean", "class", "double", "int", "list", "long", "password", "short", "string"]
+
+
+def in_part(name: str) -> tuple[tuple[SettingPart, ...], str]:
+    """The parts that a setting is for, and its name there."""
+    for prefix, parts in PREFIXES:
+        if name.startswith(prefix):
+            return parts, name.removeprefix(prefix)
+    return ("streams",) if name in _NOT_OF_CLIENTS else PARTS, name
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +127,11 @@ class SettingCatalogue:
         if not self.rows:
             return None
         return any(row.name == name and (release is None or within(release, row.releases)) for row in self.rows)
+
+    def is_of_the_program(self, name: str) -> bool:
+        """Whether no release has a setting: the program reads it, or a class to which Kafka Streams gives it."""
+        parts, there = in_part(name)
+        return bool(parts) and not name.startswith(_GIVEN_ON) and self.has(there) is False
 
     def does(self, name: str) -> str:
         """What a setting does, empty if no row explains it."""
