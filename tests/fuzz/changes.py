@@ -9,6 +9,7 @@ from typing import Any
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.topology.declaration import (
+    OTHER_CODE,
     Declaration,
     DeclaredStore,
     DeclaredSuppression,
@@ -144,7 +145,7 @@ def _tables(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def declaration(document: Mapping[str, Any]) -> Declaration:
-    """What a team would declare of one program."""
+    """What a team would declare of one program, and that it compared the rest of the code."""
     return Declaration(
         stores={name: _store(one) for name, one in document["stores"].items()},
         suppressions={
@@ -158,6 +159,7 @@ def declaration(document: Mapping[str, Any]) -> Declaration:
             for name, one in document["topics"].items()
         },
         config={"application.id": "app"},
+        unchanged=frozenset((OTHER_CODE,)),
     )
 
 

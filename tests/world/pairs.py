@@ -5,6 +5,7 @@ A case is a pair (`count-store-renamed`), or a pair with other declarations (`co
 """
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.fleet.topology_declaration import read_topology_declaration
 from kstreams_runbooks.fleet.topology_facts import read_facts
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
-from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.model.topology.declaration import OTHER_CODE, Declaration
 from kstreams_runbooks.model.topology.topology import Topology
 from kstreams_runbooks.rules import release_settings
 
@@ -57,6 +58,11 @@ def compared(case: str) -> Compared:
 
 
 def _declared(folder: Path, side: str) -> Declaration:
-    """The declaration of a side, with the facts of its code if the case has them."""
+    """The declaration of a side, with the facts of its code if the case has them.
+
+    A case declares all that its change touches, and its author answers for the rest of the code.
+    """
     declared, facts = read_topology_declaration(folder / f"{side}.yaml"), folder / f"{side}.facts.yaml"
+    if side == "after":
+        declared = replace(declared, unchanged=declared.unchanged | {OTHER_CODE})
     return merged(read_facts(facts.read_text("utf-8"), str(facts)).read, declared) if facts.exists() else declared

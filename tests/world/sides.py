@@ -1,7 +1,14 @@
 """Descriptions of one small application in several versions, for tests of the duties of a change between them."""
 
 from kstreams_runbooks.decide.change.described import Known
-from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredTopic, Described, Serde
+from kstreams_runbooks.model.topology.declaration import (
+    OTHER_CODE,
+    Declaration,
+    DeclaredStore,
+    DeclaredTopic,
+    Described,
+    Serde,
+)
 
 from world.samples import NEW, OLD, declared
 
@@ -48,7 +55,7 @@ _TEXT, _LONG = Serde("string"), Serde("long")
 
 
 def declaration(store: str = "counts", *topics: str, **changes: object) -> Declaration:
-    """What both versions of the application declare; `topics` are its additional internal topics."""
+    """What both versions declare, the rest of their code compared; `topics` are additional internal topics."""
     keyed = DeclaredTopic(key="customer", key_serde=_TEXT, value_serde=_TEXT)
     return Declaration(
         **{
@@ -64,6 +71,7 @@ def declaration(store: str = "counts", *topics: str, **changes: object) -> Decla
             },
             "topics": dict.fromkeys(("orders", "counted", "by-customer-repartition", *topics), keyed),
             "config": {},
+            "unchanged": frozenset((OTHER_CODE,)),
             **changes,
         }  # type: ignore[arg-type]
     )

@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.model.topology.change import Undeclared
+from kstreams_runbooks.model.topology.declaration import OTHER_CODE
 from kstreams_runbooks.present.change.gaps import UNCHANGED, sides_of_join
 from kstreams_runbooks.present.skeleton import FIELDS, first_stores, key_of
 from kstreams_runbooks.wording import sentence
@@ -69,6 +70,8 @@ def _by_section(missing: list[Undeclared], side: Side, names: Mapping[str, str])
         elif one.where.startswith(_TABLE):
             for store in sorted(first_stores(side)):
                 asked.setdefault("stores", {}).setdefault(store, []).append("source_table")
+        elif one.field == OTHER_CODE:
+            continue
         elif section == "library":
             others.append("library: null   # Kafka Streams release, such as 4.3.1")
         else:

@@ -51,12 +51,12 @@ def test_a_change_asks_for_nothing_but_what_it_hangs_on(tmp_path: Path) -> None:
         given += [f"--{option}-declaration", DECLARED / NOT_DECLARED / f"{side}.yaml"]
     asked = run("declare", *given, "--side", "new")
     assert yaml.safe_load(asked.stdout) == {"stores": {"totals": {"aggregate": None}}}
-    assert "# unchanged: [aggregate]" in asked.stdout
+    assert "# unchanged: [aggregate, other_code]" in asked.stdout
     filled = tmp_path / "after.yaml"
     kept = (DECLARED / NOT_DECLARED / "after.yaml").read_text(encoding="utf-8")
     filled.write_text("\n".join(line for line in kept.splitlines() if "unchanged" not in line), encoding="utf-8")
     with filled.open("a", encoding="utf-8") as file:
-        file.write("\nunchanged: [aggregate, join, logging]\n")
+        file.write("\nunchanged: [aggregate, join, logging, other_code]\n")
     again = [*both(PAIR), "--from-declaration", DECLARED / NOT_DECLARED / "before.yaml", "--to-declaration", filled]
     assert run("plan", *again).exit_code == 0
     nothing = run("declare", *again, "--side", "new")

@@ -6,7 +6,7 @@ from typing import get_args
 
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRunbook, Undecided, Undeclared
-from kstreams_runbooks.model.topology.declaration import Unchanged
+from kstreams_runbooks.model.topology.declaration import OTHER_CODE, Unchanged
 from kstreams_runbooks.model.verdicts import Outcome
 
 # Included in every runbook after them: instances come up on the new version, one after another or all at once.
@@ -37,6 +37,7 @@ _GAINS: Mapping[tuple[ChangeRunbook, ChangeRunbook], str] = {
     ("reset_and_cleanup", "blue_green_cutover"): "results do not pause",
 }
 _SECOND_APPLICATION: ChangeRunbook = "blue_green_cutover"
+CODE_NOT_READ = "other-code-not-compared"
 _SECTIONS = ("stores", "topics", "operators")
 _UNCHANGED = get_args(Unchanged)
 _EVERY_UNCHANGED = frozenset(_UNCHANGED)
@@ -75,8 +76,9 @@ def change_plan(fired: Fired) -> ChangePlan:
     open_ = open_questions(fired)
     if open_ and not set(plan) & set(MILD):
         careful = _answering([*asked, *(one.runbooks for one in fired.undecided if one.runbooks)])
-        # A second application next to the first is not built for a question that may spare it.
-        answers = _SECOND_APPLICATION not in set(careful) - set(plan)
+        # A second application next to the first is not built for a question that may spare it, and state is not given
+        # up for code that a person can compare.
+        answers = _SECOND_APPLICATION not in set(careful) - set(plan) and {one.id for one in open_} != {CODE_NOT_READ}
         if answers and not any(_matters(one, careful) for one in fired.undecided):
             reason = f"{' and '.join(plan)} is enough if it is declared that none of this holds: {_ids(open_)}"
             return ChangePlan(Outcome.PROCEED, (reason,), careful, _alternatives(careful, findings))
@@ -145,7 +147,7 @@ def _missing(undecided: Iterable[Undecided]) -> Iterator[str]:
         yield f"{asked}; {_hang_on_it(one for _, one in found)}{candidates}{_not_read(found)}"
     if fields := ", ".join(field for field in _UNCHANGED if field in shared):
         every = [each for found in shared.values() for each in found]
-        names = ", ".join(dict.fromkeys(missing.where.partition(".")[2] for missing, _ in every))
+        names = ", ".join(dict.fromkeys(missing.where.partition(".")[2] or missing.where for missing, _ in every))
         yield (
             f"declare {fields} of {names}, or `unchanged: [{fields}]` if the change touches none of them; "
             f"{_hang_on_it(one for _, one in every)}{_not_read(every)}"
@@ -166,6 +168,8 @@ def can_be_unchanged(where: str, field: str, lacking: Collection[str]) -> bool:
     """
     if field not in _EVERY_UNCHANGED:
         return False
+    if field == OTHER_CODE:
+        return True
     section, _, name = where.partition(".")
     shared = section in _SECTIONS and bool(name)
     return shared and (field not in _WITH_OTHERS or _EVERY_UNCHANGED.issuperset(lacking))

@@ -11,7 +11,15 @@ from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED, PATHS, library_findings, with_cleared_state
 from kstreams_runbooks.decide.change.rules import Fired, fired, found
 from kstreams_runbooks.decide.change.settings import settings_of_release
-from kstreams_runbooks.decide.change.unchanged import Asserted, asserted, enough, same_is_enough, unchanged_findings
+from kstreams_runbooks.decide.change.unchanged import (
+    Asserted,
+    asserted,
+    code_was_not_read,
+    enough,
+    other_code,
+    same_is_enough,
+    unchanged_findings,
+)
 from kstreams_runbooks.decide.change.unread import with_reasons
 from kstreams_runbooks.decide.change.way_back import NOTHING_IN_THE_WAY, WayBack, swapped, way_back
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
@@ -97,7 +105,8 @@ def read_change(
     def fired_with(other: Compared) -> Fired:
         parts = subjects(other, catalogue)
         by_rows = fired(parts, rules)
-        undecided = with_reasons((*by_rows.undecided, *of_library.undecided, *of_settings.undecided), other)
+        of_others = (*of_library.undecided, *of_settings.undecided, *other_code(other))
+        undecided = with_reasons((*by_rows.undecided, *of_others), other)
         return Fired(with_others(by_rows.findings, other, parts), undecided)
 
     def found_only(cured: Side) -> Runbooks | None:
@@ -162,7 +171,6 @@ def _without_unchanged(side: Side) -> Side:
     return replace(side, declared=replace(side.declared, unchanged=frozenset(), named=None))
 
 
-# Partitioners, extractors, suppliers, and the joins and partition counts of a program: no description has them.
 OF_CODE = "what only code shows (docs/facts.md)"
 
 
@@ -173,7 +181,7 @@ def _not_compared(compared: Compared, catalogue: SettingCatalogue) -> Iterator[s
         yield "settings"
     if before.library is None and after.library is None:
         yield "Kafka Streams release"
-    if not ((before.was_read and after.was_read) or after.same_program):
+    if code_was_not_read(compared):
         yield OF_CODE
     if own := own_settings_not_read(compared, catalogue):
         yield f"settings of the program itself ({first_of(own)})"

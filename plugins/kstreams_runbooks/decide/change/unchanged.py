@@ -8,13 +8,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from kstreams_runbooks.decide.change.answer import change_plan, open_questions
+from kstreams_runbooks.decide.change.answer import CODE_NOT_READ, change_plan, open_questions
 from kstreams_runbooks.decide.change.contradicted import CONTRADICTED
 from kstreams_runbooks.decide.change.rules import Fired
-from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.whole import WHOLE
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.topology.change import ChangeFinding, Subject, SubjectKind, Undecided, Undeclared
-from kstreams_runbooks.model.topology.declaration import Declaration, NamedUnchanged, Unchanged
+from kstreams_runbooks.model.topology.change import (
+    ChangeFinding,
+    ChangeRunbook,
+    Subject,
+    SubjectKind,
+    Undecided,
+    Undeclared,
+)
+from kstreams_runbooks.model.topology.declaration import OTHER_CODE, Declaration, NamedUnchanged, Unchanged
 from kstreams_runbooks.model.verdicts import SEVERITIES, Outcome
 from kstreams_runbooks.wording import outside
 
@@ -28,6 +36,12 @@ _SECTIONS: dict[SubjectKind, str] = {
 }
 _SOURCE = "docs/declaration.md"
 _OPTIMIZATION, _BOTH = "topology.optimization", 2
+_PROGRAM = "the program"
+_OTHER_CODE = (
+    "kinds of joins, filters and branches of tables, partition counts, partitioners, timestamp and topic extractors, "
+    "suppliers of stores and processors"
+)
+_COST_OF_CODE = "Nothing fails, or a task dies; old state is continued by code that means something else"
 _OPERATOR = re.compile(r"operator (\S+) ")
 
 
@@ -57,6 +71,8 @@ def asserted(undecided: Iterable[Undecided], side: Side, fields: Collection[Unch
 
 
 def _said(missing: Undeclared, side: Side) -> str:
+    if missing.field == OTHER_CODE:
+        return f"{OTHER_CODE} of {missing.where}: {_OTHER_CODE}"
     section, _, name = missing.where.partition(".")
     foreign = section == "stores" and name in side.subscription_stores and missing.field == "key"
     field = "the foreign key that is taken from each row, and so the key" if foreign else missing.field
@@ -71,7 +87,7 @@ def _operator_of(missing: Undeclared, side: Side) -> str:
     keepers = [one.name for one in side.keepers.get(name, ())] if section == "stores" else []
     readers = [one.name for one in side.readers.get(name, ())] if section == "topics" else []
     ends = [*keepers, *readers, *(side.sinks.get(name, ()) if section == "topics" else ())]
-    return ", ".join(ends) or name
+    return ", ".join(ends) or name or missing.where
 
 
 def unchanged_fields(given: object, where: str) -> tuple[Unchanged, ...]:
@@ -85,6 +101,23 @@ def unchanged_fields(given: object, where: str) -> tuple[Unchanged, ...]:
             f"{where}: {outside(strange[0], 40)!r} is not a field that it can name (expected {_all()}); correct it"
         )
     return tuple(one for one in UNCHANGED if one in named)
+
+
+def code_was_not_read(compared: Compared) -> bool:
+    """Whether a version is known by its description alone, and not known to be the build of the other one."""
+    before, after = compared.before.declared, compared.after.declared
+    return not ((before.was_read and after.was_read) or after.same_program)
+
+
+def other_code(compared: Compared) -> Iterator[Undecided]:
+    """What no description and no declared field shows of a program that was not read, unless a person answers for it.
+
+    The kinds of joins, filters in front of a table's aggregate, partition counts, partitioners, extractors, suppliers.
+    """
+    if code_was_not_read(compared) and OTHER_CODE not in compared.after.declared.unchanged:
+        missing = Undeclared(_PROGRAM, OTHER_CODE, "new")
+        heavier: tuple[ChangeRunbook, ...] = ("reset_and_cleanup", "blue_green_cutover")
+        yield Undecided(CODE_NOT_READ, "danger", WHOLE, (missing,), heavier, data=_COST_OF_CODE)
 
 
 def with_unchanged(declared: Declaration, fields: tuple[Unchanged, ...], by: str) -> Declaration:

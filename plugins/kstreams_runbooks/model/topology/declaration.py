@@ -27,9 +27,10 @@ _DIRECTION = re.compile(r"(?<=[\w])(Serializer|Deserializer|Serde)$")
 _LRU_MAP = "lru_map"
 # Of an operator: the program sets none.
 DEFAULT = "default"
-# What no description shows and a declaration may state to be as it was: of every store, the key of topics too, and the
-# join of every operator.
-Unchanged = Literal["key", "key_serde", "value_serde", "aggregate", "join", "logging", "timestamped"]
+# What no description shows and a declaration may state to be as it was: of every store, the key of topics too, the join
+# of every operator, and of the program all other code on which state, keys, partitions or order hang.
+Unchanged = Literal["key", "key_serde", "value_serde", "aggregate", "join", "logging", "timestamped", "other_code"]
+OTHER_CODE: Unchanged = "other_code"
 
 
 @dataclass(frozen=True, slots=True)

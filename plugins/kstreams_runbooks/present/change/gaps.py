@@ -5,7 +5,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple, get_args
 
 from kstreams_runbooks.decide.change.answer import can_be_unchanged
-from kstreams_runbooks.model.topology.declaration import Unchanged
+from kstreams_runbooks.model.topology.declaration import OTHER_CODE, Unchanged
 from kstreams_runbooks.wording import first_of, pasted
 
 # What a change can declare for all stores at once.
@@ -68,7 +68,7 @@ def gaps(undecided: Iterable[Mapping[str, Any]]) -> list[Lacking]:
 def gap_lines(plan: Mapping[str, Any]) -> Iterator[str]:
     """One line for each gap on which the plan depends; what `unchanged` can declare is one line for all."""
     found = gaps(one for one in plan["undecided"] if one["matters"])
-    shared = [gap for gap in found if gap.names and gap.fields and not gap.value and set(gap.fields) <= set(UNCHANGED)]
+    shared = [gap for gap in found if gap.fields and not gap.value and set(gap.fields) <= set(UNCHANGED)]
     yield from (str(gap) for gap in found if gap not in shared)
     if shared:
         fields = [one for one in UNCHANGED if any(one in gap.fields for gap in shared)]
@@ -76,6 +76,8 @@ def gap_lines(plan: Mapping[str, Any]) -> Iterator[str]:
             f"{'; '.join(map(str, shared))}. If the change touches none of them{sides_of_join(fields)}, one line in "
             f"the new declaration is enough: unchanged: [{', '.join(fields)}]"
         )
+        if OTHER_CODE in fields:
+            yield f"{OTHER_CODE} is read, and not asked for, with the topology facts of both versions (docs/facts.md)"
     yield from _not_read(one for one in plan["undecided"] if one["matters"])
 
 

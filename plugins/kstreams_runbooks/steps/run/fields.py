@@ -14,6 +14,7 @@ _UNCHANGED: dict[Unchanged, str] = {
     "join": "join: inner, left or outer",
     "logging": "logging: which stores have a changelog",
     "timestamped": "timestamped: which stores keep a timestamp with each value",
+    "other_code": "other_code: joins, filters of tables, partition counts, partitioners, extractors and suppliers",
 }
 
 

@@ -4,16 +4,23 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from kstreams_runbooks.decide.change.answer import CODE_NOT_READ
 from kstreams_runbooks.decide.change.contradicted import CONTRADICTED
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
-from kstreams_runbooks.decide.change.unchanged import NAMED, again_with, unchanged_fields, with_unchanged
+from kstreams_runbooks.decide.change.unchanged import (
+    NAMED,
+    again_with,
+    unchanged_fields,
+    with_same_program,
+    with_unchanged,
+)
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.topology.declaration import DeclaredStore, Serde, Unchanged
+from kstreams_runbooks.model.topology.declaration import OTHER_CODE, DeclaredStore, Serde, Unchanged
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
-from world.sides import COUNTS, declaration
+from world.sides import COUNTS, RENAMED, declaration
 
 BY = "in the form by ada"
 CLASS = Serde("com.acme.Orders", is_class=True)
@@ -50,6 +57,32 @@ def test_nothing_is_proposed_that_does_not_decide_it() -> None:
     assert change(side(), side()).enough == ()
 
 
+def test_the_rest_of_code_that_was_not_read_is_asked_for_by_itself() -> None:
+    """Of a description alone, on either side; not of two programs that were read, of one build, or for a reset."""
+    rest = replace(side(), declared=replace(declaration(), unchanged=frozenset()))
+    found = change(side(), rest)
+    assert (found.plan.verdict, found.enough) == (Outcome.INCONCLUSIVE, (OTHER_CODE,))
+    [open_] = [one for one in found.undecided if one.id == CODE_NOT_READ]
+    assert [str(one) for one in open_.asked] == ["the program.other_code (new)"]
+    [stated] = found.asserted
+    assert (stated.operator, stated.costs) == ("the program", (open_.data,))
+    read = replace(rest, declared=replace(rest.declared, not_read={"topics.orders.partitions": "in no program"}))
+    assert change(side(), read).enough == (OTHER_CODE,)
+    assert change(read, read).plan.runbooks == ("rolling_bounce",)
+    same = replace(rest, declared=with_same_program(rest.declared, BY))
+    assert change(rest, same).plan.runbooks == ("rolling_bounce",)
+    counts = replace(rest.declared.stores["counts"], key="page")
+    rekeyed = replace(rest, declared=replace(rest.declared, stores={"counts": counts}))
+    assert change(rest, rekeyed).plan.runbooks == ("reset_and_cleanup",)
+
+
+def test_state_is_not_given_up_for_code_that_a_person_can_compare() -> None:
+    """A store that only moves is migrated, and the rest of the code is asked for before."""
+    moved = Side(parse_topology(RENAMED), replace(declaration("totals"), unchanged=frozenset()))
+    found = change(side(), moved)
+    assert (found.plan.verdict, found.at_least) == (Outcome.INCONCLUSIVE, ("store_migration",))
+
+
 def test_what_is_known_to_differ_wins_and_is_named() -> None:
     """The changelog goes, the format is another: both are findings as without the form, and contradict it."""
     after = side("logging", "value_serde", "key", logging=False, value_serde=Serde("json"))
@@ -69,12 +102,12 @@ def test_what_it_states_is_listed_by_operator_with_the_cost_of_an_error() -> Non
     """Proposed or named by a person; nothing without either. A reader may name another operator."""
     open_ = {"value_serde": CLASS, "key": None}
     proposed = change(side(**open_), side(**open_)).asserted
-    assert [(one.operator, one.what) for one in proposed] == [
+    assert [(one.operator, one.what) for one in proposed[:1]] == [
         ("count", ("key of store counts", "value_serde of store counts"))
     ]
     assert proposed[0].costs[0].startswith("Nothing fails; every new key starts from nothing")
     assert change(side(**open_), side("key", "value_serde", **open_)).asserted == proposed
-    assert change(side(), side()).asserted == ()
+    assert [one.operator for one in change(side(), side()).asserted] == ["the program"]
     unread = side(**open_)
     reason = {"stores.counts.key_of": "operator by-page may give each record another key; declare it"}
     unread = replace(unread, declared=replace(unread.declared, not_read=reason))

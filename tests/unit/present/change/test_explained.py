@@ -17,7 +17,7 @@ from world.pairs import expected
 RULES = topology_change_rules()
 # The code that makes the findings of plans, and the calls that make them, with the place of the id.
 MAKERS = ("change", "fitting", "instances", "internal_topics", "plans", "releases", "reset")
-MADE_BY = {"ChangeFinding": 0, "Finding": 0, "PathFinding": 0, "SettingFinding": 0, "refusal": 1}
+MADE_BY = {"ChangeFinding": 0, "Finding": 0, "PathFinding": 0, "SettingFinding": 0, "Undecided": 0, "refusal": 1}
 # Ids that are not text in the code: those of rows, and `missing-` with the input of a path.
 OF_ROWS = {"id", "row_id"}
 MISSING = {"missing-broker", "missing-guarantee", "missing-group-protocol"}

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.decide.change.reading import OF_CODE
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.topology.declaration import OTHER_CODE
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.terminal.change.plan import _worse
 from world.pairs import DECLARED, PAIRS
@@ -25,9 +26,10 @@ def run(*arguments: str | Path, text: str | None = None) -> Result:
 
 
 def plan(pair: str, *more: str | Path, declared: bool = True, form: str = "json") -> Result:
-    """The plan of a pair, with the declarations that are committed beside it."""
+    """The plan of a pair with the declarations beside it; the rest of the code is named as unchanged."""
     sides = (("--from", "before"), ("--to", "after"))
     arguments: list[str | Path] = ["plan", "--format", form, *more]
+    arguments += ["--unchanged", OTHER_CODE] if declared else []
     for option, side in sides:
         arguments += [f"{option}-topology", PAIRS / pair / f"{side}.txt"]
         if declared:
@@ -64,8 +66,23 @@ def test_the_document_has_everything_about_a_change() -> None:
 
 
 def test_a_roll_is_enough_exits_with_none() -> None:
-    """With everything declared; without it the same text is inconclusive, and says what to declare."""
+    """With everything declared; without it the same text is inconclusive, and says what to declare.
+
+    What no declaration has is asked as a whole: a description never shows that the code is the same.
+    """
     assert plan(SAFE).exit_code == 0
+    declared = [
+        f"--{side}-declaration={DECLARED / SAFE / file}.yaml" for side, file in (("from", "before"), ("to", "after"))
+    ]
+    silent = plan(SAFE, *declared, declared=False, form="text")
+    assert (silent.exit_code, silent.stdout.splitlines()[0]) == (
+        3,
+        "NOT KNOWN: declare other_code of the program (new)",
+    )
+    assert f"--to-declaration {DECLARED / SAFE}/after.yaml --unchanged other_code" in silent.stdout
+    assert "other_code of the program: kinds of joins, filters and branches of tables" in " ".join(
+        silent.stdout.split()
+    )
     result = plan(SAFE, declared=False)
     assert result.exit_code == 3
     found = document(result)
@@ -301,7 +318,7 @@ def test_a_change_fails_with_the_difference_and_the_plan() -> None:
         )  # fmt: skip
         assert result.exit_code == 1
         assert "\n+  Processor: " in result.stdout
-        assert ("SAFE: rolling_bounce" in result.stdout) is (pair == SAFE)
+        assert ("NOT KNOWN: declare other_code" in result.stdout) is (pair == SAFE)
 
 
 def test_what_has_to_be_declared_is_printed_to_be_filled_in(tmp_path: Path) -> None:
