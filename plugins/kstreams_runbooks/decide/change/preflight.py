@@ -123,7 +123,7 @@ def _compared(
 def _of_settings(
     old: ParsedDescription, new: ParsedDescription, known: Known, judging: Judging, change: ChangeReading
 ) -> Iterator[ChangeFinding]:
-    """Findings about settings that need all that is known of releases: one that only one of the two heeds, say.
+    """Findings about settings that need all that is known of releases: such as one that only one of the two heeds.
 
     `change` compares the versions as if they had one library, and has those that need no more.
     """

@@ -37,7 +37,7 @@ _REQUIRES_STABLE = 7
 
 
 def by_features(by_requests: tuple[int, ...], level: int) -> tuple[int, ...]:
-    """The release of a broker whose newest metadata.version is `level`, if the versions of its requests say less."""
+    """The release of a broker whose newest metadata.version is `level`, if that is newer than its requests show."""
     return max((by_requests, *(release for release, first in _FIRST_LEVELS.items() if level >= first)))
 
 
