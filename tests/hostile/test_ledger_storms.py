@@ -439,7 +439,7 @@ def test_a_server_that_freezes_between_two_statements_is_one_sentence(
 )
 def test_a_ledger_of_another_schema_is_left_as_it_is(empty: NewLedger, schema: str, sentence: str) -> None:
     """Opened or migrated: one sentence with address, schema and remedy; not a row of it changes."""
-    url = empty("other")
+    url = empty(f"schema_{schema}")
     ledger = ledger_at(url)
     key = started(ledger, "r")
     with ledger.database.begin() as connection:
