@@ -3,13 +3,17 @@
 Each release runs with its own jars. The near misses are settings that the same release takes.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kstreams_runbooks.decide.releases.settings import setting_findings
+from kstreams_runbooks.model.releases.release import Release, within
+from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from lab.topology_facts import COMMAND, compiled, document, java, reasons
 
-RELEASES = ["3.4.1", "3.9.1", "4.3.1"]
+RELEASES = ["3.4.1", "3.9.1", "4.3.1", "4.4.0"]
 HIDDEN = "k33p-it"
 
 
@@ -48,13 +52,15 @@ def test_settings_that_the_library_takes(programs: str, tmp_path: Path) -> None:
     assert _refused(programs, tmp_path, **once, application__server="localhost:8080") == []
 
 
-def test_settings_that_it_refuses_together(programs: str, tmp_path: Path) -> None:
+def test_settings_that_it_refuses_together(programs: str, release: str, tmp_path: Path) -> None:
     """All are named of which each one alone, left out, ends the refusal; two refusals are two entries."""
     once = {"processing__guarantee": "exactly_once_v2"}
     [(by, names)] = _refused(programs, tmp_path, **once, commit__interval__ms="30000")
     assert (by, names) == ("streams.StreamsConfig", ["commit.interval.ms", "processing.guarantee"])
     found = _refused(programs, tmp_path, **once, acks="1", application__server="localhost")
-    assert found == [("producer", ["acks", "processing.guarantee"]), ("application.server", ["application.server"])]
+    by_acks, by_server = ("producer", ["acks", "processing.guarantee"]), ["application.server"]
+    own = "streams.StreamsConfig" if release == "4.4.0" else "application.server"
+    assert sorted(found) == sorted([by_acks, (own, by_server)])
     found = _refused(programs, tmp_path, num__stream__threads="two", max__task__idle__ms="b")
     assert [names for _, names in found] == [["max.task.idle.ms"], ["num.stream.threads"]]
 
@@ -62,22 +68,46 @@ def test_settings_that_it_refuses_together(programs: str, tmp_path: Path) -> Non
 def test_what_each_release_refuses(programs: str, release: str, tmp_path: Path) -> None:
     """The guarantee that 4.0 lost, static members of the streams protocol, a class that is not there."""
     lost = _refused(programs, tmp_path, processing__guarantee="exactly_once")
-    assert lost == ([("streams.StreamsConfig", ["processing.guarantee"])] if release == "4.3.1" else [])
+    assert lost == ([("streams.StreamsConfig", ["processing.guarantee"])] if release[0] == "4" else [])
     member = {"group__protocol": "streams", "consumer__group__instance__id": "a"}
     both = [("streams.StreamsConfig", ["consumer.group.instance.id", "group.protocol"])]
     alone = [("main consumer", ["group.protocol"])]
-    assert _refused(programs, tmp_path, **member)[:1] == {"3.4.1": [], "3.9.1": alone, "4.3.1": both}[release]
+    assert _refused(programs, tmp_path, **member)[:1] == {"3.4.1": [], "3.9.1": alone, "4.3.1": both, "4.4.0": []}[release]
     absent = _refused(programs, tmp_path, default__key__serde="com.acme.None")
     assert absent == [("streams.StreamsConfig", ["default.key.serde"])]
     wrong = _refused(programs, tmp_path, default__timestamp__extractor="java.lang.String")
     assert wrong == [("default.timestamp.extractor", ["default.timestamp.extractor"])]
 
 
+@pytest.mark.parametrize(
+    ("tags", "refused"),
+    [
+        ({"zone": "x" * 31}, True),
+        ({"zone": "x" * 30}, False),
+        ({"k" * 21: "v"}, True),
+        ({"k" * 20: "v"}, False),
+        (dict.fromkeys("abcdef", "1"), True),
+        (dict.fromkeys("abcde", "1"), False),
+        ({"zone": ""}, "4.3.."),
+    ],
+)
+def test_client_tags_are_refused_by_rule_as_by_the_library(
+    programs: str, release: str, tmp_path: Path, *, tags: Mapping[str, str], refused: bool | str
+) -> None:
+    """A text alone has no library to ask; the rule answers as the release does."""
+    config = {f"client.tag.{name}": value for name, value in tags.items()}
+    wanted = within(Release.parse(release), (refused,)) if isinstance(refused, str) else refused
+    by_rule = setting_findings(config, config, Release.parse(release), Release.parse(release), SettingCatalogue())
+    assert any(one.refuse for one in by_rule) is wanted
+    given = {name.replace(".", "__"): value for name, value in config.items()}
+    assert bool(_refused(programs, tmp_path, **given)) is wanted
+
+
 def test_upgrade_from_is_tried(programs: str, release: str, tmp_path: Path) -> None:
     """By the configuration and by the assignor."""
     refused = [("streams.StreamsConfig", ["upgrade.from"])]
     assert _refused(programs, tmp_path, upgrade__from="3.5") == (refused if release == "3.4.1" else [])
-    assert _refused(programs, tmp_path, upgrade__from="2.3") == (refused if release == "4.3.1" else [])
+    assert _refused(programs, tmp_path, upgrade__from="2.3") == (refused if release[0] == "4" else [])
     assert _refused(programs, tmp_path, upgrade__from="3.3") == []
 
 

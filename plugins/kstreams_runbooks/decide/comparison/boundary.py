@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
@@ -26,6 +27,8 @@ from kstreams_runbooks.wording import first_of
 # The topics of a sink with an extractor, in a sentence.
 _CHOSEN = "topics chosen by code"
 _ID = "application.id"
+_EXTRACTOR = "default.timestamp.extractor"
+_DEFAULT_EXTRACTOR = "org.apache.kafka.streams.processor.FailOnInvalidTimestamp"
 # The setting for partitions without a committed offset, by its most specific name first.
 _RESET, _LATEST = "auto.offset.reset", "latest"
 _CLIENT_PREFIXES = ("main.consumer.", "consumer.", "")
@@ -246,12 +249,22 @@ def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> S
 
 
 def _declared(compared: Compared, old: str, new: str) -> DeclaredFacts:
-    before, after = compared.before.declared.topics, compared.after.declared.topics
-    facts, asked = topic_facts(new, before.get(old), after.get(new), compared.after.declared.unchanged)
+    before, after = compared.before.declared.topics.get(old), compared.after.declared.topics.get(new)
+    if before is not None and after is not None:
+        before, after = _of_default(compared.before, before, after), _of_default(compared.after, after, before)
+    facts, asked = topic_facts(new, before, after, compared.after.declared.unchanged)
     if unread := _without_extractor(compared, old, new):
         facts["extractor_changed"] = None
         asked["extractor_changed"] = (Undeclared(f"topics.{new}", "timestamp_extractor", unread),)
     return facts, asked
+
+
+def _of_default(side: Side, topic: DeclaredTopic, other: DeclaredTopic) -> DeclaredTopic:
+    """The topic with the class of the settings, if the program sets no extractor of timestamps and `other` has one."""
+    config = side.declared.config
+    if topic.timestamp_extractor != DEFAULT or other.timestamp_extractor in {None, DEFAULT} or config is None:
+        return topic
+    return replace(topic, timestamp_extractor=config.get(_EXTRACTOR, _DEFAULT_EXTRACTOR))
 
 
 def _without_extractor(compared: Compared, old: str, new: str) -> str:

@@ -16,10 +16,10 @@ _PROCESSES = Release("3.8")
 
 
 def left_behind(compared: Compared) -> dict[str, str]:
-    """What becomes of each topic whose global store on the disk the new version does not have, or fills from another.
+    """What becomes of each topic whose global store on the disk the new version does not have, or fills otherwise.
 
     Nothing is left behind if the new version has no global store, since it does not open their directory. A store in
-    memory has no files.
+    memory has no files, but the checkpoint of the files before counts for it.
     """
     before, after = compared.before.global_stores, compared.after.global_stores
     if not after:
@@ -27,13 +27,16 @@ def left_behind(compared: Compared) -> dict[str, str]:
     readers = {store: topic for topic, stores in after.items() for store in stores}
     found = {}
     for topic, stores in before.items():
-        gone = [store for store in stores if readers.get(store) != topic and _on_disk(compared, store)]
+        stale = (one for one in stores if readers.get(one) != topic or not _on_disk(compared.after, one))
+        gone = [one for one in stale if _on_disk(compared.before, one)]
         if gone:
             found[topic] = "; ".join(_fate(topic, store, readers.get(store), after.get(topic, ())) for store in gone)
     return found
 
 
 def _fate(topic: str, store: str, now: str | None, others: tuple[str, ...]) -> str:
+    if now == topic:
+        return f"global store {store} of topic {topic} is in memory now, and the checkpoint of its files counts for it"
     if now is not None:
         return f"global store {store} reads {now} instead of {topic}"
     if others:
@@ -41,8 +44,8 @@ def _fate(topic: str, store: str, now: str | None, others: tuple[str, ...]) -> s
     return f"global store {store} of topic {topic} is removed"
 
 
-def _on_disk(compared: Compared, store: str) -> bool:
-    declared = compared.before.declared.stores.get(store)
+def _on_disk(side: Side, store: str) -> bool:
+    declared = side.declared.stores.get(store)
     return declared is None or declared.on_disk
 
 

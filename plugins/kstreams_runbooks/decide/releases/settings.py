@@ -65,6 +65,10 @@ _CLASSES = {
     ),
 }
 _SINCE = {f"{_OF_KAFKA}{name}": Release.parse(since) for since, names in _CLASSES.items() for name in names}
+# Client tags (KIP-708): the most characters of a name and of a value, and the most tags of a client.
+# Source: StreamsConfig; tests/facts/test_refusals.py.
+_TAG, _MOST_OF_TAG, _MOST_TAGS = "client.tag.", (20, 30), 5
+_HAVE_TAGS, _REFUSE_EMPTY_TAGS = ("3.2..",), ("4.3..",)
 _NUMBERS = {"short": 15, "int": 31, "long": 63}
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NOT_SET = "nothing"
@@ -85,6 +89,7 @@ def setting_findings(
     that no release has is one if it is new. `tried`: as for `refused_together`.
     """
     yield from refused_together(after, target, catalogue, tried=tried)
+    yield from _refused_tags(after, target)
     for name, value in sorted(after.items()):
         there = _rows(name, target, catalogue)
         if refused := next((row for row in there if refuses(row, value)), None):
@@ -170,6 +175,28 @@ def _number(row: ReleaseSetting, text: str) -> float | None:
 def _refused(name: str, value: str, row: ReleaseSetting, target: Release) -> SettingFinding:
     message = f"{target} refuses {name}={value} (expected: {_expected(row)}): no instance starts; correct it"
     return SettingFinding("setting-refused", "danger", name, message, refuse=True)
+
+
+def _refused_tags(config: Mapping[str, str], target: Release) -> Iterator[SettingFinding]:
+    """Client tags that are too many, too long, or empty: their names begin alike, so no list of settings has them."""
+    tags = {name: value for name, value in sorted(config.items()) if name.startswith(_TAG)}
+    if not within(target, _HAVE_TAGS):
+        return
+    for name, value in tags.items():
+        of_name, of_value = len(name) - len(_TAG), len(value)
+        if of_name > _MOST_OF_TAG[0] or of_value > _MOST_OF_TAG[1]:
+            message = (
+                f"{target} refuses {name}={value}: {of_name} characters of the tag's name and {of_value} of its value "
+                f"(expected: at most {_MOST_OF_TAG[0]} and {_MOST_OF_TAG[1]}); no instance starts; shorten it"
+            )
+            yield SettingFinding("setting-refused", "danger", name, message, refuse=True)
+        elif not value and of_name and within(target, _REFUSE_EMPTY_TAGS):
+            message = f"{target} refuses {name} without a value: no instance starts; give it one, or remove it"
+            yield SettingFinding("setting-refused", "danger", name, message, refuse=True)
+    if len(tags) > _MOST_TAGS:
+        most = f"(expected: at most {_MOST_TAGS})"
+        message = f"{target} refuses {len(tags)} client tags {most}: no instance starts; remove some"
+        yield SettingFinding("setting-refused", "danger", f"{_TAG}*", message, refuse=True)
 
 
 def _not_tried(name: str, value: str, target: Release) -> Iterator[SettingFinding]:

@@ -26,7 +26,7 @@ def headline(plan: Mapping[str, Any]) -> str:
     if plan["verdict"] != "proceed":
         return f"CANNOT: no runbook makes this safe{_worst(plan)}"
     back = plan["way_back"]
-    ends = "; no way back in place" if back["doors"] else ""
+    ends = "; no way back in place" if back["doors"] else "; going back loses what came since" if back["loses"] else ""
     if plan["runbooks"] == ["rolling_bounce"] and not _worst(plan) and not back["loses"]:
         return f"SAFE: {runbooks}{', as far as described' if OF_CODE in plan['not_compared'] else ''}{ends}"
     if steps := _steps_of_bump(plan):
