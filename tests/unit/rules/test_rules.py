@@ -13,7 +13,7 @@ from kstreams_runbooks.rules import upgrade_path_rules
 
 RULES = upgrade_path_rules()
 SAMPLE = Path(__file__).parent / "samples" / "settings_of_each_release.txt"
-SECTIONS = ("upgrades", "downgrades", "guarantee_changes", "protocol_changes", "brokers", "avoid", "changes")
+SECTIONS = ("upgrades", "downgrades", "guarantee_changes", "protocol_changes", "brokers", "defects", "changes")
 
 
 def said(setting: str) -> dict[str, tuple[str, ...]]:
@@ -72,15 +72,14 @@ def test_every_row_that_refuses_says_what_to_do() -> None:
     """A refusal ends with the next action."""
     refusing: list[Any] = [*RULES.upgrades, *RULES.downgrades, *RULES.guarantee_changes, *RULES.protocol_changes]
     assert all(row.action for row in refusing if row.effect == "refuse")
-    assert all(row.fixed_in for row in RULES.avoid)
+    assert all(row.first_fixed != ("none",) for row in RULES.defects if "refuse" in row.effects)
 
 
 def test_releases_that_fix_are_known_and_better() -> None:
-    """Nobody is sent to a release that is not there, or to another one to avoid for the same reason."""
-    for row in RULES.avoid:
-        for text in row.fixed_in:
-            assert Release(text) in RULES.releases
-            assert not within(Release(text), row.releases)
+    """Nobody is sent to a release that is not there, or to another one with the same defect."""
+    for row in RULES.defects:
+        for text in row.first_fixed:
+            assert text == "none" or (Release(text) in RULES.releases and not within(Release(text), row.releases))
 
 
 def test_each_release_from_0_10_1_has_its_api_changes() -> None:
