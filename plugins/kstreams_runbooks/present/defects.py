@@ -31,7 +31,7 @@ the application, the row is shown as one that may apply.
 | at a kill | an instance ends without a clean stop |
 
 A defect that the change leaves behind is information. A target that a row refuses is refused for applications that meet
-its needs. A release that a row refuses, or of which it warns under *going to*, is never a bridge. Runbooks show what to
+its needs. A release is never a bridge if a row refuses it, or warns of *going to* it. Runbooks show what to
 do differently; they do not do it by themselves.
 """
 

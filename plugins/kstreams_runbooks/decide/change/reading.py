@@ -79,7 +79,7 @@ class ChangeReading:
     def rolls(self) -> bool:
         """Whether a rolling bounce is enough, with no decision needed first."""
         safe = self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.uncovered)
-        return safe and not self.back.loses
+        return safe and not self.back.loses and not any(one.severity == "danger" for one in self.defects)
 
 
 def read_change(

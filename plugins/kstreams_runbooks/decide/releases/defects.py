@@ -47,7 +47,8 @@ def defect_findings(
     """A finding for each defect that bites an application with these `facts`, in the order of the rows.
 
     `running` is None if it is not known; `target` None asks about what runs now. A row whose needs are not met is left
-    out; if a need is not known it may apply, and says which. Danger: it is certain, and data is lost, doubled or wrong.
+    out; if a need is not known it may apply, and the finding has the need. Danger: it is certain, data is lost, doubled
+    or wrong, and something has to be done differently.
     A defect that only the running release has, and that does not bite on the way, is information.
     """
     ends = [one for one in (running, target) if one is not None]
@@ -116,7 +117,7 @@ def _bites(row: Defect, running: Release | None, target: Release | None) -> bool
 
 
 def _finding(row: Defect, on: str, unknown: tuple[str, ...]) -> PathFinding:
-    severity: Severity = "danger" if row.data != "kept" and not unknown else "warning"
+    severity: Severity = "danger" if row.is_costly and not unknown else "warning"
     may = f"{_MAY}{', '.join(unknown)}. " if unknown else ""
     return PathFinding(row.id, severity, on, f"{may}{row.reason} {done_differently(row)}", _source(row))
 

@@ -26,7 +26,7 @@ def upgrade_path(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath
     answers = [(full, move(full, rules)) for full in possible_questions(question, rules)]
     found = one_answer(question, answers, rules)
     shown = {finding.id for finding in found.findings}
-    target = () if found.verdict is Outcome.PROCEED else about_target(question, rules)
+    target = () if found.verdict is Outcome.PROCEED else tuple(about_target(question, rules))
     refused = {finding.id for finding in (*found.findings, *target)}
     around = (
         *(finding for finding in target if finding.id not in shown),

@@ -1,7 +1,7 @@
 """The question for the path from one release to another, and its answer: legs of bounces, with their reasons."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import DefectFacts, Feature, GroupProtocol, Guarantee
@@ -32,14 +32,10 @@ class PathQuestion:
 
     @property
     def known(self) -> DefectFacts:
-        """The facts on which known defects depend."""
-        asked = {
-            "guarantee": self.guarantee,
-            "protocol": self.group_protocol,
-            "foreign_key_joins": self.foreign_key_joins,
-            "table_aggregations": self.table_aggregations,
-        }
-        return {**{name: (value,) for name, value in asked.items() if value and value != "unknown"}, **self.program}
+        """The facts on which known defects depend; what is known of the program comes first."""
+        given = {"guarantee": self.guarantee, "protocol": self.group_protocol}
+        uses = {name: "yes" if name in self.uses else "no" for name in get_args(Feature)}
+        return {**{name: (value,) for name, value in {**given, **uses}.items() if value}, **self.program}
 
     @property
     def uses(self) -> frozenset[Feature]:

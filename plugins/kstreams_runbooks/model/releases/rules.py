@@ -189,6 +189,11 @@ class Defect:
     of: Literal["library", "broker"] = "library"
 
     @property
+    def is_costly(self) -> bool:
+        """Whether data suffers unless something is done differently."""
+        return self.data != "kept" and self.effects != ("warn",)
+
+    @property
     def shuns(self) -> bool:
         """Whether a release that has it is never a bridge."""
         return "refuse" in self.effects or ("warn" in self.effects and "going_to" in self.when)
