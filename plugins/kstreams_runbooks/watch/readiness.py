@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-from kstreams_runbooks.decide.change.defects import defects_that_bite
-from kstreams_runbooks.decide.instances.running_facts import of_a_release
 from kstreams_runbooks.decide.rights.granted import compared_rights
 from kstreams_runbooks.decide.runbooks import RUNBOOKS
 from kstreams_runbooks.deployers import make_deployer
@@ -12,12 +10,8 @@ from kstreams_runbooks.fleet import Application, Fleet, release_declaration
 from kstreams_runbooks.model.discovery.readiness import DeclaredNames, ReadinessReading
 from kstreams_runbooks.model.readings.acls import RightsAnswer
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
-from kstreams_runbooks.model.topology.declaration import Described
-from kstreams_runbooks.model.topology.facts import FactsReading
-from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.observe import ClusterReader, KafkaAddress, read_application, unread
 from kstreams_runbooks.observe.application.facts import read_running_facts
-from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.watch.rights import connection_principals, own_resources, read_rights
 
 
@@ -41,23 +35,6 @@ def read_readiness(
         return _with_entry(entry, unread(entry, str(error))), error
     facts = read_running_facts(entry, reading.instances)
     return replace(_with_entry(entry, reading), facts=facts, rights=rights), None
-
-
-def known_defects(found: ReadinessReading) -> tuple[Finding, ...]:
-    """The known defects that bite what runs, or may: what no instance shows of its program is not known.
-
-    Without the release of any instance there are none to name; readiness reports such an instance by itself.
-    """
-    versions: list[Described] = []
-    for one in found.reading.instances:
-        if isinstance(one.streams, Missing):
-            continue
-        facts, text = found.facts.get(one.instance), one.streams.topology
-        if isinstance(text, Missing) or not isinstance(facts, FactsReading):
-            versions = []
-            break
-        versions.append(Described(one.instance, one.streams.version, one.instance, text, of_a_release(facts.read)))
-    return defects_that_bite(found.reading, found.declared, tuple(versions), upgrade_path_rules())
 
 
 def _rights(

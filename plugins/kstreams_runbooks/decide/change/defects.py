@@ -101,7 +101,7 @@ def defects_that_bite(
     brought, empty if nothing is.
     """
     known = together(*(program_facts(_side(one)) for one in versions))
-    facts = _either(_entry_facts(reading, declared), known)
+    facts = _either(entry_facts(declared), _read_facts(reading), known)
     broker = reading.broker.version if isinstance(reading.broker, BrokerReading) else None
     brokers = Release.parse(broker) if isinstance(broker, str) and Release.known(broker) else None
     wanted = Release.parse(target) if Release.known(target) else None
@@ -116,15 +116,23 @@ def defects_that_bite(
     return tuple(sorted(found.values(), key=lambda one: SEVERITIES.index(one.severity)))
 
 
-def _entry_facts(reading: ApplicationReading, declared: DeclaredApplication) -> DefectFacts:
-    """The facts of the fleet entry, of the group, and of the settings that the deployer gives the instances."""
-    settings = [dict(one.deployment.settings) for one in reading.instances if isinstance(one.deployment, Deployment)]
-    guarantees = {one[GUARANTEE] for one in settings if GUARANTEE in one}
-    guarantees |= {declared.processing_guarantee} - {"unknown"}
+def entry_facts(declared: DeclaredApplication) -> dict[str, tuple[str, ...]]:
+    """The facts of the fleet entry."""
     joins, aggregates = (_yes(name in declared.uses) for name in ("foreign_key_joins", "table_aggregations"))
     facts: dict[str, tuple[str, ...]] = {"foreign_key_joins": (joins,), "table_aggregations": (aggregates,)}
-    if guarantees:
-        facts["guarantee"] = tuple(sorted(guarantees))
+    return (
+        facts
+        if declared.processing_guarantee == "unknown"
+        else {**facts, "guarantee": (declared.processing_guarantee,)}
+    )
+
+
+def _read_facts(reading: ApplicationReading) -> dict[str, tuple[str, ...]]:
+    """The facts of the group, and of the settings that the deployer gives the instances."""
+    facts: dict[str, tuple[str, ...]] = {}
+    settings = [dict(one.deployment.settings) for one in reading.instances if isinstance(one.deployment, Deployment)]
+    if guarantees := sorted({one[GUARANTEE] for one in settings if GUARANTEE in one}):
+        facts["guarantee"] = tuple(guarantees)
     if isinstance(reading.group, GroupReading):
         facts["protocol"] = ("streams" if reading.group.type.lower() == "streams" else "classic",)
     return facts

@@ -84,7 +84,8 @@ def _ready(fleet: "Fleet", entry: "Application", kafka: "KafkaAddress | RunbookE
     from kstreams_runbooks.decide.runbooks import RUNBOOKS
     from kstreams_runbooks.observe.kafka.clients import bootstrap
     from kstreams_runbooks.present.readiness import ApplicationReadiness
-    from kstreams_runbooks.watch.readiness import known_defects, read_readiness
+    from kstreams_runbooks.watch.known_defects import known_defects
+    from kstreams_runbooks.watch.readiness import read_readiness
 
     reading, error = read_readiness(entry, kafka, fleet)
     answers = readiness(readiness_facts(reading), RUNBOOKS, reading.rights)
