@@ -70,8 +70,7 @@ def test_broker(reader: ClusterReader) -> None:
     """Release, features, and that it creates no topics by itself."""
     broker = reader.broker()
     assert isinstance(broker, BrokerReading)
-    assert isinstance(broker.version, str)
-    assert broker.version.startswith("4.")
+    assert broker.version == "4.4"
     assert isinstance(broker.features, tuple)
     assert dict(broker.features)["streams.version"] >= 1
     assert broker.auto_create_topics is False

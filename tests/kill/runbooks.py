@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lab import started_over
-from lab.application import FROM_RELEASE, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
+from lab.application import FROM_RELEASE, NEWEST, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 from lab.second import INSTANCE, NAME
 from lab.settings import Lab
 from world.flushing import ACCEPTED, SWAP
@@ -74,13 +74,13 @@ _AGAIN = "again-"
 RUNBOOKS: Mapping[str, Scenario] = {
     "library_bump": Scenario(
         deployed=Deployed(release=FROM_RELEASE),
-        params={"target": TO_RELEASE},
-        release=TO_RELEASE,
+        params={"target": NEWEST},
+        release=NEWEST,
         idle=frozenset({"drain_repartition_topics", *_AT_ONCE, "wait_caught_up"}),
     ),
     "planned_downgrade": Scenario(
         dag="library_bump",
-        deployed=Deployed(release=TO_RELEASE),
+        deployed=Deployed(release=NEWEST),
         params={"target": FROM_RELEASE},
         release=FROM_RELEASE,
         moments=_AT_ONCE,

@@ -35,7 +35,7 @@ from lab.supervise import Program, Supervisor, until
 NODES = 3
 # Setting of `Parts.broker`: node 3 runs this release, and the cluster has the features of its line.
 OLDER = "older.release"
-OLDER_RELEASE = "4.2.0"
+OLDER_RELEASE = "4.3.1"
 
 # One Java process for each node on a machine of two cores: little to compile, one thread that collects.
 _JVM = "-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"

@@ -8,7 +8,7 @@ from kstreams_runbooks.demo.traffic.schedule import CUSTOMER_EVERY
 from kstreams_runbooks.errors import BadInput
 
 from lab import started_over
-from lab.application import TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
+from lab.application import NEWEST, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 
 DEFAULT = "library_bump"
 _AGAIN = "again-"
@@ -30,7 +30,7 @@ class Shown:
 
 
 _ALL = (
-    Shown(DEFAULT, {"target": TO_RELEASE}),
+    Shown(DEFAULT, {"target": NEWEST}),
     # Enough updates that some are on their way through the repartition topic at any moment.
     Shown(
         "control_topic_flush",

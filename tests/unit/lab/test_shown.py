@@ -9,7 +9,7 @@ from lab.shown import DEFAULT, shown
 def test_without_a_name_it_is_the_bump() -> None:
     """As before there was a choice."""
     assert shown("") is shown(DEFAULT)
-    assert (shown("").deployed.release, dict(shown("").form)) == ("3.4.1", {"target": "4.3.1"})
+    assert (shown("").deployed.release, dict(shown("").form)) == ("3.4.1", {"target": "4.4.0"})
 
 
 def test_the_flush_starts_from_the_release_with_the_repartition_topic() -> None:

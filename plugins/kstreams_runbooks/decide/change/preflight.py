@@ -8,12 +8,12 @@ from kstreams_runbooks.decide.change.answer import change_plan
 from kstreams_runbooks.decide.change.contradicted import CONTRADICTED
 from kstreams_runbooks.decide.change.described import Judging, Known, parsed_change, side_of
 from kstreams_runbooks.decide.change.reading import ChangeReading
-from kstreams_runbooks.decide.change.rules import Fired
+from kstreams_runbooks.decide.change.rules import Fired, found
 from kstreams_runbooks.decide.change.settings import settings_of_release
 from kstreams_runbooks.decide.change.unchanged import NAMED, again_with, with_same_program
 from kstreams_runbooks.decide.change.without_topology import may_stay_unread, unread_release
 from kstreams_runbooks.decide.comparison.compared import Compared
-from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN
+from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN, settings
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.model.local_state import LOSE_STATE
 from kstreams_runbooks.model.readings.readings import Missing
@@ -74,7 +74,9 @@ def may_be_rolled(
             reason = f"{_named(after)} cannot start: {first_of([one.message for one in refused], _MOST, '; ')}"
             return Verdict(Outcome.REFUSE, (reason,), tuple(map(_finding, refused)))
         unless = partial(_unless_accepted, known=known, accepted=accepted, same_build=same_build and at_once)
-        verdict = _compared(old, wanted, known, Judging(rules, versions), unless, at_once=at_once, unread=not flushed)
+        verdict = _compared(
+            old, wanted, known, Judging(rules, versions, catalogue), unless, at_once=at_once, unread=not flushed
+        )
         if verdict.outcome is not Outcome.PROCEED:
             return verdict
         findings += [found for found in verdict.findings if found not in findings]
@@ -97,12 +99,13 @@ def _compared(
     unread: bool,
 ) -> Verdict:
     before, after = old.described, new.described
-    change = parsed_change(_alone(old), _alone(new), known, judging)
-    shown = [one for one in change.uncovered if one.severity != "info" or one.id in _SHOWN]
+    change = parsed_change(_alone(old), _alone(new), known, replace(judging, catalogue=NOTHING_KNOWN))
+    uncovered = (*change.uncovered, *_of_settings(old, new, known, judging, change))
+    shown = [one for one in uncovered if one.severity != "info" or one.id in _SHOWN]
     findings = (*(_finding(one, unread=at_once and unread) for one in shown), *_way_back(change, known))
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
-    demanding = [one for one in change.uncovered if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
+    demanding = [one for one in uncovered if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
     if at_once and (lost := [one for one in change.uncovered if one.id == ONLY_COPY]):
         return Verdict(Outcome.REFUSE, (_loses(lost),), findings)
     if demanding and not at_once:
@@ -115,6 +118,20 @@ def _compared(
         # A change that was seen is judged, and never accepted unseen.
         return unless_accepted(unknown) if at_once or same else unknown
     return Verdict(Outcome.PROCEED, (), findings)
+
+
+def _of_settings(
+    old: ParsedDescription, new: ParsedDescription, known: Known, judging: Judging, change: ChangeReading
+) -> Iterator[ChangeFinding]:
+    """Findings about settings that need all that is known of releases: such as one that only one of the two heeds.
+
+    `change` compares the versions as if they had one library, and has those that need no more.
+    """
+    compared = Compared(side_of(old, known), side_of(new, known))
+    reported = {(one.id, one.object) for one in change.findings}
+    for one in found(settings(compared, judging.catalogue), judging.rules):
+        if one.covered_by is None and (one.id, one.object) not in reported:
+            yield one
 
 
 def _unless_accepted(verdict: Verdict, known: Known, accepted: str | None, *, same_build: bool) -> Verdict:

@@ -17,7 +17,7 @@ from kafka.net.connection import KafkaConnection
 from kafka.net.transport import KafkaSSLTransport
 from kafka.protocol.admin import DescribeGroupsRequest, DescribeLogDirsRequest
 from kafka.protocol.api_message import ApiMessage
-from kafka.protocol.metadata import MetadataRequest
+from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
 from kstreams_runbooks.observe.kafka import messages
 
@@ -25,8 +25,20 @@ HANDSHAKE_TIMEOUT_S = 8.0
 _GROUP_REFUSED = 30
 # From version 6 on, DescribeGroups answers with an error, and without operations, for a group that is not classic.
 _GROUPS_OF_ANY_TYPE = 5
+METADATA = "metadata.version"
+# The first ApiVersions with features (KIP-584).
+_HAS_FEATURES = 3
+# Releases that kafka-python takes for the one before, with their first metadata.version: 4.3 ends with 30 (4.3-IV0).
+# Source: MetadataVersion of Kafka 4.3.1 and 4.4.0.
+_FIRST_LEVELS = {(4, 4): 31}
+_NEWEST_BY_REQUESTS = (4, 3)
 # The first version of OffsetFetch with `require_stable` (KIP-447).
 _REQUIRES_STABLE = 7
+
+
+def by_features(by_requests: tuple[int, ...], level: int) -> tuple[int, ...]:
+    """The release of a broker whose newest metadata.version is `level`, if that is newer than its requests show."""
+    return max((by_requests, *(release for release, first in _FIRST_LEVELS.items() if level >= first)))
 
 
 class BoundedTls(KafkaSSLTransport):  # type: ignore[misc] # kafka-python has no types
@@ -221,6 +233,27 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
         """The same for more partitions of topics."""
         answer = self.create_partitions(counts, validate_only=True, raise_errors=False)
         return [one.to_dict() for one in answer.results]
+
+    def releases(self, brokers: Sequence[int]) -> list[tuple[int, ...]]:
+        """The release of each broker, such as (4, 3): by its requests, and where these are equal by its features."""
+        found: list[tuple[int, ...]] = self._manager.run(self._releases, list(brokers))
+        return found
+
+    async def _releases(self, brokers: list[int]) -> list[tuple[int, ...]]:
+        found = []
+        for broker in brokers:
+            release = (await self._async_get_broker_version_data(broker)).broker_version
+            if release >= _NEWEST_BY_REQUESTS:
+                asked = ApiVersionsRequest(
+                    client_software_name=self._manager.config["client_software_name"],
+                    client_software_version=self._manager.config["client_software_version"],
+                    min_version=_HAS_FEATURES,
+                )
+                answer = await self._manager.send(asked, node_id=broker)
+                levels = {one.name: one.max_version for one in answer.supported_features or []}
+                release = by_features(release, levels.get(METADATA, 0))
+            found.append(release)
+        return found
 
     def known_brokers(self) -> int:
         """How many brokers the newest metadata name."""

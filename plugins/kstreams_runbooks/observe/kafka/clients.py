@@ -53,7 +53,6 @@ PYTHON_READS = frozenset(
         "describe_topics",
         "describe_topics_of_each",
         "describe_transactions",
-        "get_broker_version_data",
         "known_brokers",
         "list_group_offsets",
         "list_groups",
@@ -63,6 +62,7 @@ PYTHON_READS = frozenset(
         "list_topics",
         "list_transactions",
         "look_again",
+        "releases",
         "requests",
     }
 )

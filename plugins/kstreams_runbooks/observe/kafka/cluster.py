@@ -161,7 +161,7 @@ class ClusterReader:
         if down := broker_down(nodes):
             return nodes, Missing(f"broker versions: {down}")
         ids = [int(node["broker_id"]) for node in nodes]
-        return nodes, [self.admin.get_broker_version_data(node).broker_version for node in ids]
+        return nodes, self.admin.releases(ids)
 
     def _auto_create(self, ids: list[int]) -> bool | Missing:
         values = self.ask("broker configs", lambda: read_broker_config(self.admin, ids, _AUTO_CREATE))

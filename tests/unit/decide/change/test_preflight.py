@@ -52,6 +52,35 @@ def test_a_release_whose_settings_the_library_refuses_is_not_planned(at_once: bo
     assert verdict(after, at_once=at_once).outcome is Outcome.PROCEED
 
 
+@pytest.mark.parametrize(
+    ("running", "wanted", "name", "heeded"),
+    [
+        ("3.9.1", "4.0.0", "processing.exception.handler", True),
+        ("3.8.1", "3.9.1", "processing.exception.handler", False),
+        ("3.4.1", "3.9.1", "deserialization.exception.handler", True),
+        ("3.4.1", "4.3.1", "processing.exception.handler", False),
+    ],
+)
+def test_a_setting_that_only_the_new_release_heeds_is_a_finding_of_a_bump(
+    running: str, wanted: str, name: str, *, heeded: bool
+) -> None:
+    """It stands in the settings of both, and begins to count; one that both heed, or neither, is none."""
+    settings = {"application.id": "orders", name: "com.acme.Skips"}
+    before = replace(described(COUNTS, OLD, declaration(config=settings)), library=running)
+    after = replace(described(COUNTS, NEW, declaration(config=settings)), library=wanted)
+    judged = may_be_rolled(
+        (before,),
+        after,
+        known(),
+        topology_change_rules(),
+        upgrade_path_rules(),
+        at_once=False,
+        catalogue=release_settings(),
+    )
+    told = [one for one in judged.findings if one.object == name]
+    assert [one.severity for one in told] == ([] if heeded else ["warning"])
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 def test_with_nothing_declared_the_same_description_is_not_enough(*, at_once: bool) -> None:
     """It has no window, format or key: what is not known is named, and what a person may do."""

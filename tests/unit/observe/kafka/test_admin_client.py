@@ -4,9 +4,10 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from kafka.net.connection import KafkaConnection
 from kafka.net.manager import KafkaConnectionManager
-from kstreams_runbooks.observe.kafka.admin_client import AdminClient, OwnVersions
+from kstreams_runbooks.observe.kafka.admin_client import AdminClient, OwnVersions, by_features
 
 
 class _Manager:
@@ -39,3 +40,14 @@ def test_a_connection_takes_no_version_of_another_broker() -> None:
     assert made.broker_version_data is None
     assert KafkaConnectionManager.get_connection.__globals__["KafkaConnection"] is OwnVersions
     assert issubclass(OwnVersions, KafkaConnection)
+
+
+@pytest.mark.parametrize(
+    ("by_requests", "level", "release"),
+    [((4, 3), 30, (4, 3)), ((4, 3), 31, (4, 4)), ((4, 3), 33, (4, 4)), ((4, 3), 0, (4, 3)), ((4, 5), 40, (4, 5))],
+)
+def test_releases_with_equal_requests_are_told_apart_by_features(
+    by_requests: tuple[int, ...], level: int, release: tuple[int, ...]
+) -> None:
+    """4.3 ends with metadata.version 30; a newer client than ours may tell more by requests."""
+    assert by_features(by_requests, level) == release
