@@ -72,6 +72,11 @@ def whole_page(rules: UpgradePathRules) -> str:
     return "\n".join((*_page(rules), ""))
 
 
+def needs(row: Defect) -> str:
+    """What an application must have for a defect to bite it; empty if every one has it."""
+    return "; ".join(f"{name.replace('_', ' ')}: {' or '.join(values)}" for name, values in row.needs.items())
+
+
 def _page(rules: UpgradePathRules) -> Iterator[str]:
     yield _HEAD
     head = ("defect", "releases", "when", "needs", "data", "what happens", "done differently", "source")
@@ -85,9 +90,7 @@ def _cells(row: Defect) -> Iterator[str]:
     yield f"`{row.id}`"
     yield f"{'brokers of ' if row.of == 'broker' else ''}{', '.join(row.releases)}"
     yield ", ".join(row.when).replace("_", " ")
-    yield (
-        "; ".join(f"{name.replace('_', ' ')}: {' or '.join(values)}" for name, values in row.needs.items()) or "nothing"
-    )
+    yield needs(row) or "nothing"
     yield row.data
     yield row.reason
     yield done_differently(row)
