@@ -8,6 +8,7 @@ from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Described
 from kstreams_runbooks.steps.plan.defects import known_defects, with_defects
+from kstreams_runbooks.steps.plan.plan import store
 from kstreams_runbooks.steps.run.run import Run
 from world.samples import NEW, declared, down, instance, reading
 from world.sides import described
@@ -51,6 +52,16 @@ def test_a_plan_shows_the_defects_of_what_runs(planned: Run, caplog: pytest.LogC
     caplog.set_level("INFO")
     with_defects(planned, plan, "observe")
     assert "danger KAFKA-18943 on orders (3.4.1): A rebalance" in caplog.text
+
+
+def test_the_plan_that_a_run_keeps_has_them(planned: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each runbook keeps its plan by one function."""
+    for other in ("with_gaps", "with_late_losses"):
+        monkeypatch.setattr(f"kstreams_runbooks.steps.plan.plan.{other}", lambda _, plan, __: plan)
+    monkeypatch.setattr("kstreams_runbooks.steps.plan.plan.take_hold", lambda *_, **__: None)
+    monkeypatch.setattr("kstreams_runbooks.steps.plan.plan.resources", lambda _: ())
+    store(planned, made())
+    assert severities(planned.plan())["KAFKA-18943"] == "danger"
 
 
 def test_a_version_that_is_not_described_takes_no_defect_away(planned: Run, monkeypatch: pytest.MonkeyPatch) -> None:
