@@ -164,6 +164,7 @@ def plan(text: str) -> dict[str, Any]:
         "reasons": [text],
         "not_compared": [],
         "findings": [finding | {"runbook": None}],
+        "defects": [{name: finding[name] for name in ("id", "severity", "object", "message", "source")}],
         "internal_topics": {"created": [{"name": text, "partitions": 1}], "orphaned": [], "kept": []},
         "costs": {"records_to_reprocess": None},
         "restores": [{"store": text, "changelog": text, "why": text, "bytes": None, "certain": True}],
