@@ -1,6 +1,6 @@
 """What is known of a program that known defects depend on, and the defects that bite a change or what runs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from kstreams_runbooks.decide.change.library import aggregates_tables, joins_by_foreign_key, may_join_outer
@@ -20,12 +20,20 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.releases.path import PathFinding
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import DefectFacts, UpgradePathRules
+from kstreams_runbooks.model.target import RunbookSettings
 from kstreams_runbooks.model.topology.declaration import Declaration, Described
 from kstreams_runbooks.model.verdicts import SEVERITIES, Finding
 
 _PROTOCOL, _STANDBYS, _OPTIMIZATION = "group.protocol", "num.standby.replicas", "topology.optimization"
 _CLEANUP_AGE, _NEVER = "state.cleanup.dir.max.age.ms", "-1"
 _PUNCTUATORS = ".punctuators"
+# Facts that one setting decides, which a deployer or a plan may give alone.
+_GIVEN = {
+    "guarantee": GUARANTEE,
+    "restores_from_inputs": _OPTIMIZATION,
+    "standbys": _STANDBYS,
+    "state_cleanup_age": _CLEANUP_AGE,
+}
 
 
 def program_facts(side: Side) -> dict[str, tuple[str, ...]]:
@@ -93,15 +101,16 @@ def defects_that_bite(
     versions: tuple[Described, ...],
     rules: UpgradePathRules,
     target: str = "",
+    settings: RunbookSettings = (),
 ) -> tuple[Finding, ...]:
     """The defects that bite an application as it was read, each once, the worst first.
 
     `versions` are those that run and the one that is brought, all of them; empty if one could not be described: then
     only the fleet entry, the group and the settings of the instances are known. `target` is the library that is
-    brought, empty if nothing is.
+    brought, empty if nothing is; `settings` are those that a plan brings.
     """
     known = together(*(program_facts(_side(one)) for one in versions))
-    facts = _either(entry_facts(declared), _read_facts(reading), known)
+    facts = _either(entry_facts(declared), _read_facts(reading, settings), known)
     broker = reading.broker.version if isinstance(reading.broker, BrokerReading) else None
     brokers = Release.parse(broker) if isinstance(broker, str) and Release.known(broker) else None
     wanted = Release.parse(target) if Release.known(target) else None
@@ -127,15 +136,19 @@ def entry_facts(declared: DeclaredApplication) -> dict[str, tuple[str, ...]]:
     )
 
 
-def _read_facts(reading: ApplicationReading) -> dict[str, tuple[str, ...]]:
-    """The facts of the group, and of the settings that the deployer gives the instances."""
-    facts: dict[str, tuple[str, ...]] = {}
-    settings = [dict(one.deployment.settings) for one in reading.instances if isinstance(one.deployment, Deployment)]
-    if guarantees := sorted({one[GUARANTEE] for one in settings if GUARANTEE in one}):
-        facts["guarantee"] = tuple(guarantees)
-    if isinstance(reading.group, GroupReading):
-        facts["protocol"] = ("streams" if reading.group.type.lower() == "streams" else "classic",)
-    return facts
+def _read_facts(reading: ApplicationReading, settings: RunbookSettings) -> DefectFacts:
+    """The facts of the group, and of the settings that the deployer gives an instance or that a plan brings."""
+    deployed = [one.deployment.settings for one in reading.instances if isinstance(one.deployment, Deployment)]
+    facts = _either(*(_given_facts(dict(one)) for one in (*deployed, settings)))
+    if not isinstance(reading.group, GroupReading):
+        return facts
+    return {**facts, "protocol": ("streams" if reading.group.type.lower() == "streams" else "classic",)}
+
+
+def _given_facts(settings: Mapping[str, str]) -> DefectFacts:
+    """The facts of settings that are not all of them: a default that is not among them is not known."""
+    found = settings_facts(Declaration(config=settings))
+    return {fact: found[fact] for fact, name in _GIVEN.items() if name in settings and fact in found}
 
 
 def _either(*known: DefectFacts) -> DefectFacts:

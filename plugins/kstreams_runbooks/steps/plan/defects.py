@@ -31,7 +31,7 @@ def known_defects(run: Run, reading: ApplicationReading, made: Plan | None = Non
 
     If a version cannot be described, what only its program shows is not known, and a defect may apply.
     """
-    brought = made.bounces[-1].release if made is not None and made.bounces else ""
+    last = made.bounces[-1] if made is not None and made.bounces else None
     described: tuple[Described, ...] = ()
     # An instance that does not report has its description from a command, which may take minutes: only a plan needs it.
     if made is not None or not any(one.silent for one in reading.instances):
@@ -46,7 +46,8 @@ def known_defects(run: Run, reading: ApplicationReading, made: Plan | None = Non
         declared=run.declared,
         versions=described,
         rules=upgrade_path_rules(),
-        target=run.declared.library(brought) if brought else "",
+        target="" if last is None else run.declared.library(last.release),
+        settings=() if last is None else last.settings,
     )
     run.say_findings(found)
     return found

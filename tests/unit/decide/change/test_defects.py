@@ -149,6 +149,18 @@ def test_a_setting_of_the_deployer_may_be_another_than_that_of_the_entry() -> No
     assert "KAFKA-18943" in {one.id for one in found}
 
 
+def test_a_setting_that_a_plan_brings_counts_too() -> None:
+    """The program has no standbys, and the plan gives it some; what the plan does not give is as it was."""
+    program = Declaration(stores=on_disk(), config=EOS)
+    now = reading(instance("orders-1", release="4.1.1"))
+    without, brought = (
+        {one.id for one in defects_that_bite(now, declared(), (described(declares=program),), RULES, "4.1.1", settings)}
+        for settings in ((("commit.interval.ms", "100"),), (("num.standby.replicas", "1"),))
+    )
+    assert brought - without == {"KAFKA-19960"}
+    assert without < brought
+
+
 def test_several_running_releases_have_the_worst_of_their_findings() -> None:
     """In a roll, one release is left and the other stays."""
     mixed = ids("3.6.1", "3.9.2", target="3.9.2", guarantee="exactly_once_v2")
