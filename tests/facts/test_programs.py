@@ -1,5 +1,7 @@
 """The command that is given a method: programs with shapes of their own, and every kind of bad input."""
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -129,6 +131,19 @@ def test_settings_without_secrets(programs: str, tmp_path: Path) -> None:
     hidden = {"sasl.jaas.config", "registry.token", "commit.interval.ms"}
     assert {fact[1] for fact in reasons(facts) if fact[0] == "config"} == hidden
     assert "hunter" not in str(facts)
+
+
+def test_a_setting_of_the_program_itself_is_a_digest(programs: str, tmp_path: Path) -> None:
+    """Equal values have equal ones; a value is not shown, for it may be a secret, and 16 bits do not tell which one."""
+
+    def config(scale: str) -> Mapping[str, str]:
+        file = tmp_path / "app.properties"
+        file.write_text(f"application.id=app\nbootstrap.servers=none:0\namount.scale={scale}\n", encoding="latin-1")
+        read: Mapping[str, str] = _facts(programs, "topics", "--properties", str(file))["config"]
+        return read
+
+    assert config("hunter2")["amount.scale"] == config("hunter2")["amount.scale"] != config("hunter3")["amount.scale"]
+    assert re.fullmatch(r"\(digest [0-9a-f]{4}\)", config("hunter2")["amount.scale"])
 
 
 def test_the_setting_gives_stores_headers(folder: Path, tmp_path: Path) -> None:

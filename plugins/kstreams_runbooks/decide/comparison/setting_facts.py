@@ -67,8 +67,10 @@ _FAMILIES = {
     "partitioner": ("partitioner.class", "partitioner.ignore.keys"),
     "class_of_the_program": ("default.client.supplier", "interceptor.classes", "processor.wrapper.class"),
     "producer": ("acks", "enable.idempotence", "max.in.flight.requests.per.connection", "retries"),
-    "size_limit": ("max.request.size", "topic.max.message.bytes"),
+    "size_limit": ("max.request.size",),
+    "size_limit_of_new_topics": ("topic.max.message.bytes",),
 }
+_OF_PRODUCERS = frozenset(("partitioner", "producer", "size_limit"))
 _FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names}
 # Settings of internal topics by which records go before they are read, or get another time. Source:
 # InternalTopicManager, RepartitionTopicConfig (Apache Kafka).
@@ -195,9 +197,12 @@ def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[st
     """Facts of one setting, by its newest name; `old` and `new` are its values, empty if it is not set."""
     before, after = compared.before.declared.config, compared.after.declared.config
     asked = (Undeclared("config", name, sides(before, after)),)
-    own = bare(name)
+    own, parts = bare(name), in_part(name)[0]
+    family = _FAMILY_OF.get(own, own)
+    if family in _OF_PRODUCERS and "producer" not in parts:
+        family = own
     facts: dict[str, Fact] = {
-        "family": "topic" if own in _OF_RECORDS else _FAMILY_OF.get(own, own),
+        "family": "topic" if own in _OF_RECORDS else family,
         "present": None if after is None else bool(new),
         "same_cluster": own == _CLUSTER and bool(_addresses(old) & _addresses(new)),
         "cache_switched": name == CACHE and (old == "0") != (new == "0"),

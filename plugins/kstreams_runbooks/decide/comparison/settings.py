@@ -87,8 +87,8 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
         }
         facts["of_the_program"] = catalogue.is_of_the_program(key)
         if key in unread and facts["of_the_program"]:
-            # Its value may be a secret, so it is never read; the plan lists it as not compared.
-            facts["changed"] = False
+            # Its value may be a secret, so it is never read; the plan lists one of both versions as not compared.
+            facts["changed"] = (key in _unread(compared.before)) != (key in _unread(compared.after))
         elif key in unread:
             facts |= dict.fromkeys(_OF_VALUES)
         name = will.get(key, was.get(key, GivenSetting(key, ""))).name

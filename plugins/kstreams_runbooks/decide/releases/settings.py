@@ -29,6 +29,42 @@ _INTERNAL = "__"
 # Settings on which many refusals depend.
 _MODES = frozenset({"processing.guarantee", "group.protocol"})
 _IDEMPOTENCE = frozenset({"acks", "enable.idempotence"})  # exactly once sets both (KIP-129)
+# Classes of Kafka that settings name and every later release has, with the first release in which they were found.
+# Source: kafka-clients and kafka-streams of 2.4.1, 2.8.2, 3.4.1, 3.9.1, 4.3.1 and 4.4.0 (Maven Central).
+_OF_KAFKA = "org.apache.kafka."
+_CLASSES = {
+    "2.4.1": (
+        *(f"clients.consumer.{one}Assignor" for one in ("CooperativeSticky", "Range", "RoundRobin", "Sticky")),
+        "clients.producer.RoundRobinPartitioner",
+        "common.metrics.JmxReporter",
+        *(
+            f"common.serialization.Serdes${one}Serde"
+            for one in (
+                "ByteArray",
+                "ByteBuffer",
+                "Bytes",
+                "Double",
+                "Float",
+                "Integer",
+                "Long",
+                "Short",
+                "String",
+                "UUID",
+            )
+        ),
+        *(f"streams.errors.{one}ExceptionHandler" for one in ("DefaultProduction", "LogAndContinue", "LogAndFail")),
+        *(f"streams.processor.{one}" for one in ("ExtractRecordMetadataTimestamp", "FailOnInvalidTimestamp")),
+        *(f"streams.processor.{one}" for one in ("LogAndSkipOnInvalidTimestamp", "WallclockTimestampExtractor")),
+    ),
+    "2.8.2": ("common.serialization.Serdes$VoidSerde", "streams.processor.UsePartitionTimeOnInvalidTimestamp"),
+    "3.4.1": ("common.serialization.Serdes$ListSerde",),
+    "3.9.1": (
+        "common.serialization.Serdes$BooleanSerde",
+        *(f"streams.errors.{one}ProcessingExceptionHandler" for one in ("LogAndContinue", "LogAndFail")),
+        *(f"streams.state.BuiltInDslStoreSuppliers${one}DslStoreSuppliers" for one in ("InMemory", "RocksDB")),
+    ),
+}
+_SINCE = {f"{_OF_KAFKA}{name}": Release.parse(since) for since, names in _CLASSES.items() for name in names}
 _NUMBERS = {"short": 15, "int": 31, "long": 63}
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NOT_SET = "nothing"
@@ -57,6 +93,8 @@ def setting_findings(
             yield from _without_effect(name, value, target, catalogue)
             if (before or {}).get(name) != value:
                 yield from _unknown(name, catalogue)
+            if not tried:
+                yield from _not_tried(name, value, target)
             if there and all(row.deprecated for row in there):
                 message = f"{name} is set, and {target} has it only as deprecated: a later release removes it"
                 yield SettingFinding("setting-deprecated", "info", name, message)
@@ -132,6 +170,17 @@ def _number(row: ReleaseSetting, text: str) -> float | None:
 def _refused(name: str, value: str, row: ReleaseSetting, target: Release) -> SettingFinding:
     message = f"{target} refuses {name}={value} (expected: {_expected(row)}): no instance starts; correct it"
     return SettingFinding("setting-refused", "danger", name, message, refuse=True)
+
+
+def _not_tried(name: str, value: str, target: Release) -> Iterator[SettingFinding]:
+    """A class of Kafka that the release may not have: classes move and go, and only its jars show which it has."""
+    for one in (part.strip() for part in value.split(",")):
+        if one.startswith(_OF_KAFKA) and not (one in _SINCE and _SINCE[one] <= target):
+            message = (
+                f"{name} names {one}: whether {target} has that class is not known without the topology facts of its "
+                "build; without the class no instance starts"
+            )
+            yield SettingFinding("setting-class-not-tried", "warning", name, message)
 
 
 def _unknown(name: str, catalogue: SettingCatalogue) -> Iterator[SettingFinding]:

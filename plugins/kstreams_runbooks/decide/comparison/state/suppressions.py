@@ -124,6 +124,7 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
         "generated": is_generated(name),
         "mode_changed": False,
         "buffer_changed": False,
+        "buffer_smaller": False,
         "serde_changed": False,
         "logging_changed": False,
         "memory_alone": False,
@@ -152,6 +153,7 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
         "serde_changed": _serde_changed(compared, was, name, old, new),
         "mode_changed": changed(old and (old.mode, old.time_limit_ms), new and (new.mode, new.time_limit_ms)),
         "buffer_changed": changed(old and _buffer(old), new and _buffer(new)),
+        "buffer_smaller": was == name and old is not None and new is not None and _may_end_it(old, new),
         "logging_changed": _logging_changed(compared, old, new),
         "memory_alone": new is not None
         and new.logging is False
@@ -169,6 +171,7 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
     asked = {"mode_changed": what, "buffer_changed": what, "serde_changed": serde, "table_changed": table[1]}
     asked |= {"logging_changed": logging, "logged": logging}
     said = {**_said(compared, name, new), "before": was, "tables": table[2], "past": ", ".join(past)}
+    said |= {"limit_before": _limit(old), "limit": _limit(new)}
     return Subject("suppression", name, facts, said, asked)
 
 
@@ -227,6 +230,21 @@ def _said(compared: Compared, name: str, one: DeclaredSuppression | None) -> dic
         "grace": "not known" if window is None else duration(window.grace_ms),
         "mode": "not declared" if one is None else one.mode.replace("_", " "),
     }
+
+
+def _may_end_it(old: DeclaredSuppression, new: DeclaredSuppression) -> bool:
+    """Whether the new buffer may end the application with what the old one held: it restores that before it counts."""
+    limits = ((old.max_records, new.max_records), (old.max_bytes, new.max_bytes))
+    lower = any(now is not None and (was is None or now < was) for was, now in limits)
+    return new.ends_when_full and (lower or not old.ends_when_full)
+
+
+def _limit(one: DeclaredSuppression | None) -> str:
+    """The limits of a buffer in words."""
+    if one is None:
+        return "not declared"
+    limits = [f"{count:,} {unit}" for count, unit in ((one.max_records, "records"), (one.max_bytes, "bytes")) if count]
+    return " and ".join(limits) or "none"
 
 
 def _buffer(one: DeclaredSuppression) -> object:

@@ -2,13 +2,19 @@ package kstreams.runbooks.facts;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /**
  * The settings that a program gives, as the library parses them.
  *
- * A setting that no release knows is left out with its value: it may be a secret of an interceptor or of a serde.
+ * A setting that no release knows is the program's own, and its value may be a secret of an interceptor or of a serde: a
+ * digest of 16 bits shows that it changed, and too many values have each digest to find one. If the name is one of a
+ * secret, not even that is shown.
  */
 final class Settings {
     private static final String[] DEFINED_IN = {
@@ -21,6 +27,7 @@ final class Settings {
         "main.consumer.", "restore.consumer.", "global.consumer.", "consumer.", "producer.", "admin.", "",
     };
     private static final String CLASS_NAME = "\\p{Alpha}[\\w$]*(\\.[\\w$]+)*";
+    private static final Pattern SECRET = Pattern.compile("(?i)passw|secret|token|credential|jaas|private|apikey|api\\.key");
     private final Library library;
     private final boolean areGiven;
     private final Map<String, Object> given = new TreeMap<>();
@@ -34,10 +41,29 @@ final class Settings {
         }
     }
 
-    /** All that are given, as text; a password and what no release knows are facts that were not read. */
+    /** All that are given, as text, the program's own by a digest; passwords and secrets are facts that were not read. */
     void read(Facts facts) {
         Facts config = facts.at("config");
-        given.forEach((name, value) -> config.read(name, () -> text(name, value)));
+        given.forEach((name, value) -> config.read(name, () -> isOwn(name, value) ? digest(value) : text(name, value)));
+    }
+
+    /** Whether no release knows a setting, and a digest of its value is a fact. */
+    private boolean isOwn(String name, Object value) {
+        boolean isValue = value instanceof String || value instanceof Number || value instanceof Boolean;
+        if (!isValue || SECRET.matcher(name).find() || isOfTopics(name) || name.startsWith("__internal.")) {
+            return false;
+        }
+        try {
+            definition(name);
+            return false;
+        } catch (NotRead unknown) {
+            return true;
+        }
+    }
+
+    private static String digest(Object value) throws NoSuchAlgorithmException {
+        byte[] bytes = MessageDigest.getInstance("SHA-256").digest(String.valueOf(value).getBytes(StandardCharsets.UTF_8));
+        return String.format("(digest %02x%02x)", bytes[0], bytes[1]);
     }
 
     /** The settings as they were given. */
@@ -67,8 +93,7 @@ final class Settings {
     }
 
     private String text(String name, Object value) throws NotRead {
-        boolean ofTopics = name.startsWith("topic.") && isOfTopics(name.substring("topic.".length()));
-        if (ofTopics || name.startsWith("__internal.")) {
+        if (isOfTopics(name) || name.startsWith("__internal.")) {
             return String.valueOf(value);
         }
         Object definition = definition(name);
@@ -125,7 +150,11 @@ final class Settings {
     }
 
     /** Whether internal topics may have a setting: those have no types, and none of them is a secret. */
-    private boolean isOfTopics(String name) {
+    private boolean isOfTopics(String setting) {
+        if (!setting.startsWith("topic.")) {
+            return false;
+        }
+        String name = setting.substring("topic.".length());
         try {
             for (Field constant : library.type("common.config.TopicConfig").getFields()) {
                 if (name.equals(constant.get(null)) && constant.getName().endsWith("_CONFIG")) {
