@@ -51,7 +51,7 @@ def as_text(running: Release, target: Release | None, found: Sequence[PathFindin
     pair = f"{running}" if target is None else f"{running} to {target}"
     biting = [one for one in found if one.severity != "info"]
     some = len([one for one in biting if may_apply(one)])
-    lines = [f"{pair}: {len(biting) - some} known defects bite, {some} may (docs/defects.md)"]
+    lines = [f"{pair}: known defects that bite: {len(biting) - some}, that may: {some} (docs/defects.md)"]
     for severity in SEVERITIES:
         of_severity = [one for one in found if one.severity == severity]
         lines += ["", severity] if of_severity else []

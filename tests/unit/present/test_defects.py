@@ -40,7 +40,8 @@ def test_the_exit_code() -> None:
 def test_the_text_has_the_worst_first() -> None:
     """The number of those that bite, and of those that may."""
     text = as_text(Release("3.6.1"), None, [LEFT, MAYBE, CERTAIN], None)
-    assert text.startswith("3.6.1: 1 known defects bite, 1 may (docs/defects.md)\n\ndanger\n  A: 3.6.1\n    It loses.")
+    assert text.startswith("3.6.1: known defects that bite: 1, that may: 1 (docs/defects.md)\n\ndanger\n")
+    assert "\n  A: 3.6.1\n    It loses." in text
     assert text.index("  A:") < text.index("  B:") < text.index("  C:")
     narrow = as_text(Release("3.6.1"), Release("4.4.0"), [MAYBE], 60)
     assert all(len(line) <= 60 for line in narrow.splitlines()[1:])
