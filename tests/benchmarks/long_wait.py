@@ -42,7 +42,7 @@ def fill(file: Path, *, every: bool) -> None:
     """One run that waited at a gate."""
     ledger = Ledger.open(f"sqlite:///{file}")
     run = Run(ledger.start_run(_RUN), "wait_caught_up", 1, ledger)
-    run.keep("note", "begun", {"what": "waits"})
+    run.keep("note", "begun", {"what": "waits", "run_ends_ms": None, "tasks": []})
     keep: list[tuple[str, str, object, int]] = []
     clock, samples = [0.0], list[ApplicationReading]()
     with patch("time.monotonic", lambda: clock[0]):

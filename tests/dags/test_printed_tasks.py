@@ -13,6 +13,7 @@ from kstreams_runbooks.decide.plans.switches import CopierSwitch, ManualSwitch, 
 from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.readings.readings import BrokerReading, GroupReading, Taken, TopicReading
 from kstreams_runbooks.model.readings.reset import BlastRadius, CatchUp, LocalSize, ResetMode, ResetTopic
+from kstreams_runbooks.model.readings.rest import TopicEnds
 from kstreams_runbooks.model.readings.retire import RetiredTopic, RetireFacts
 from kstreams_runbooks.model.readings.swap import EmptyTopic
 from kstreams_runbooks.model.runs.object_stages import DeleteRecords
@@ -92,7 +93,7 @@ def retirement() -> Plan:
     left = TopicReading(INTERNAL[0], "id-7", 4)
     group = GroupReading(TAKEN, "orders", "classic", "Empty", ())
     goes = (RetiredTopic(left, goes=True, why="left behind"),)
-    facts = RetireFacts(1, (left,), {}, (), frozenset(), (), (), group, ())
+    facts = RetireFacts(1, (left,), {}, (), frozenset(), (), (), group, (), TopicEnds(1, {}))
     now = replace(reading(down("orders-1"), down("orders-2")), group=group)
     return retire_plan(now, declared(), "application", goes, facts, (), (), "code", "reset_and_cleanup")
 

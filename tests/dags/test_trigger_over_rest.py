@@ -86,6 +86,8 @@ def asks(session: Any, run: DagRun) -> None:
 
 def ends(state: str, key: str = "return_value", **left: Any) -> Callable[[Any, DagRun], None]:
     """The run ends in a state, and `conclude` has left something, or nothing."""
+    if left and key == "return_value":
+        left = {"next": [], "manually": [], "changed": False, **left}
 
     def change(session: Any, run: DagRun) -> None:
         session.execute(delete(HITLDetail))
@@ -138,7 +140,6 @@ def test_every_runbook_is_triggered_the_same_way(runbook: str, param: str, conf:
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (("drain_check",), 2, "runbook drain_check: is called fleet_check now; rename it"),
         (
             ("library_bmup", *TARGET),
             2,
@@ -324,7 +325,14 @@ def test_an_ended_run_shows_what_comes_next_until_it_was_undone(monkeypatch: pyt
     first, later = json.loads(command("runs", "--format", "json").stdout)["runs"]
     assert (first["next"], first["manually"], later["changed"]) == (ON, BY_HAND, None)
     command("trigger", "undo", "orders.library_bump.r", "--run-id", "back", "--execute")
-    left = {"outcome": "completed", "sentence": "as before", "exit_code": 0, "changed": True}
+    left = {
+        "outcome": "completed",
+        "sentence": "as before",
+        "exit_code": 0,
+        "next": [],
+        "manually": [],
+        "changed": True,
+    }
     with create_session() as session:
         session.execute(update(DagRun).where(DagRun.run_id == "back").values(state="success"))
         XComModel.set(

@@ -12,29 +12,25 @@ from random import Random
 from typing import Any
 
 import pytest
-from alembic import command
 from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput, Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger import Ledger, migrate
 from kstreams_runbooks.ledger import postgresql as ledger_postgresql
 from kstreams_runbooks.ledger.database import Database
-from kstreams_runbooks.ledger.schema import HEAD, alembic_config, revision
-from kstreams_runbooks.model.runs.journal import pack
+from kstreams_runbooks.ledger.schema import HEAD, revision
 from kstreams_runbooks.model.runs.ledger import Card, RunRecord
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.watch.evidence import verified
 from lab.postgresql import Server, postgresql, small_disk
-from sqlalchemy import MetaData, event, text
+from sqlalchemy import event, text
 from sqlalchemy.orm import Session
-from world.older_plans import PLANS, digests_in
 
 _RACES, _RACERS = 100, 3
 _OPENERS = 10
 _TURNS = 50
 _WORKERS, _EACH = 20, 2
 _CUT_S = 3.0
-KEY = "library_bump/r"
 _FORK = multiprocessing.get_context("fork")
 
 NewLedger = Callable[[str], str]
@@ -151,7 +147,25 @@ def _writes(url: str, key: str, acknowledged: int) -> None:
         entry = ledger.record(key, "bounce_1_first", 1, "reading", f"n{number}", {"text": "x" * 5_000}, number)
         os.write(acknowledged, f"{entry}\n".encode())
         seq = len(ledger.cards(key)) + 1
-        ledger.write_card(Card(key, seq, "t", "bounce 1", f"orders-{number}", "w", "u", "c", False, False, {}, number))
+        ledger.write_card(
+            Card(
+                key,
+                seq,
+                "t",
+                "bounce 1",
+                f"orders-{number}",
+                "w",
+                "u",
+                "c",
+                False,
+                False,
+                {},
+                number,
+                "orders",
+                "demo",
+                1,
+            )
+        )
         ledger.mark_written(key, number)
 
 
@@ -276,7 +290,23 @@ def _works(url: str, key: str, barrier: Barrier, won: "multiprocessing.SimpleQue
     for number in range(_EACH):
         ledger.record(key, "observe", 1, "reading", f"n{number}", {"text": "x" * 500}, number)
         ledger.write_card(
-            Card(key, number + 1, "t", "bounce 1", f"orders-{number}", "w", "u", "c", False, False, {}, number)
+            Card(
+                key,
+                number + 1,
+                "t",
+                "bounce 1",
+                f"orders-{number}",
+                "w",
+                "u",
+                "c",
+                False,
+                False,
+                {},
+                number,
+                "orders",
+                "demo",
+                1,
+            )
         )
         assert len(ledger.evidence(key)) == len(ledger.cards(key)) == number + 1
         assert len(ledger.runs()) == _WORKERS
@@ -396,66 +426,31 @@ def test_a_server_that_freezes_between_two_statements_is_one_sentence(
         connection.exec_driver_sql("SELECT pg_sleep(1.5)")
 
 
-def test_open_runs_of_the_release_before_keep_the_digests_of_their_plans(empty: NewLedger) -> None:
-    """An approval is bound to a digest: a plan of bounces alone has the same one as a plan of stages."""
-    assert digests_in(ledger_at(empty("plans"))) == {runbook: kept["digest"] for runbook, kept in PLANS.items()}
-
-
-def test_a_ledger_of_the_release_before_keeps_its_data(empty: NewLedger) -> None:
-    """Migrated, gone on with, taken back and migrated again: every row, true and false, times beyond 32 bits."""
-    url = empty("older")
-    database, at_ms = Database(url), 1_790_000_000_000
-    config = alembic_config()
-    of = {"run_key": KEY, "task_id": "approve_plan"}
-    rows: dict[str, list[dict[str, Any]]] = {
-        "run": [
-            {"run_key": KEY, "dag_id": "library_bump", "run_id": "r", "application": "orders", "cluster": "demo"}
-            | {"requested_by": "oncall", "dry_run": False, "reason": "zażółć", "params": {"n": [1, None]}}
-            | {"started_at_ms": at_ms, "plan_digest": "p1", "wrote_at_ms": at_ms + 4}
-        ],
-        "plan": [{"run_key": KEY, "digest": "p1", "plan": pack({"bounces": [1]})}],
-        "remembered": [{"run_key": KEY, "name": "digest_shown", "value": "p1"}],
-        "evidence": [
-            of | {"try_number": 1, "kind": "note", "name": f"n{n}", "at_ms": at_ms + n, "payload": pack({"n": n})}
-            for n in (1, 3)
-        ],
-        "approval": [of | {"digest": "p1", "by": "approver", "at_ms": at_ms + 2, "expires_at_ms": at_ms + 9}],
-        "card": [
-            of
-            | {"seq": seq, "step": "bounce 1", "object": f"orders-{seq}", "what": "w", "undo": "u", "cost": "c"}
-            | {"data_affected": done, "point_of_no_return": not done, "facts": {"bounce": 1}}
-            | {"at_ms": at_ms + 3 + seq, "done": done}
-            for seq, done in ((1, False), (2, True))
-        ],
-        "hold": [
-            {"resource": "application:demo:orders", "cluster": "demo", "run_key": KEY}
-            | {"taken_at_ms": at_ms, "renewed_at_ms": at_ms}
-        ],
-    }
-    with database.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0003")
-        tables = MetaData()
-        tables.reflect(connection)
-        for name, values in rows.items():
-            connection.execute(tables.tables[name].insert(), values)
+@pytest.mark.parametrize(
+    ("schema", "sentence"),
+    [
+        (
+            "0007",
+            "an unreleased version wrote it, and no migration leads from it; once none of its runs goes on, remove",
+        ),
+        ("v2", "a newer release wrote it; update kstreams-runbooks on this machine"),
+        ("29ce7909c52b", "it belongs to another program; give the ledger its own database (KSTREAMS_RUNBOOKS_LEDGER)"),
+    ],
+)
+def test_a_ledger_of_another_schema_is_left_as_it_is(empty: NewLedger, schema: str, sentence: str) -> None:
+    """Opened or migrated: one sentence with address, schema and remedy; not a row of it changes."""
+    url = empty(f"schema_{schema}")
     ledger = ledger_at(url)
-    assert [one.kind for one in ledger.entries(KEY)] == [
-        *("note", "approval", "note", "card", "card", "card_done", "run")
-    ]
-    assert (ledger.plan(KEY), ledger.recall(KEY, "digest_shown")) == ({"bounces": [1]}, "p1")
-    assert [(one.done, one.data_affected, one.misreads, one.at_ms) for one in ledger.cards(KEY)] == [
-        (False, False, True, at_ms + 4),
-        (True, True, False, at_ms + 5),
-    ]
-    ledger.conclude(KEY, "completed", "as planned", at_ms + 10)
-    ledger.release_holds(KEY)
-    found = verified(ledger, ledger.run(KEY), ledger.run(KEY).head)
-    assert (found.outcome, found.before, found.breaks) == (Outcome.INCONCLUSIVE, 6, ())
-    before = [ledger.approvals(KEY), ledger.cards(KEY), [one.payload for one in ledger.evidence(KEY)]]
-    with database.begin() as connection:
-        config.attributes["connection"] = connection
-        command.downgrade(config, "0003")
-    again = ledger_at(url)
-    assert [again.approvals(KEY), again.cards(KEY), [one.payload for one in again.evidence(KEY)]] == before
-    assert verified(again, again.run(KEY), None).breaks == ()
+    key = started(ledger, "r")
+    with ledger.database.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :schema"), {"schema": schema})
+    for opens in (Ledger.open, migrate):
+        with pytest.raises(BadInput) as refused:
+            opens(url)
+        assert str(refused.value).startswith(
+            f"ledger {ledger.database.name}: its schema is {schema} (expected {HEAD}): {sentence}"
+        )
+    assert revision(ledger.database) == schema
+    with ledger.database.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :schema"), {"schema": HEAD})
+    assert is_whole(ledger_at(url), key)

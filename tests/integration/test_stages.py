@@ -238,7 +238,24 @@ def test_offsets_outside_the_log_are_refused_before_anything(run: Run, name: str
     """The log has ten records."""
     group = f"{name}-group"
     saved = OffsetsSet(SavedOffsets(group, 1, (CommittedOffset(name, 0, 99),)), ())
-    of = Card("cutover/x", 1, "t", "s", group, "w", "u", "c", False, False, encode(saved), 1, kind="offsets_set")
+    of = Card(
+        "cutover/x",
+        1,
+        "t",
+        "s",
+        group,
+        "w",
+        "u",
+        "c",
+        False,
+        False,
+        encode(saved),
+        1,
+        "orders",
+        "demo",
+        1,
+        kind="offsets_set",
+    )
     with pytest.raises(WriteRefused, match=f"{name}-0"):
         perform(run, SetOffsets(1, group, (name,), "card", undoes=(1,)), {1: of})
     with pytest.raises(Refused, match="no undo card has those to go back to"):

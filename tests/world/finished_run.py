@@ -22,7 +22,25 @@ def write_run(ledger: Ledger) -> None:
     ledger.remember(KEY, "digest_shown", "p1")
     ledger.approve(Approval(KEY, "approve_plan", "p1", "approver", 1_300, 9_000))
     ledger.take_hold(KEY, ("application:demo:orders",), "demo", 1, 1_400, lambda _: False)
-    ledger.write_card(Card(KEY, 1, "bounce_1_first", "bounce 1", "orders-1", "w", "u", "c", False, False, {}, 1_500))
+    ledger.write_card(
+        Card(
+            KEY,
+            1,
+            "bounce_1_first",
+            "bounce 1",
+            "orders-1",
+            "w",
+            "u",
+            "c",
+            False,
+            False,
+            {},
+            1_500,
+            "orders",
+            "demo",
+            1,
+        )
+    )
     ledger.mark_written(KEY, 1_500)
     ledger.record(KEY, "bounce_1_first", 1, "reading", "application", {"lag": 5}, 1_600)
     ledger.record(KEY, "verify", 1, "verdict", "change_verified", {"result": {"outcome": "proceed"}}, 1_700)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import (
@@ -21,8 +22,10 @@ from kstreams_runbooks.model.readings.readings import (
     Taken,
     TopicReading,
 )
+from kstreams_runbooks.model.runs.cards import InstanceMoved
 from kstreams_runbooks.model.runs.gate import Expectation
-from kstreams_runbooks.model.runs.ledger import Card
+from kstreams_runbooks.model.runs.ledger import INSTANCE, Card
+from kstreams_runbooks.model.runs.plan import DeployedInstance
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredTopic, Serde
 from kstreams_runbooks.model.topology.topology import Sink, Source, Topology
@@ -159,12 +162,17 @@ def expectation(**changes: Any) -> Expectation:
 
 
 # The due time and the conf of a run, which distinguish it from another run of the same id.
+# What a step keeps when it begins.
+STEP: dict[str, Any] = {"what": "reads", "run_ends_ms": None, "tasks": []}
 DUE, CONF = datetime(2026, 11, 20, 10, tzinfo=UTC), {"application": "orders", "dry_run": False}
 CONF_DIGEST = hashlib.sha256(json.dumps(CONF, separators=(",", ":")).encode()).hexdigest()
 
 
 def card(name: str = "orders-1", **changes: Any) -> Card:
-    """The undo card of one instance in bounce 1."""
+    """The undo card of one instance in bounce 1; `facts` change those of the move."""
+    moved = InstanceMoved(1, DeployedInstance(name, OLD, (), OLD), DeployedInstance(name, NEW, (), NEW))
+    if changes.get("kind", INSTANCE) == INSTANCE:
+        changes["facts"] = encode(moved) | changes.get("facts", {})
     made = Card(
         run_key="library_bump/r",
         seq=1,
@@ -178,6 +186,9 @@ def card(name: str = "orders-1", **changes: Any) -> Card:
         point_of_no_return=False,
         facts={},
         at_ms=1_000,
+        application="orders",
+        cluster="demo",
+        stage=0,
     )
     return replace(made, **changes)
 

@@ -172,12 +172,6 @@ def may_change(name: str) -> bool:
     return next((bool(row.plan) for row in RUNBOOKS if row.name == name), True)
 
 
-def plan_decisions() -> tuple[str, ...]:
-    """The decisions that make a plan, by name."""
-    own = (row.plan for row in RUNBOOKS if row.plan)
-    return tuple(dict.fromkeys((*own, *(plan for row in RUNBOOKS for plan, _ in row.of_modes))))
-
-
 def closing_decisions() -> tuple[str, ...]:
     """The decisions that prove the end of a run, by name."""
     own = (row.closing for row in RUNBOOKS if row.closing)

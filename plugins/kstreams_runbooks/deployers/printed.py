@@ -33,7 +33,7 @@ def printed_topology(output: str, who: str) -> PrintedTopology | None:
     except BadInput as error:
         raise Inconclusive(str(error)) from None
     if found.text is None:
-        why = found.read.not_read.get("topology", "it is of an older topology-facts.jar, replace that")
+        why = found.read.not_read.get("topology", "no reason is given, print the facts again with topology-facts.jar")
         raise Inconclusive(f"{who}: its document of topology facts has no description: {why}")
     return PrintedTopology(_ended(found.text), found.read)
 

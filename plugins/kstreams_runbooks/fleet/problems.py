@@ -9,7 +9,6 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from kstreams_runbooks.fleet.old_words import KEYS, new_word
 from kstreams_runbooks.model.address import concealed, without_logins
 from kstreams_runbooks.wording import outside, sentence
 
@@ -49,13 +48,9 @@ class Problem:
 
 def problems_of(error: ValidationError, model: type[BaseModel], written: Any, file: Path) -> Iterator[Problem]:
     """Every error of one file, as a sentence; `written` is the document before names were replaced."""
-    errors = error.errors(include_url=False)
-    renamed = {(*each["loc"][:-1], KEYS[old]) for each in errors if (old := _old_key(each, model, written))}
-    for each in errors:
-        # A key under its old name is not missing too.
-        if each["type"] == _CONSEQUENCE or (each["type"] == "missing" and each["loc"] in renamed):
-            continue
-        yield Problem(file, field_name(each["loc"], written), _shown(each, written), _reason(each, model, written))
+    for each in error.errors(include_url=False):
+        if each["type"] != _CONSEQUENCE:
+            yield Problem(file, field_name(each["loc"], written), _shown(each, written), _reason(each, model))
 
 
 def explained(error: ValidationError, model: type[BaseModel], written: Any) -> str:
@@ -118,13 +113,10 @@ def shown(value: Any) -> str:
     return outside(json.dumps(first, ensure_ascii=False, default=str), _LONGEST_VALUE)
 
 
-def _reason(each: Mapping[str, Any], model: type[BaseModel], written: Any) -> str:
+def _reason(each: Mapping[str, Any], model: type[BaseModel]) -> str:
     kind, context = each["type"], each.get("ctx", {})
     if kind == "extra_forbidden":
-        return (
-            new_word(_old_key(each, model, written), KEYS)
-            or f"is not a known key; {nearest(str(each['loc'][-1]), _keys(model, each['loc'][:-1]))}"
-        )
+        return f"is not a known key; {nearest(str(each['loc'][-1]), _keys(model, each['loc'][:-1]))}"
     if kind == "missing":
         return f"is missing: {_description(model, each['loc'])}"
     if kind == "value_error":
@@ -142,12 +134,6 @@ def _reason(each: Mapping[str, Any], model: type[BaseModel], written: Any) -> st
         if message.startswith(words):
             return message.replace(words, "must be" if words.startswith("Input") else "must", 1)
     return f"is not possible: {message}"
-
-
-def _old_key(each: Mapping[str, Any], model: type[BaseModel], written: Any) -> str:
-    """The path of an unknown key that the model has under another name now, else empty."""
-    path = field_name(each["loc"], written) if each["type"] == "extra_forbidden" else ""
-    return path if path in KEYS and KEYS[path] in _keys(model, each["loc"][:-1]) else ""
 
 
 def _keys(model: type[BaseModel], loc: Iterable[str | int]) -> Iterable[str]:

@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.journal import append, lock, locked, rows_of
-from kstreams_runbooks.ledger.older_rows import renewed_card
 from kstreams_runbooks.ledger.tables import JournalRow, RunObjectRow, RunRow
 from kstreams_runbooks.model.runs.journal import APPROVAL, CARD, CARD_DONE, CARD_FACTS, PLANNED, READING, RUN, unpack
 from kstreams_runbooks.model.runs.ledger import Approval, Card, Evidence, EvidenceKind, RunRecord
@@ -135,7 +134,7 @@ class Records:
         about = (run.cluster, run.application)
 
         def work(session: Session) -> list[Card]:
-            own = [card for row in session.scalars(query) if _about(card := _card(row)) == about]
+            own = [card for row in session.scalars(query) if _about(card := _kept(Card, row)) == about]
             others = session.scalars(_touched(about).where(RunObjectRow.entry >= entry))
             return own + [card for row in others for card in _cards(session, row.run_key) if _about(card) == about]
 
@@ -177,21 +176,19 @@ class Records:
 
         return self.database.read(work)
 
-    def looked_before_plan(self, run_key: str, looks: Sequence[str], begun: str, plans: Sequence[str]) -> int:
+    def looked_before_plan(self, run_key: str, looks: Sequence[str], begun: str) -> int:
         """The entry that began the reading from which the stored plan of a run was made, 0 without one.
 
         A plan that was made again and not stored does not count. `looks` are the tasks that take such readings, `begun`
         the note with which each of them begins: a reading may miss changes that another run makes while it is taken.
-        `plans` are the decisions that served as a stored plan in runs of an older release.
         """
         own = select(func.max(JournalRow.seq)).where(JournalRow.run_key == run_key)
         planned = own.where(JournalRow.kind == RUN, JournalRow.name == PLANNED)
-        decided = own.where(JournalRow.kind == "verdict", JournalRow.name.in_(plans))
         looked = own.where(JournalRow.kind == READING, JournalRow.task_id.in_(looks))
         began = own.where(JournalRow.kind == "note", JournalRow.name == begun, JournalRow.task_id.in_(looks))
 
         def work(session: Session) -> int:
-            stored = session.scalar(planned) or session.scalar(decided) or 0
+            stored = session.scalar(planned) or 0
             reading = session.scalar(looked.where(JournalRow.seq < stored)) or 0
             return session.scalar(began.where(JournalRow.seq < reading)) or reading
 
@@ -268,7 +265,7 @@ def _cards(session: Session, run_key: str) -> list[Card]:
     rows = rows_of(session, run_key, (CARD, CARD_FACTS, CARD_DONE))
     done = {int(row.name) for row in rows if row.kind == CARD_DONE}
     known = {int(row.name): unpack(row.payload)["facts"] for row in rows if row.kind == CARD_FACTS}
-    cards = [_card(row) for row in rows if row.kind == CARD]
+    cards = [_kept(Card, row) for row in rows if row.kind == CARD]
     newer = {seq: {"facts": facts} for seq, facts in known.items()}
     cards = [replace(card, done=card.seq in done, **newer.get(card.seq, {})) for card in cards]
     return sorted(cards, key=lambda card: card.seq)
@@ -288,7 +285,7 @@ def _locked_for(session: Session, card: Card) -> RunRow:
     """The locked run of a card; a change of another application takes a number in that one's order."""
     found = session.get(RunRow, card.run_key)
     other = _about(card)
-    if found is None or not all(other) or other == (found.cluster, found.application):
+    if found is None or other == (found.cluster, found.application):
         return locked(session, card.run_key)
     # In one order for all runs, or two that touch each other's applications would wait for each other.
     for cluster, name in sorted({other, (found.cluster, found.application)}):
@@ -300,17 +297,11 @@ def _locked_for(session: Session, card: Card) -> RunRow:
     return locked(session, card.run_key)
 
 
-def _card(row: JournalRow) -> Card:
-    """A card with the side that it is about: the run's own application in cards of an older release."""
-    card = _kept(Card, row)
-    return replace(card, application=card.application or row.application, cluster=card.cluster or row.cluster)
-
-
 def _kept(kind: type[_Kept], row: JournalRow) -> _Kept:
     """The content of an entry; ValueError if it is of another kind."""
     try:
         content = unpack(row.payload)
-        return kind(run_key=row.run_key, entry=row.seq, **(renewed_card(content) if kind is Card else content))
+        return kind(run_key=row.run_key, entry=row.seq, **content)
     except TypeError:
         raise ValueError(f"entry {row.place} of run {row.run_key} is not a {row.kind}") from None
 

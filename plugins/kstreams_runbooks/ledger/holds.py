@@ -22,7 +22,7 @@ from kstreams_runbooks.wording import first_of
 
 # How often holds may change owner during one run's request.
 _ROUNDS = 5
-# Names of entries about holds. Releases before knew the last three only: their runs count as changing something.
+# Names of entries about holds.
 _RESERVED, _WAITING, _TAKEN, _RENEWED, _RELEASED = "reserved", "waiting", "taken", "renewed", "released"
 _AT_REST = frozenset({_RESERVED, _WAITING, _RELEASED})
 

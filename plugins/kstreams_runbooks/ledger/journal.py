@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, get_type_hints
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.database import Database
 from kstreams_runbooks.ledger.tables import ApplicationRow, JournalRow, RunRow
-from kstreams_runbooks.model.runs.journal import CHAINED, RUN, Clock, Entry, entry_hash, pack
+from kstreams_runbooks.model.runs.journal import Clock, Entry, entry_hash, pack
 from kstreams_runbooks.model.runs.ledger import RunRecord
 
 _ENTRY = tuple(Entry.__dataclass_fields__)
@@ -68,8 +68,6 @@ class Journal:
         )
         if own:
             query = query.where(JournalRow.run_key == run.run_key)
-        # The entry with which a migration begins a chain has the time of its run's start.
-        query = query.where(or_(JournalRow.kind != RUN, JournalRow.name != CHAINED))
         query = query.order_by(first, JournalRow.seq).limit(1)
 
         def work(session: Session) -> Clock | None:

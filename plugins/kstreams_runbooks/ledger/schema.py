@@ -1,7 +1,11 @@
-"""The schema's version: checked cheaply at every opening, raised by Alembic if it is behind."""
+"""The schema's version: checked cheaply at every opening, raised by Alembic if it is behind.
+
+Versions are v1, v2, … in their order; a ledger of any other schema is left as it is.
+"""
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,14 +23,20 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 # Newest migration. It is here because opening the ledger must not import Alembic (0.2 s in every task).
-HEAD = "0007"
+HEAD = "v1"
+_VERSION = re.compile(r"v([1-9]\d*)")
+# Ledgers with these schemas were written before there was a release; no migration leads from them.
+_UNRELEASED = frozenset(f"000{number}" for number in range(1, 8))
 # Any number that nothing else in the database locks.
 _MIGRATING = 0x6B737472
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def ensure_schema(database: Database) -> None:
-    """Bring an SQLite ledger to `HEAD`; for any other only check it (BadInput names the command to migrate)."""
+    """Bring an SQLite ledger to `HEAD`; for any other only check it (BadInput names the command to migrate).
+
+    BadInput for a schema that no migration leads from, of any database.
+    """
     if database.file is not None and not database.file.parent.is_dir():
         raise Unreachable(
             f"ledger {database.name}: folder {database.file.parent} does not exist; create it, or set {ENVIRONMENT}"
@@ -34,6 +44,7 @@ def ensure_schema(database: Database) -> None:
     found = revision(database)
     if found == HEAD:
         return
+    _require_migratable(database, found)
     if database.file is None:
         raise BadInput(
             f"ledger {database.name}: its schema is {found or 'empty'} (expected {HEAD}); "
@@ -56,15 +67,15 @@ def revision(database: Database) -> str | None:
 def upgrade(database: Database) -> str | None:
     """Run the missing migrations in one transaction, one process at a time; returns the version that was found.
 
-    BadInput if the schema is newer than this code knows.
+    BadInput if no migration leads from that version.
     """
     from alembic import command
-    from alembic.util import CommandError
 
     with _alone(database.file):
         found = revision(database)
         if found == HEAD:
             return found
+        _require_migratable(database, found)
         try:
             if database.file is not None:
                 _use_wal(database)
@@ -74,17 +85,33 @@ def upgrade(database: Database) -> str | None:
                 config = alembic_config()
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
-        except CommandError as error:
-            raise BadInput(
-                f"ledger {database.name}: its schema {found} is not known here (newest {HEAD}): it was written by a "
-                "newer release; update this one"
-            ) from error
         except DBAPIError as error:
             said = " ".join(str(error.orig).split())
             raise Unreachable(
                 f"ledger {database.name}: cannot be migrated: {said}; its schema stays {found}"
             ) from error
         return found
+
+
+def _require_migratable(database: Database, found: str | None) -> None:
+    """BadInput unless the database is empty, or has an earlier version of the schema."""
+    if found is None:
+        return
+    schema = f"ledger {database.name}: its schema is {found} (expected {HEAD})"
+    if found in _UNRELEASED:
+        remedy = (
+            "remove its volume, or drop that database and create it again, then run: kstreams-runbooks migrate-ledger"
+            if database.file is None
+            else f"remove the run folder or the volume that it is in, or {database.file} with its -wal and -shm"
+        )
+        raise BadInput(
+            f"{schema}: an unreleased version wrote it, and no migration leads from it; once none of its runs goes on, "
+            f"{remedy}"
+        )
+    if (version := _VERSION.fullmatch(found)) is None:
+        raise BadInput(f"{schema}: it belongs to another program; give the ledger its own database ({ENVIRONMENT})")
+    if int(version[1]) > int(HEAD[1:]):
+        raise BadInput(f"{schema}: a newer release wrote it; update kstreams-runbooks on this machine")
 
 
 def _wait_for_others(connection: Connection) -> None:

@@ -64,8 +64,8 @@ class RunRow(Base):
     ended_at_ms: Mapped[int | None] = mapped_column(BigInteger)
     wrote_at_ms: Mapped[int | None] = mapped_column(BigInteger)
     number: Mapped[int]
-    run_after: Mapped[str | None] = mapped_column(String(64))
-    conf_digest: Mapped[str | None] = mapped_column(String(64))
+    run_after: Mapped[str] = mapped_column(String(64))
+    conf_digest: Mapped[str] = mapped_column(String(64))
     ended_entry: Mapped[int | None] = mapped_column(BigInteger)
     rows: Mapped[int]
     head: Mapped[str] = mapped_column(String(64))

@@ -39,9 +39,7 @@ _NUMBERED = re.compile(r"#\d+$")
 @click.option(
     "--recheck", is_flag=True, help="Decide again from the raw readings; exit 0 only if every answer is equal."
 )
-@click.option(
-    "--verify", is_flag=True, help="Show whether every entry is as it was written: exit 0 yes, 1 no, 3 unknown."
-)
+@click.option("--verify", is_flag=True, help="Show whether every entry is as it was written: exit 0 yes, 1 no.")
 @click.option(
     "--timeline", is_flag=True, help="Only the events in order, raw readings included, with the seconds between them."
 )
@@ -169,14 +167,13 @@ def _document(
 
 
 def _end(record: "RunRecord", document: dict[str, Any]) -> None:
-    """Report every problem and end with its exit code; a broken chain outweighs an unknown one."""
+    """Report every problem and end with its exit code; what is wrong outweighs what is unknown."""
     wrong: list[str] = []
     unknown: list[str] = []
     verify = document.get("verify")
     if verify and verify["outcome"] != "proceed":
-        broken = verify["outcome"] == "refuse"
-        then = "; do not rely on it, keep a copy of the ledger, and find out who can write to it" if broken else ""
-        (wrong if broken else unknown).append(f"run {record.run_key}: {verify['sentence']}{then}")
+        then = "do not rely on it, keep a copy of the ledger, and find out who can write to it"
+        wrong.append(f"run {record.run_key}: {verify['sentence']}; {then}")
     if recheck := document.get("recheck"):
         if recheck["different"]:
             wrong.append(f"{len(recheck['different'])} decisions have another result today")
@@ -206,7 +203,7 @@ def prune_ledger_command(days: int, execute: bool, form: str) -> None:
     for record in ledger.runs():
         if record.outcome is None or record.run_key in holding or record.started_at_ms >= before_ms:
             continue
-        if (chain := verified(ledger, record, None)).outcome is Outcome.REFUSE:
+        if (chain := verified(ledger, record, None)).outcome is not Outcome.PROCEED:
             broken.append({"run": record.run_key, "why": chain.sentence})
             continue
         readings, size = ledger.prune_readings(record.run_key, before_ms, by, execute=execute)

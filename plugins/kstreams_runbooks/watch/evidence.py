@@ -10,7 +10,7 @@ from kstreams_runbooks.decide.runs.chain_record import Kept
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import Inconclusive, RunbookError
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.ledger.codec import call_again, decode, encode, result_of
+from kstreams_runbooks.ledger.codec import call_again, decode, encode
 from kstreams_runbooks.model.runs.journal import READING
 from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
@@ -149,19 +149,11 @@ def rechecked(ledger: Ledger, record: RunRecord) -> dict[str, Any]:
         if name is None:
             continue
         today = _today(name, piece.payload)
-        if today == _then(piece.name, piece.payload):
+        if today == piece.payload["result"]:
             equal += 1
         else:
             different.append({"id": piece.id, "name": piece.name, "then": piece.payload["result"], "today": today})
     return {"equal": equal, "different": different}
-
-
-def _then(name: str, payload: dict[str, Any]) -> Any:
-    """The kept result, with the fields that were added since; as it is kept if it cannot be read any more."""
-    try:
-        return result_of(DECISIONS[name], payload)
-    except (KeyError, ValueError, TypeError):
-        return payload["result"]
 
 
 def _today(name: str, payload: dict[str, Any]) -> Any:

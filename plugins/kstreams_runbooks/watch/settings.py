@@ -4,13 +4,11 @@ from pathlib import Path
 
 from pydantic import Field
 
-from kstreams_runbooks.documents.text import is_absent
-from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import fleet_dir
 from kstreams_runbooks.fleet.reading import read_settings
 from kstreams_runbooks.fleet.values import Amount, FleetModel, WholeNumber
 
-_FILE, _OLD_FILE = "fleet_check.yaml", "drain_check.yaml"
+_FILE = "fleet_check.yaml"
 
 
 class CheckSettings(FleetModel):
@@ -55,6 +53,4 @@ class CheckSettings(FleetModel):
 
 def check_settings(config_dir: Path | None = None) -> CheckSettings:
     """The settings in the file, or the defaults; BadInput names what is wrong with the file."""
-    if not is_absent(old := fleet_dir(config_dir) / _OLD_FILE):
-        raise BadInput(f"{old}: is called {_FILE} now; rename it; nothing is checked until then")
     return read_settings(fleet_dir(config_dir) / _FILE, CheckSettings, "nothing is checked")

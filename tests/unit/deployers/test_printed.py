@@ -39,7 +39,7 @@ def test_anything_else_is_neither(text: str) -> None:
         ("facts: 1\n", "not_read"),
         ("facts: 2\nnot_read: []\n", "facts: 2 is a format that is not known"),
         ("facts: 1\nlibrary: [\n", "line 3"),
-        ("facts: 1\nnot_read: []\n", "has no description: it is of an older topology-facts.jar"),
+        ("facts: 1\nnot_read: []\n", "has no description: no reason is given, print the facts again"),
         (
             'facts: 1\nnot_read:\n  - {fact: ["topology"], reason: "it is not a Topology"}\n',
             "has no description: it is not a Topology",

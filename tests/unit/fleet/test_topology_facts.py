@@ -88,7 +88,7 @@ def test_a_supplier_of_the_library_is_in_memory_or_on_the_disk(supplier: str, in
 
 
 def test_no_supplier_is_the_choice_of_the_library() -> None:
-    """Null is a fact; an older jar has none."""
+    """Null is a fact; a document without it has none."""
     assert _facts().read.stores["readings-store"].supplier == DEFAULT
     assert _facts(("    supplier: null\n", "")).read.stores["readings-store"].supplier is None
 

@@ -1,4 +1,4 @@
-"""Undo cards of every kind, of one application or of two, and those of older releases; on a real SQLite ledger."""
+"""Undo cards of every kind, of one application or of two; on a real SQLite ledger."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,8 +7,8 @@ import pytest
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode, encode
-from kstreams_runbooks.ledger.older_rows import renewed_card
 from kstreams_runbooks.model.local_state import TaskDirectories
+from kstreams_runbooks.model.readings.readings import Start
 from kstreams_runbooks.model.runs.cards import (
     KINDS,
     CardFacts,
@@ -27,15 +27,17 @@ from kstreams_runbooks.model.runs.cards import (
     kind_of,
 )
 from kstreams_runbooks.model.runs.ledger import RunRecord
+from kstreams_runbooks.model.runs.plan import DeployedInstance
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets, TopicShape
 from kstreams_runbooks.watch.evidence import verified
 from world.samples import card
 
 _TOPIC = TopicShape("orders-control", 4, 1, (("cleanup.policy", "compact"),))
+_RAN = DeployedInstance("orders-1", "4.3.1", (("acks", "all"),), "4.3.1", "b7")
 _WAS = SavedOffsets("orders", 1_000, (CommittedOffset("orders", 0, 17, "AgAAAZ", 3),))
 FACTS: tuple[CardFacts, ...] = (
-    InstanceMoved(1),
+    InstanceMoved(1, _RAN, _RAN, Start(5, 7)),
     TopicCreated(_TOPIC, "id-7"),
     TopicGrown("orders", "id-1", 4, 8),
     TopicDeleted(_TOPIC, "id-7"),
@@ -72,14 +74,6 @@ def test_a_card_learns_the_id_of_the_topic_that_it_announced(ledger: Ledger, sta
     assert verified(ledger, ledger.run(key), ledger.run(key).head).outcome is Outcome.PROCEED
     with pytest.raises(BadInput, match="has no undo card 2"):
         ledger.know_card(key, 2, {})
-
-
-def test_a_card_of_an_older_release_is_about_an_instance() -> None:
-    """Its flag was that older releases misread what is written from there on; a card of today is left as it is."""
-    old = {"seq": 3, "object": "orders-1", "point_of_no_return": True, "facts": {"bounce": 2}}
-    assert renewed_card(old) == {**old, "point_of_no_return": False, "misreads": True, "stage": 2}
-    today = {**old, "kind": "topic_grown", "misreads": False, "stage": 4}
-    assert renewed_card(today) is today
 
 
 def test_a_change_of_another_application_is_seen_by_its_runs(ledger: Ledger, start: Callable[..., str]) -> None:

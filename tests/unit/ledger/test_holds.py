@@ -101,15 +101,6 @@ def test_a_run_that_only_reserves_neither_counts_nor_is_counted(ledger: Ledger, 
     assert {hold.run_key: hold.changing for hold in ledger.holds()} == {two: True, "library_bump/three": False}
 
 
-def test_a_hold_of_the_release_before_counts(ledger: Ledger, start: Start) -> None:
-    """It knew no waiting run: each of its holds was taken or renewed."""
-    one = start("one")
-    take(ledger, one, at_ms=1)
-    take(ledger, one, at_ms=2)
-    assert [entry.name for entry in ledger.timeline(one)][-2:] == ["taken", "renewed"]
-    assert ledger.holds()[0].changing
-
-
 def test_every_kind_is_held_and_named(ledger: Ledger, start: Start) -> None:
     """Applications, topics and routes; a refusal lists what each run in the way has of them."""
     one, two, three = start("one"), start("two"), start("three")

@@ -121,7 +121,23 @@ def test_the_last_approval_of_a_task_counts(ledger: Ledger, start: Start) -> Non
 def test_cards_are_kept_in_their_order_and_finished_once(ledger: Ledger, start: Start) -> None:
     """A card cannot be overwritten: it may be the only way back."""
     key = start("r1")
-    card = Card(key, 2, "bounce_1_rest", "bounce 1", "orders-2", "w", "u", "c", False, False, {"release": "3.4.1"}, 5)
+    card = Card(
+        key,
+        2,
+        "bounce_1_rest",
+        "bounce 1",
+        "orders-2",
+        "w",
+        "u",
+        "c",
+        False,
+        False,
+        {"release": "3.4.1"},
+        5,
+        "orders",
+        "demo",
+        1,
+    )
     ledger.write_card(card)
     ledger.write_card(replace(card, seq=1, object="orders-1"))
     with pytest.raises(BadInput, match="undo card 2 is there already"):

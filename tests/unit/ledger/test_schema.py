@@ -25,9 +25,23 @@ def file_of(url: str) -> Path:
     return Path(url.removeprefix("sqlite:///"))
 
 
+def set_schema(url: str, schema: str) -> None:
+    """Let the file be of another version."""
+    with sqlite3.connect(file_of(url)) as raw:
+        raw.execute("UPDATE alembic_version SET version_num = ?", (schema,))
+
+
+def tables_of(url: str) -> list[str]:
+    """The tables in the file."""
+    with sqlite3.connect(file_of(url)) as raw:
+        return [name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+
+
 def test_head_is_the_newest_migration() -> None:
-    """The constant that saves importing Alembic in every task says the truth."""
-    assert ScriptDirectory.from_config(alembic_config()).get_heads() == [HEAD]
+    """The constant that saves importing Alembic in every task; the migrations are v1, v2, … in their order."""
+    found = [one.revision for one in ScriptDirectory.from_config(alembic_config()).walk_revisions()][::-1]
+    assert found == [f"v{number}" for number in range(1, len(found) + 1)]
+    assert found[-1] == HEAD
 
 
 def test_an_empty_file_is_brought_to_head_and_equals_the_tables(url: str) -> None:
@@ -48,10 +62,7 @@ def test_the_migration_goes_back(url: str) -> None:
         config = alembic_config()
         config.attributes["connection"] = connection
         command.downgrade(config, "base")
-    with sqlite3.connect(file_of(url)) as raw:
-        assert [name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")] == [
-            "alembic_version"
-        ]
+    assert tables_of(url) == ["alembic_version"]
 
 
 def test_the_file_lets_readers_read_while_somebody_writes(url: str) -> None:
@@ -98,31 +109,50 @@ def test_a_migration_that_is_killed_leaves_nothing(url: str) -> None:
     Ledger.open(url)
 
 
-def test_a_newer_schema_is_left_alone(url: str) -> None:
-    """An old program does not touch what a newer one has written."""
-    Ledger.open(url)
+@pytest.mark.parametrize("schema", ["0001", "0004", "0007"])
+def test_an_unreleased_schema_is_left_alone_with_what_to_remove(url: str, schema: str) -> None:
+    """No migration leads from it. Opened and migrated, the file keeps its tables and its schema."""
     with sqlite3.connect(file_of(url)) as raw:
-        raw.execute("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(BadInput, match=rf"schema 9999 is not known here \(newest {HEAD}\)"):
-        Ledger.open(url)
-
-
-def test_an_older_ledger_is_migrated_with_what_it_keeps(url: str) -> None:
-    """The first release had no notifications: opened by this one, its runs are still there."""
-    database = Database(url)
-    with database.begin() as connection:
-        config = alembic_config()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
-    with sqlite3.connect(file_of(url)) as raw:
-        raw.execute(
-            "INSERT INTO run (run_key, dag_id, run_id, application, cluster, requested_by, dry_run, reason, params, "
-            "started_at_ms) VALUES ('library_bump/r', 'library_bump', 'r', 'orders', 'demo', 'oncall', 0, '', '{}', 1)"
+        raw.execute("CREATE TABLE alembic_version (version_num VARCHAR(32))")
+        raw.execute("INSERT INTO alembic_version VALUES (?)", (schema,))
+    for opened in (Ledger.open, Ledger.existing, migrate):
+        with pytest.raises(BadInput) as refused:
+            opened(url)
+        assert str(refused.value) == (
+            f"ledger {url}: its schema is {schema} (expected {HEAD}): an unreleased version wrote it, and no migration "
+            "leads from it; once none of its runs goes on, remove the run folder or the volume that it is in, or "
+            f"{file_of(url)} with its -wal and -shm"
         )
-    ledger = Ledger.open(url)
-    assert revision(database) == HEAD
-    assert ledger.run("r").application == "orders"
-    assert ledger.notifications() == ()
+    assert tables_of(url) == ["alembic_version"]
+    file_of(url).unlink()
+    assert Ledger.open(url).runs() == ()
+
+
+@pytest.mark.parametrize("schema", ["v2", "v10"])
+def test_a_newer_schema_is_left_alone(url: str, schema: str) -> None:
+    """A program does not touch what a newer one has written."""
+    Ledger.open(url)
+    set_schema(url, schema)
+    for opened in (Ledger.open, Ledger.existing, migrate):
+        with pytest.raises(BadInput) as refused:
+            opened(url)
+        assert str(refused.value) == (
+            f"ledger {url}: its schema is {schema} (expected {HEAD}): a newer release wrote it; update "
+            "kstreams-runbooks on this machine"
+        )
+
+
+@pytest.mark.parametrize("schema", ["29ce7909c52b", "0008", "v0", "v1.1", "V1"])
+def test_the_database_of_another_program_is_left_alone(url: str, schema: str) -> None:
+    """Such as Airflow's own, which Alembic migrates too: it is never to be removed."""
+    Ledger.open(url)
+    set_schema(url, schema)
+    with pytest.raises(BadInput) as refused:
+        Ledger.open(url)
+    assert str(refused.value) == (
+        f"ledger {url}: its schema is {schema} (expected {HEAD}): it belongs to another program; give the ledger its "
+        "own database (KSTREAMS_RUNBOOKS_LEDGER)"
+    )
 
 
 def test_migrate_says_what_it_did(url: str) -> None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.ledger.tables import Base
 from kstreams_runbooks.model.readings.buffers import BufferFill
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
@@ -49,13 +48,6 @@ def test_a_check_that_is_repeated_replaces_its_reading(ledger: Ledger) -> None:
     other = replace(at(1_000), failed=None)
     ledger.keep_lag("demo", {"orders": other})
     assert ledger.lag_readings("demo", ("orders",), most=5) == {"orders": (other,)}
-
-
-def test_a_reading_of_an_older_release_has_no_buffers() -> None:
-    """It is read all the same."""
-    kept = encode(at(1_000))
-    del kept["buffers"]
-    assert decode(KeptReading, kept) == replace(at(1_000), buffers=())
 
 
 def test_what_is_older_than_the_set_time_is_forgotten(ledger: Ledger) -> None:

@@ -15,7 +15,7 @@ from kstreams_runbooks.steps.run.contact import keep_contact
 from kstreams_runbooks.steps.run.ending import BEGUN
 from kstreams_runbooks.steps.run.never_began import NeverBegan
 from kstreams_runbooks.steps.run.run import Run, now_ms
-from world.samples import card
+from world.samples import STEP, card
 
 Told = Callable[[], list[dict[str, Any]]]
 _CLUSTER = "name: demo\nconnection: kafka_demo\n"
@@ -62,7 +62,7 @@ def stopped(run: Run, config: Path, told: Told) -> Run:
     keep_contact(run)
     run.ledger.write_card(card(run_key=run.key, point_of_no_return=True))
     run.ledger.mark_written(run.key, now_ms())
-    run.keep("note", BEGUN, {"what": "bounce 1"})
+    run.keep("note", BEGUN, STEP)
     run.keep("failure", "Refused", {"sentence": "gate of orders-1: lag 7", "exit_code": 1})
     del vars(run)["application"]
     return run
@@ -108,7 +108,7 @@ def test_an_end_is_as_loud_as_it_is_bad() -> None:
 def test_a_step_that_never_began_is_the_reason_not_the_one_before(run: Run, code: int, outcome: RunOutcome) -> None:
     """That one ended well: clearing it would ask for an approval again."""
     run.ledger.write_card(card(run_key=run.key, kind="topic_created", facts={}))
-    replace(run, task_id="approve_plan").keep("note", BEGUN, {"what": "asks"})
+    replace(run, task_id="approve_plan").keep("note", BEGUN, STEP)
     late = NeverBegan("bounce_1_first", "bounce_1_first did not begin: ledger: away", code)
     asked: list[str] = []
 

@@ -50,7 +50,7 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     ledger.approve(Approval(KEY, "approve_plan", plan.digest, "ada", at + 5_000, at + 9_000_000))
     ledger.approve(Approval(KEY, "approve_plan", plan.digest, "approver", at + 6_000, at + 9_000_000, "disk is full"))
     card = Card(KEY, 1, "bounce_1_first", "bounce 1", "orders-1", "orders-1 to 4.3.1", "back to 3.4.1", "one restart",
-                False, False, {}, at + 10_000)  # fmt: skip
+                False, False, {}, at + 10_000, "orders", "demo", 1)  # fmt: skip
     ledger.write_card(card)
     for attempt, start in ((1, at + 10_000), (2, at + 400_000)):
         ledger.record(KEY, "bounce_1_first", attempt, "note", "begun", {"what": "one instance first"}, start)
@@ -137,7 +137,9 @@ def test_long_names_and_brackets_fit_every_terminal(
         failure = {"sentence": f"{sentence} (try {number})", "exit_code": 1}
         ledger.record(KEY, "bounce_1_rest", number + 1, "failure", "Refused", failure, BEGAN + number)
     ways = (f"{name} to 4.3.1", f"{name} back to 3.4.1", "one restart")
-    ledger.write_card(Card(KEY, 2, "bounce_1_rest", "bounce 1", name, *ways, False, False, {}, BEGAN + 10_000))
+    ledger.write_card(
+        Card(KEY, 2, "bounce_1_rest", "bounce 1", name, *ways, False, False, {}, BEGAN + 10_000, "orders", "demo", 1)
+    )
     monkeypatch.setenv("COLUMNS", str(columns))
     for words in ((), ("--timeline",)):
         lines = show(*words).stdout.splitlines()

@@ -73,7 +73,7 @@ def stored_plan() -> Any:
         "cluster": "demo",
         "change": [],
         "limits": [],
-        "bounces": [{"number": 1, "release": NEW, "settings": []}],
+        "stages": [{"kind": "bounce", "number": 1, "release": NEW, "settings": []}],
         "facts": {**facts, "static_membership": True, "code": "c"},
         "costs": [],
         "findings": [],

@@ -48,6 +48,7 @@ def card(ledger: Ledger, run_id: str, name: str, facts: OtherFacts, *, cluster: 
         kind=facts.kind,
         application="orders" if cluster == "demo" else "far",
         cluster=cluster,
+        stage=1,
     )
     ledger.write_card(made)
     return made

@@ -36,12 +36,3 @@ def test_a_bad_file_is_one_sentence(tmp_path: Path, text: str, sentence: str) ->
     with pytest.raises(BadInput, match=sentence) as caught:
         check_settings(tmp_path)
     assert str(caught.value).endswith("nothing is checked until it is corrected")
-
-
-def test_the_file_by_its_old_name_is_refused(tmp_path: Path) -> None:
-    """Its settings would be without effect, and nobody would see it."""
-    old = tmp_path / "drain_check.yaml"
-    old.write_text("samples: 5\n", encoding="utf-8")
-    with pytest.raises(BadInput) as raised:
-        check_settings(tmp_path)
-    assert str(raised.value) == f"{old}: is called fleet_check.yaml now; rename it; nothing is checked until then"

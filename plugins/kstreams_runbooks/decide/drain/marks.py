@@ -92,8 +92,8 @@ def dropped_topics(
 def nothing_left(left: tuple[PartitionLag, ...] | Missing) -> Verdict:
     """Whether all records in topics without a reader had been read before.
 
-    The rows have records, or offsets if they were kept by an older release. Records of an open transaction are not
-    known until it ends; those that were deleted unread are not left, and named.
+    The rows have records, or offsets if they were not counted. Records of an open transaction are not known until it
+    ends; those that were deleted unread are not left, and named.
     """
     if isinstance(left, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (left.missing,))

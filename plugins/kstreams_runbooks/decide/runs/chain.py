@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from kstreams_runbooks.decide.runs.chain_record import Break, Kept, payload_of, record_breaks
-from kstreams_runbooks.model.runs.journal import APPROVAL, CHAINED, GAP, GENESIS, READING, RUN, Entry, entry_hash
+from kstreams_runbooks.model.runs.journal import APPROVAL, GAP, GENESIS, READING, Entry, entry_hash
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.verdicts import Outcome
 
@@ -36,11 +36,10 @@ class ClockStep:
 
 @dataclass(frozen=True, slots=True)
 class ChainVerdict:
-    """The result for the chain: proceed if it is whole, refuse if it breaks, inconclusive if it cannot be checked.
+    """The result for the chain: proceed if it is whole, refuse if it breaks.
 
-    `before` entries are from before there was a chain; `head` is that of the newest entry. `after_head` counts the
-    entries after the given head (None: none was given, and a chain that was rewritten completely would not be
-    detected).
+    `head` is that of the newest entry. `after_head` counts the entries after the given head (None: none was given, and
+    a chain that was rewritten completely would not be detected).
     """
 
     outcome: Outcome
@@ -48,7 +47,6 @@ class ChainVerdict:
     head: str
     breaks: tuple[Break, ...]
     gaps: tuple[Gap, ...]
-    before: int
     after_head: int | None
     sentence: str
 
@@ -59,22 +57,15 @@ def chain_holds(entries: Sequence[Entry], kept: Kept, head: str | None) -> Chain
     breaks = (*_breaks(entries, gaps, kept.record), *record_breaks(entries, kept), *_head_breaks(entries, head))
     own = [entry.hash for entry in entries]
     after = len(own) - 1 - own.index(head) if head is not None and head in own else None
-    before = max((_count(one) for one in entries if (one.kind, one.name) == (RUN, CHAINED)), default=0)
     if breaks:
         outcome, said = Outcome.REFUSE, f"BROKEN in {_times(len(breaks), 'place')}: {breaks[0].sentence}"
-    elif before:
-        outcome = Outcome.INCONCLUSIVE
-        said = (
-            f"entries 1 to {before} are from before the chain: what they were until then cannot be shown; nothing was "
-            "changed since"
-        )
     else:
         outcome, said = Outcome.PROCEED, f"whole: {len(entries)} entries, each follows the one before it"
     if not breaks and head is None:
         said += "; no head was given (--head), so a chain that was rewritten from end to end would not be noticed"
     elif not breaks and after:
         said += f"; {_times(after, 'entry', 'entries')} came after the head that was given"
-    return ChainVerdict(outcome, len(entries), own[-1] if own else GENESIS, breaks, gaps, before, after, said)
+    return ChainVerdict(outcome, len(entries), own[-1] if own else GENESIS, breaks, gaps, after, said)
 
 
 def clock_steps(entries: Sequence[Entry]) -> tuple[ClockStep, ...]:
@@ -168,9 +159,3 @@ def _named(entry: Entry) -> str:
     by = f" by {payload_of(entry).get('by')}" if entry.kind == APPROVAL else ""
     task = f", {entry.task_id}" if entry.task_id else ""
     return f"entry {entry.place} ({entry.kind} {entry.name}{by}{task})"
-
-
-def _count(chained: Entry) -> int:
-    """The number of entries when the chain began."""
-    before = payload_of(chained).get("before")
-    return before if isinstance(before, int) else chained.place - 1

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kstreams_runbooks.model.runs.journal import (
-    CHAINED,
     CONCLUDED,
     FACT,
     PLANNED,
@@ -57,14 +56,8 @@ class _Said:
         content = payload_of(entry)
         if entry.kind == FACT:
             self.facts[entry.name] = content.get("value")
-        elif entry.kind == RUN and entry.name in {STARTED, CHAINED}:
-            facts, _ = content.pop("facts", {}), content.pop("before", None)
-            self.facts |= facts if isinstance(facts, dict) else {}
-            self.plan_sha256 = content.pop("plan_sha256", None)
+        elif entry.kind == RUN and entry.name == STARTED:
             self.record |= content
-            if entry.name == CHAINED and content.get("ended_at_ms") is not None:
-                # Until the run ends again it is its place among its own entries (ledger/migrations).
-                self.record["ended_entry"] = entry.place
             self.begun = True
         elif entry.kind == RUN and entry.name == PLANNED:
             self.record["plan_digest"], self.plan_sha256 = content.get("digest"), content.get("sha256")

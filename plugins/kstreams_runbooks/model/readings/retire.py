@@ -20,7 +20,7 @@ class RetireFacts:
     `internal` are the topics that are named as its internal ones, `sizes` their bytes. `made` are the full names of
     those that a topology may make which may have run last; Missing if one is not known. `orphans` are as the command of
     that name lists them. `group` is None if no broker knows it. `problems` are readings that could not be taken.
-    `ends` are those of `internal`; evidence of an older release has none.
+    `ends` are those of `internal`.
     """
 
     at_ms: int
@@ -32,8 +32,8 @@ class RetireFacts:
     others: tuple[RunningUse, ...]
     group: GroupReading | Missing | None
     instances: tuple[InstanceReading, ...]
+    ends: TopicEnds
     problems: tuple[str, ...] = ()
-    ends: TopicEnds | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,16 @@ from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets, TopicS
 
 @dataclass(frozen=True, slots=True)
 class InstanceMoved:
-    """One instance before and after one bounce; a card of an older release may lack any of these facts.
+    """One instance before and after one bounce.
 
     `previous` is the start that ran when the card was written (None if none did), `members` are those of the instance
     in the group at that time. `by_hand` are the commands for a manual undo, `deletes` the task directories that
-    an undo deletes. `bounce` is 0 if the card does not have it.
+    an undo deletes.
     """
 
-    bounce: int = 0
-    before: DeployedInstance | None = None
-    after: DeployedInstance | None = None
+    bounce: int
+    before: DeployedInstance
+    after: DeployedInstance
     previous: Start | None = None
     members: tuple[MemberReading, ...] = ()
     by_hand: tuple[str, ...] = ()
@@ -74,8 +74,7 @@ class OffsetsSet:
     """All offsets of a group from before, and those that were set.
 
     `file` is the plain file that has those from before, empty if none was written. `holds`: they were committed again,
-    to keep the place of inputs that are held. `ids` has each topic with the id that it had then; a card of an older
-    release has none.
+    to keep the place of inputs that are held. `ids` has each topic with the id that it had then.
     """
 
     before: SavedOffsets

@@ -25,7 +25,7 @@ RUN, FACT, APPROVAL, HOLD, GAP = "run", "fact", "approval", "hold", "gap"
 CARD, CARD_FACTS, CARD_DONE = "card", "card_facts", "card_done"
 # The only kind that may be pruned.
 READING = "reading"
-STARTED, CHAINED, PLANNED, WRITTEN, CONCLUDED = "started", "chain begun", "planned", "written", "concluded"
+STARTED, PLANNED, WRITTEN, CONCLUDED = "started", "planned", "written", "concluded"
 
 _FORM = 1
 # Of one entry, unpacked: a reading of a large application has some hundred kilobytes.

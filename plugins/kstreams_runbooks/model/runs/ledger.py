@@ -6,12 +6,11 @@ was deleted and its id used again. Order is that of journal entries (model/runs/
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Literal
 
 from kstreams_runbooks.model.runs.resources import HeldResource, resource_of
 
-# The kind of the cards that older releases wrote: an instance that was bounced.
+# The kind of the cards about an instance: its release, its settings, its restarts.
 INSTANCE = "instance"
 
 EvidenceKind = Literal["reading", "verdict", "write", "plan", "note", "failure"]
@@ -29,9 +28,9 @@ class RunRecord:
     """One run of a runbook: its request and its outcome.
 
     `plan_digest` is None until a plan is stored, `wrote_at_ms` until the first write, the outcome until `conclude`;
-    `ended_entry` is the journal entry of that end.
-    `run_after` and `conf_digest` are what Airflow keeps when tasks are cleared (None in records of an older release),
-    `number` counts the runs that had this id. `rows` and `head` are the length and the newest hash of its journal.
+    `ended_entry` is the journal entry of that end. `run_after` and `conf_digest` are what Airflow keeps when tasks are
+    cleared, `number` counts the runs that had this id. `rows` and `head` are the length and the newest hash of its
+    journal.
     """
 
     run_key: str
@@ -51,8 +50,8 @@ class RunRecord:
     wrote_at_ms: int | None = None
     ended_entry: int | None = None
     number: int = 1
-    run_after: str | None = None
-    conf_digest: str | None = None
+    run_after: str = ""
+    conf_digest: str = ""
     rows: int = 0
     head: str = ""
 
@@ -62,23 +61,12 @@ class RunRecord:
         return self.run_id if self.number == 1 else self.run_key
 
     def is_same_run(self, other: "RunRecord") -> bool:
-        """Whether both are the same Airflow run: compares fields that clearing tasks keeps and a new run changes.
+        """Whether both are the same Airflow run: compares fields that clearing tasks keeps and a new run changes."""
+        return _identity(self) == _identity(other)
 
-        A record of an older release has neither `run_after` nor the digest of its conf: then the run must have been
-        due before that record began, with the same requester and parameters.
-        """
-        if (self.dag_id, self.run_id, self.requested_by) != (other.dag_id, other.run_id, other.requested_by):
-            return False
-        if self.run_after is not None and other.run_after is not None:
-            return (self.run_after, self.conf_digest) == (other.run_after, other.conf_digest)
-        older, newer = (self, other) if self.run_after is None else (other, self)
-        due_ms = 0.0 if newer.run_after is None else datetime.fromisoformat(newer.run_after).timestamp() * 1000
-        same = (older.application, older.dry_run, dict(older.params)) == (
-            newer.application,
-            newer.dry_run,
-            dict(newer.params),
-        )
-        return same and due_ms <= older.started_at_ms
+
+def _identity(record: RunRecord) -> tuple[str, ...]:
+    return (record.dag_id, record.run_id, record.requested_by, record.run_after, record.conf_digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +126,7 @@ class Card:
     """The way back from one write, written before it: a crash in between never leaves a write without a card.
 
     `kind` names the type of `facts` (model/runs/cards.py), `object` the changed object (an instance, a topic), `stage`
-    the stage of the plan that changed it (0 in cards of an older release), `application` and `cluster` the side. `seq`
+    the stage of the plan that changed it, `application` and `cluster` the side. `seq`
     counts from 1 within a run; `done`: the card has been undone, or judged not to apply any more. `entry` is its place
     among everything about the run's application.
 
@@ -158,10 +146,10 @@ class Card:
     point_of_no_return: bool
     facts: Mapping[str, Any]
     at_ms: int
+    application: str
+    cluster: str
+    stage: int
+    kind: str = INSTANCE
+    misreads: bool = False
     done: bool = False
     entry: int = field(default=0, compare=False)
-    kind: str = INSTANCE
-    application: str = ""
-    cluster: str = ""
-    misreads: bool = False
-    stage: int = 0

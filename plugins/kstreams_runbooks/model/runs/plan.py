@@ -5,9 +5,7 @@ It never binds offsets, lag, starts or times: planning again from unchanged fact
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteTopics, TopicStage
 from kstreams_runbooks.model.runs.stages import Bounce, Certify, ClearState, Stage, StartAll, StopAll, deployed
@@ -15,14 +13,6 @@ from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.verdicts import Finding
 
 _EXPLAINING = frozenset({"costs", "findings", "undo", "title", "worst_case", "then", "bound"})
-# Fields that plans of older releases lack: while they have no content, their digests stay as they were.
-_LATER = frozenset(
-    {"deletes", "undo_deletes", "must_clear", "once", "again", "back", "reset", "side", "sides", "certified", "emptied"}
-)
-# The same of stages that are not bounces.
-_LATER_OF_STAGES = frozenset({"seen", "at_rest", "again", "targets", "most_lost", "shown", "readers", "retired"})
-# The same of instances.
-_LATER_OF_INSTANCES = frozenset({"build"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,30 +286,10 @@ class Plan:
         """
         if self.bound:
             return self.bound
-        binding = _with_content({name: value for name, value in asdict(self).items() if name not in _EXPLAINING})
-        for part in (binding, *binding.get("sides", ())):
-            part["facts"]["at_start"] = [_with_content(one, _LATER_OF_INSTANCES) for one in part["facts"]["at_start"]]
-        stages = binding.pop("stages")
-        binding["bounces"] = [_of_older_releases(stage) for stage in stages if stage["kind"] == "bounce"]
-        if others := [_with_content(stage, _LATER_OF_STAGES) for stage in stages if stage["kind"] != "bounce"]:
-            binding["stages"] = others
+        binding = {name: value for name, value in asdict(self).items() if name not in _EXPLAINING}
         text = json.dumps(binding, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
 
 
 def _starts(stage: Stage, side: str) -> bool:
     return isinstance(stage, StartAll) and stage.side == side
-
-
-def _of_older_releases(bounce: Mapping[str, Any]) -> dict[str, Any]:
-    """A bounce as releases before other kinds of stages had it."""
-    return {name: value for name, value in _with_content(bounce).items() if name != "kind"}
-
-
-def _with_content(fields: Mapping[str, Any], later: frozenset[str] = _LATER) -> dict[str, Any]:
-    """The fields without those of `later` that are empty."""
-    return {
-        name: value
-        for name, value in fields.items()
-        if name not in later or (any(value.values()) if isinstance(value, dict) else value)
-    }

@@ -8,7 +8,7 @@ from airflow.sdk import Context
 from kstreams_runbooks.decide.change.without_topology import NOT_COMPARED
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
 from kstreams_runbooks.decide.instances.members import every_member_runs
-from kstreams_runbooks.decide.runs.answers import APPROVE, deleted_for_good, meant, options_of
+from kstreams_runbooks.decide.runs.answers import APPROVE, deleted_for_good, options_of
 from kstreams_runbooks.decide.runs.approval import Asking, Label, approval_body
 from kstreams_runbooks.errors import Drifted, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
@@ -124,12 +124,7 @@ class ApprovePlan(AskingOperator):
         return f"plan {self.digest(run)} approved by {by}, valid for {run.limit('approval_expiry_h'):g} h"
 
     def received(self, run: Run, context: Context, event: dict[str, Any]) -> Sequence[str]:
-        """The chosen option; Refused after a reject, which also voids every earlier approval.
-
-        A question that an older release asked in this run has Approve and Reject for as long as the run exists.
-        """
-        if "chosen_options" in event:
-            event = event | {"chosen_options": [meant(one, tuple(self.options)) for one in event["chosen_options"]]}
+        """The chosen option; Refused after a reject, which also voids every earlier approval."""
         chosen, by = super().received(run, context, event), responder(event)
         if list(chosen) != self.options[-1:]:
             return chosen

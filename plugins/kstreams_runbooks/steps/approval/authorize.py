@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
-from kstreams_runbooks.decide.runbooks import plan_decisions
 from kstreams_runbooks.decide.runs.order import outdated_by
 from kstreams_runbooks.decide.runs.validity import not_valid
 from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
@@ -112,7 +111,7 @@ def _still_the_run(run: Run) -> None:
 
 def _newest_run(run: Run) -> None:
     """Refuse if another run has changed a side since the reading of the stored plan, or the last card."""
-    looked = run.ledger.looked_before_plan(run.key, _LOOKS, BEGUN, plan_decisions())
+    looked = run.ledger.looked_before_plan(run.key, _LOOKS, BEGUN)
     last = max([looked, *(card.entry for card in run.ledger.cards(run.key))])
     for side in run.sides:
         if other := run.ledger.changed_since(side.record, last):

@@ -106,7 +106,7 @@ def _before(run: Run, bounce: Bounce, name: str) -> DeployedInstance | None:
     """What an instance ran before a bounce, by its card; None if the bounce does not change it."""
     card = last_card(run, name)
     facts = None if card is None else instance_facts(card)
-    if facts is None or facts.bounce != bounce.number or facts.before is None:
+    if facts is None or facts.bounce != bounce.number:
         return None
     return None if facts.before.target == bounce.target else facts.before
 

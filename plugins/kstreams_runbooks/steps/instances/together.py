@@ -201,9 +201,8 @@ def _before_the_stop(run: Run) -> dict[str, ProcessStart]:
     """The processes that this run stopped together, by instance: a start must not report one of them."""
     found: dict[str, ProcessStart] = {}
     for one in run.ledger.evidence(run.key, kind="write", name="stop"):
-        # A rerun of the stop finds them down, and an older release kept no starts.
-        starts = one.payload.get("starts") or {}
-        found |= {name: (start[0], start[1]) for name, start in starts.items() if start}
+        # A rerun of the stop finds them down.
+        found |= {name: (start[0], start[1]) for name, start in one.payload["starts"].items() if start}
     return found
 
 

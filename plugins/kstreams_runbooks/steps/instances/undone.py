@@ -106,9 +106,7 @@ def check_builds(run: Run, made: Plan) -> None:
     first: dict[str, DeployedInstance] = {}
     for card in run.ledger.cards(undone_record(run.first).run_key):
         if card.kind == INSTANCE and (card.cluster, card.application) == run.about:
-            before = instance_facts(card).before
-            if before is not None:
-                first.setdefault(card.object, before)
+            first.setdefault(card.object, instance_facts(card).before)
     for before in first.values():
         if before.build and any(one.takes(before.instance) and one.target == before.target for one in made.bounces):
             run.deployer.check_build(before.instance, before.release, before.build)
@@ -166,12 +164,13 @@ def _is_kept(run: Run, card: Card) -> bool:
 
 
 def _move(card: Card) -> Move:
-    """One card as undo needs it; BadInput if it lacks the release before or after the change."""
-    facts = instance_facts(card)
-    if facts.before is None or facts.after is None:
+    """One card as undo needs it; BadInput if its facts cannot be read."""
+    try:
+        facts = instance_facts(card)
+    except ValueError:
         raise BadInput(
-            f"run {card.run_key}: undo card {card.seq} ({card.what}) lacks the release before or after it (expected "
-            f"both); go back manually: {card.undo}"
-        )
+            f"run {card.run_key}: the facts of undo card {card.seq} ({card.what}) cannot be read (expected the release "
+            f"before and after it); go back manually: {card.undo}"
+        ) from None
     clears = clears_state(facts.before.version, facts.after.version, upgrade_path_rules())
     return Move(card.object, facts.bounce, facts.before, facts.after, clears, facts.deletes)

@@ -57,8 +57,10 @@ def note_state(run: Run, bounce: Bounce, instance: InstanceReading) -> None:
     It still ran that if the bounce was set already, by a try that was killed, and was not in effect.
     """
     card, deployment = last_card(run, instance.instance), instance.deployment
-    before = None if card is None else instance_facts(card).before
-    if before is None or not bounce.back or opens(before, bounce, upgrade_path_rules()):
+    if card is None or not bounce.back:
+        return
+    before = instance_facts(card).before
+    if opens(before, bounce, upgrade_path_rules()):
         return
     ran = (deployment.target, deployment.applied) if isinstance(deployment, Deployment) else None
     if ran in {(before.target, True), (bounce.target, False)}:

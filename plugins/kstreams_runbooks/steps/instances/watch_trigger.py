@@ -96,7 +96,7 @@ class WatchTrigger(BaseTrigger):
         ended = drifted = False
         try:
             run = await self.aside(Run.again, self.run_key, self.step, self.try_number)
-            # A trigger of an older release watches the run's own application.
+            # A wait without an application of its own watches that of the run.
             run = run.on(self.arguments.get("application") or run.record.application)
             verdict = await self.watch(run)
             ended = verdict.outcome is Outcome.PROCEED and await self.aside(self.ends_the_task, run)

@@ -146,10 +146,9 @@ def last_card(run: Run, instance: str) -> Card | None:
 
 
 def had_before(run: Run, instance: str) -> Target | None:
-    """What was set for an instance before this run changed it; None without a card that has it."""
+    """What was set for an instance before this run changed it; None if it did not."""
     card = last_card(run, instance)
-    before = None if card is None else instance_facts(card).before
-    return None if before is None else before.target
+    return None if card is None else instance_facts(card).before.target
 
 
 def members_in_group(run: Run, reading: ApplicationReading, instance: InstanceReading) -> tuple[MemberReading, ...]:
@@ -217,7 +216,7 @@ def _before(run: Run, instance: InstanceReading, bounce: Bounce) -> DeployedInst
     """The state to go back to: for a rerun of a bounce the one before its first try, not an intermediate state."""
     for card in instance_cards(run):
         facts = instance_facts(card)
-        if card.object == instance.instance and facts.bounce == bounce.number and facts.before is not None:
+        if card.object == instance.instance and facts.bounce == bounce.number:
             return facts.before
     return deployed_instance(instance, run.declared)
 

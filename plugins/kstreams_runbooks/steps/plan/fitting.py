@@ -129,7 +129,7 @@ def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, d
         wanted: _Wanted = decode(_Wanted, inputs["wanted"])
         reading: ApplicationReading = decode(ApplicationReading, inputs["reading"])
     else:
-        # The run's plan is older than this comparison.
+        # The plan has not compared the topics of this side.
         reading = now
         wanted = wanted_versions(run, reading, run.plan().bounces)
     going = run.plan().going - {one.name for one in own_changes(run).topics if one.deleted}

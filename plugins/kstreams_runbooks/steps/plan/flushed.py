@@ -42,7 +42,7 @@ def flush_back_of(run: Run, record: RunRecord, cards: Sequence[Card]) -> str:
         # The plan has the format of another release: the undo names what it cannot read.
         return ""
     before, after = facts[0].before, facts[-1].after
-    if not form or before is None or after is None:
+    if not form:
         return ""
     return flush_back_command(record.application, before, after, form)
 

@@ -66,9 +66,9 @@ def _bootstrap(run: Run) -> str:
 
 
 def _tasks(run: Run) -> tuple[str, ...]:
-    """The tasks of the run's DAG; none if only steps of an older release have begun, which did not keep them."""
+    """The tasks of the run's DAG; none if no step has begun."""
     newest = run.ledger.evidence(run.key, kind="note", name=BEGUN, newest=1)
-    return tuple(newest[-1].payload.get("tasks", ())) if newest else ()
+    return tuple(newest[-1].payload["tasks"]) if newest else ()
 
 
 def _flush_back(run: Run, cards: Sequence[Card], undone: RunRecord | None) -> str:

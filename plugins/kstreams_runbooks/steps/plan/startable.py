@@ -23,7 +23,7 @@ from kstreams_runbooks.steps.run.run import Run
 _MEMBER = "group.instance.id"
 _GUARANTEE = "processing.guarantee"
 _NO_FACTS = "its topology command prints no topology facts (docs/facts.md)"
-_NO_LINKS = "its facts are of an older topology-facts.jar, or were printed by a method of the application"
+_NO_LINKS = "its facts were printed by a method of the application, not by the command of topology-facts.jar"
 
 
 @dataclass(frozen=True, slots=True)

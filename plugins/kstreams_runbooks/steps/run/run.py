@@ -65,7 +65,6 @@ def record_of(context: Mapping[str, Any]) -> RunRecord:
     """
     ti, dag_run, params = context["ti"], context["dag_run"], dict(context["params"])
     conf = json.dumps(getattr(dag_run, "conf", None) or {}, sort_keys=True, separators=(",", ":"), default=str)
-    due = getattr(dag_run, "run_after", None)
     return RunRecord(
         run_key=f"{ti.dag_id}/{ti.run_id}",
         dag_id=ti.dag_id,
@@ -77,7 +76,7 @@ def record_of(context: Mapping[str, Any]) -> RunRecord:
         reason=(params.get("reason") or "").strip(),
         params=params,
         started_at_ms=now_ms(),
-        run_after=None if due is None else due.astimezone(UTC).isoformat(),
+        run_after=dag_run.run_after.astimezone(UTC).isoformat(),
         conf_digest=hashlib.sha256(conf.encode()).hexdigest(),
     )
 
@@ -316,10 +315,9 @@ class Run:
         return result
 
     def verdicts(self, name: str) -> list[Evidence]:
-        """The decisions of that name about its application, first to last; those of older releases name none."""
-        own = self.record.application
+        """The decisions of that name about its application, first to last."""
         kept = self.ledger.evidence(self.key, kind="verdict", name=name)
-        return [one for one in kept if one.payload.get("application", own) == own]
+        return [one for one in kept if one.payload["application"] == self.record.application]
 
     def demand(self, verdict: Verdict) -> None:
         """Continue only with proceed, which is logged; otherwise the last line of the step is the verdict."""

@@ -53,12 +53,12 @@ class Until:
 
 
 def waits_until_ms(run: Run) -> int | None:
-    """When every wait of a run has to be over, None if it began in an older release.
+    """When every wait of a run has to be over, None if Airflow does not show when the run began.
 
     Airflow ends the run a little later, and then skips `conclude`.
     """
     begun = run.ledger.evidence(run.key, kind="note", name=BEGUN, newest=1)
-    ends_ms = begun[-1].payload.get("run_ends_ms") if begun else None
+    ends_ms = begun[-1].payload["run_ends_ms"] if begun else None
     return None if ends_ms is None else int(ends_ms) - _CONCLUDES_MS
 
 

@@ -10,7 +10,7 @@ from kstreams_runbooks.steps.run.run import Run
 
 _COMPLETE = "stage complete"
 _FLOW = "inputs held until the stop"
-# The tasks of these kinds are older than stages.
+# The tasks of these kinds have names of their own.
 _TASKS = {"stop_all": "stop_application", "start_all": "start_application"}
 
 

@@ -64,7 +64,7 @@ def _planned_ends(run: Run) -> dict[str, int]:
     for kept in reversed(run.verdicts(may_retire.__name__)):
         if not kept.payload["inputs"]["asked"]["topics"]:
             facts = decode(RetireFacts, kept.payload["inputs"]["facts"])
-            return {} if facts.ends is None else dict(facts.ends.ends)
+            return dict(facts.ends.ends)
     return {}
 
 

@@ -110,7 +110,7 @@ class AskedNow(_Shape):
 
 
 class Left(_Shape):
-    """The answer that `conclude` leaves."""
+    """Why a task failed; of `conclude` with the outcome."""
 
     exit_code: Annotated[int, Field(ge=min(EXIT_CODES), le=max(EXIT_CODES))]
     outcome: str | None = None
@@ -119,6 +119,16 @@ class Left(_Shape):
     next: list[str] = Field(default_factory=list)
     manually: list[str] = Field(default_factory=list)
     changed: bool = False
+
+
+class Concluded(Left):
+    """The answer that `conclude` leaves at the end of a run; `plan` in a dry run alone."""
+
+    outcome: str
+    sentence: str
+    next: list[str]
+    manually: list[str]
+    changed: bool
 
 
 def require(shape: Any, value: Any, url: str) -> None:

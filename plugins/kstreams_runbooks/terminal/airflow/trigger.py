@@ -99,11 +99,8 @@ def trigger(
 
 def _form(api: "AirflowApi", runbook: str) -> Mapping[str, Any]:
     """Fields of a runbook's form; BadInput names the nearest runbook if it is unknown, Refused if it is paused."""
-    from kstreams_runbooks.fleet.old_words import DAGS, new_word
     from kstreams_runbooks.fleet.problems import nearest
 
-    if renamed := new_word(runbook, DAGS):
-        raise BadInput(f"runbook {runbook}: {renamed}")
     known = [*api.dag_ids(RUNBOOK_TAG), *api.dag_ids(_MONITOR_TAG)]
     if runbook not in known:
         raise BadInput(f"runbook {runbook}: unknown to Airflow; {nearest(runbook, known)} ({api.url})")

@@ -7,20 +7,18 @@ from functools import partial
 from typing import Any
 
 from kstreams_runbooks.decide.runs.commands import clear_named
-from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.go_on import INDENT
 from kstreams_runbooks.errors import Inconclusive, Unreachable
 from kstreams_runbooks.terminal.airflow.client import AirflowApi
 from kstreams_runbooks.terminal.airflow.progress import Progress, at_work, paused_lines
 from kstreams_runbooks.terminal.airflow.question import open_questions
-from kstreams_runbooks.terminal.airflow.shapes import Left, require
+from kstreams_runbooks.terminal.airflow.shapes import Concluded, Left, require
 
 _POLL_S = 3.0
 # Longer than a restart of Airflow.
 _AWAY_S = 300.0
 _FAILED = {"failed": "failed", "up_for_retry": "waits to be tried again"}
 _ENDED = frozenset({"success", "failed"})
-_CHANGED = frozenset({str(RunOutcome.COMPLETED), str(RunOutcome.STOPPED)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +110,12 @@ def outcome_of(api: AirflowApi, dag_id: str, run_id: str, state: str) -> Ended:
     report = ("GO ON: let `conclude` report it:", command)
     left = api.xcom(dag_id, run_id, "conclude", "return_value")
     if left is not None:
-        require(Left, left, api.url)
+        require(Concluded, left, api.url)
         green = left["exit_code"] == 0
         if green == (state == "success"):
-            # A release from before a field was added did not leave it.
             plan, on, manually = (tuple(left.get(name, ())) for name in ("plan", "next", "manually"))
-            changed = left.get("changed", left["outcome"] in _CHANGED)
             return Ended(
-                state, left["outcome"], left["sentence"], left["exit_code"], plan, on, manually, changed=changed
+                state, left["outcome"], left["sentence"], left["exit_code"], plan, on, manually, changed=left["changed"]
             )
         sentence = f"Airflow shows {state}, the run itself {left['outcome']}: it was marked manually; look at the run"
         return Ended(state, None, sentence, Inconclusive.exit_code, next=report)

@@ -7,7 +7,6 @@ import pytest
 from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.readings import (
-    ApplicationReading,
     Deployment,
     GroupReading,
     InstanceReading,
@@ -159,18 +158,6 @@ def test_a_topic_that_has_the_prefix_itself_counts_under_its_own_name() -> None:
         TopicReading("orders-by-customer-repartition", "id-2", 2),
     )
     assert len(idle(3, 2, topics=topics)) == 1
-
-
-def test_evidence_of_an_older_release_has_no_buffers() -> None:
-    """A reading that was kept before they were read can be decided again; it is not taken for one without buffers."""
-    kept = encode(reading())
-    for one in kept["instances"]:
-        del one["streams"]["buffers"]
-    again = decode(ApplicationReading, kept)
-    assert ready_for_change(again, declared(), 0, 60_000) == checked()
-    streams = again.instances[0].streams
-    assert not isinstance(streams, Missing)
-    assert isinstance(streams.buffers, Missing)
 
 
 def test_a_streams_group_is_accepted_by_a_reset_alone() -> None:

@@ -1,6 +1,6 @@
 """The plan of a retirement: the group first, then the topics with their ids."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,15 +9,16 @@ from kstreams_runbooks.decide.plans.retire import retire_plan
 from kstreams_runbooks.decide.plans.writable import planned_writes
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken, TopicReading
+from kstreams_runbooks.model.readings.rest import TopicEnds
 from kstreams_runbooks.model.readings.retire import RetiredTopic, RetireFacts
-from kstreams_runbooks.model.runs.object_stages import DeleteGroups, DeleteRecords, DeleteTopics
-from kstreams_runbooks.model.runs.plan import _LATER_OF_STAGES, Plan, _with_content
+from kstreams_runbooks.model.runs.object_stages import DeleteGroups, DeleteTopics
+from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome
 from world.samples import declared, down, instance, member, reading
 
 LEFT = TopicReading("orders-old-changelog", "id-7", 4)
 GROUP = GroupReading(Taken(1, "test"), "orders", "classic", "Empty", ())
-FACTS = RetireFacts(1, (LEFT,), {}, (), frozenset(), (), (), GROUP, ())
+FACTS = RetireFacts(1, (LEFT,), {}, (), frozenset(), (), (), GROUP, (), TopicEnds(1, {}))
 GOES = RetiredTopic(LEFT, goes=True, why="left behind by run bump/1")
 STAYS = RetiredTopic(TopicReading("orders-x-changelog", "id-8", 4), goes=False, why="in quarantine")
 DOWN = replace(reading(down("orders-1"), down("orders-2")), group=GROUP)
@@ -82,10 +83,3 @@ def test_a_group_that_is_gone_is_no_drift_of_an_application_out_of_use() -> None
     assert "1 members (planned: out of use, without any)" in verdict.reasons[0]
     running = replace(reading(instance("orders-1"), instance("orders-2")), topics=gone.topics, group=gone.group)
     assert nothing_drifted(running, made(), "", 1).outcome is Outcome.INCONCLUSIVE
-
-
-def test_a_field_of_later_releases_leaves_the_digest_of_older_plans_as_it_is() -> None:
-    """A run that was approved before an upgrade of this package goes on."""
-    empty = {"shown": False, "readers": (), "retired": False, "seen": False, "at_rest": False, "again": False}
-    stages = [asdict(DeleteTopics(1, ("a",))), asdict(DeleteRecords(2, ("a",)))]
-    assert not [name for one in stages for name in _with_content(one, _LATER_OF_STAGES) if name in empty]

@@ -17,6 +17,7 @@ from kstreams_runbooks.ledger.codec import call_again, encode, encode_call
 from kstreams_runbooks.model.readings.orphans import FoundTopic, Orphan
 from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, Missing, Taken, TopicReading
 from kstreams_runbooks.model.readings.reset import RunningUse, TopicUser
+from kstreams_runbooks.model.readings.rest import TopicEnds
 from kstreams_runbooks.model.readings.retire import RetireFacts
 from kstreams_runbooks.model.times import DAY_MS
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -49,6 +50,7 @@ FACTS = RetireFacts(
     others=(),
     group=GROUP,
     instances=(down("orders-1"), down("orders-2")),
+    ends=TopicEnds(NOW, {}),
 )
 
 

@@ -99,7 +99,7 @@ def test_a_quoted_field_is_not_in_the_command_of_the_new_run() -> None:
 
 
 def test_without_the_tasks_of_its_dag_a_run_goes_on_where_it_stopped() -> None:
-    """A step of an older release did not keep them."""
+    """They are not known before a step has begun."""
     failure = "orders-2 has not passed its gate; clear bounce_1_rest and what follows it"
     found = next_action(replace(STOPPED, failure=failure, tasks=()))
     assert found.command == "kstreams-runbooks clear r bounce_1_first"

@@ -132,39 +132,6 @@ def test_a_bad_deployer_gets_one_sentence(
 
 
 @pytest.mark.parametrize(
-    ("text", "change", "sentence"),
-    [
-        (
-            COMMAND,
-            ("  instances: {run", "  describe: {run"),
-            "deployer.commands.describe is called instances now; rename it",
-        ),
-        (
-            MANUAL,
-            ("  instances: {run", "  describe: {run"),
-            "deployer.commands.describe is called instances now; rename it",
-        ),
-        # No field of this kind is called so now: the old word is one unknown key of many.
-        (MANUAL, ("how: ", "describe: "), "deployer.describe is not a known key; known are commands, environment, "),
-    ],
-)
-def test_an_old_word_gets_the_new_one(
-    config: Path, write: Write, text: str, change: tuple[str, str], sentence: str
-) -> None:
-    """In one sentence: what is there under its old name is not missing besides."""
-    declared(write, text, change)
-    (problem,) = (str(each) for each in load_fleet(config).disabled["other"])
-    assert problem.startswith(f"{config}/applications/other.yaml: {sentence}")
-
-
-def test_the_old_word_of_a_supervisord_entry_gets_the_new_one(config: Path, write: Write) -> None:
-    """There it was the command that prints a topology."""
-    file = write("other", ID, ("  topology:\n", "  describe:\n"))
-    (problem,) = (str(each) for each in load_fleet(config).disabled["other"])
-    assert problem == f"{file}: deployer.describe is called topology now; rename it"
-
-
-@pytest.mark.parametrize(
     ("key", "reason"),
     [
         ("ssl.key.password", "is a secret by its name"),

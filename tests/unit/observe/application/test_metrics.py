@@ -146,7 +146,7 @@ def test_buffers_of_another_client_in_the_jvm_are_not_counted() -> None:
 
 
 def test_an_agent_that_hides_the_buffers_hides_nothing_else() -> None:
-    """An access policy from before they were read allows the other beans alone; no bean at all is no buffer."""
+    """An access policy may allow the other beans alone; no bean at all is no buffer."""
     parts = sample("4.3.1")
     hidden = read(parts)
     assert isinstance(hidden.buffers, Missing)

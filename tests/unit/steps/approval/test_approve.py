@@ -227,14 +227,11 @@ def test_a_plan_that_deletes_for_good_has_named_choices(run: Run, asks: ApproveP
     )
 
 
-@pytest.mark.parametrize("option", ["delete: no way back", "Approve"])
-def test_the_named_way_on_approves(
-    run: Run, asked_again: list[str], monkeypatch: pytest.MonkeyPatch, option: str
-) -> None:
-    """As does Approve: a question that an older release asked has it for as long as the run exists."""
+def test_the_named_way_on_approves(run: Run, asked_again: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the first option of the question."""
     deletes_for_good(run)
     monkeypatch.setattr(Run, "read", lambda *_, **__: reading())
-    answer(None, option)
+    answer(None, "delete: no way back")
     assert (len(run.ledger.approvals(run.key)), asked_again) == (1, [])
 
 
@@ -259,11 +256,20 @@ def test_a_plan_that_deletes_for_good_is_looked_at_again_when_the_answer_comes(
     assert len(run.ledger.approvals(run.key)) == 2, "what is deleted already has to go on"
 
 
-@pytest.mark.parametrize("option", ["delete nothing", "Reject"])
 @pytest.mark.usefixtures("asked_again")
-def test_the_named_way_to_stop_ends_the_run(run: Run, option: str) -> None:
-    """Reject of an older release's question must not count as an approval."""
+def test_the_named_way_to_stop_ends_the_run(run: Run) -> None:
+    """It is the last option of the question."""
     deletes_for_good(run)
     with pytest.raises(Refused, match="approve_plan: 'delete nothing' chosen by approver; ask them why"):
+        answer(None, "delete nothing")
+    assert run.ledger.approvals(run.key) == ()
+
+
+@pytest.mark.parametrize("option", ["Reject", "Approve"])
+@pytest.mark.usefixtures("asked_again")
+def test_an_option_that_the_question_does_not_have_approves_nothing(run: Run, option: str) -> None:
+    """A plan that deletes for good has options of its own."""
+    deletes_for_good(run)
+    with pytest.raises(ValueError, match=rf"{option}.* not in \['delete: no way back', 'delete nothing'\]"):
         answer(None, option)
     assert run.ledger.approvals(run.key) == ()

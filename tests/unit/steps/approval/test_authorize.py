@@ -257,7 +257,7 @@ def test_a_cleared_run_does_not_go_by_its_plan_once_another_has_changed_the_appl
     approve(run)
     written(run, now_ms())
     other = run.ledger.start_run(replace(run.record, run_id="other", application="payments"))
-    run.ledger.write_card(card(run_key=other.run_key, at_ms=2_000))
+    run.ledger.write_card(card(run_key=other.run_key, at_ms=2_000, application="payments"))
     authorize(run, "approve_plan", ())
     undo = run.ledger.start_run(replace(run.record, dag_id="undo"))
     run.ledger.write_card(card(run_key=undo.run_key, at_ms=900))

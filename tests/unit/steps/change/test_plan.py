@@ -43,6 +43,7 @@ def asked(tmp_path: Path, config: Path) -> Callable[..., Run]:
         record = RunRecord(
             "plan_change/r", "plan_change", "r", "orders", "demo", "oncall", dry_run, "OPS-7", params, now_ms()
         )
+        record = replace(record, conf_digest=str(params))
         run = Run(ledger.start_run(record), "start_runbook", 1, ledger)
         vars(run).update(
             declared=declared(),

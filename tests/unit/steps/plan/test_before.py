@@ -57,6 +57,6 @@ def test_a_side_that_is_stopped_must_stay_down(begins: Run, plan: Plan) -> None:
 
 
 def test_a_plan_that_stops_nothing_asks_nothing(begins: Run, plan: Plan) -> None:
-    """Rolled instances, and a stop and restart of older plans, keep their own rule."""
+    """Rolled instances, and a stop and restart, keep their own rule."""
     assert may_begin(begins, stages(plan, *plan.stages), seen(UNSEEN)) == ()
     assert begins.ledger.evidence(begins.key, kind="verdict") == []

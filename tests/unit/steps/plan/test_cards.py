@@ -64,15 +64,14 @@ def test_the_facts_of_a_card_are_stored_as_ever() -> None:
     assert instance_facts(card(facts=kept)) == facts
 
 
-def test_a_card_of_an_older_release_can_be_read(run: Run) -> None:
-    """It may lack a fact or have one that is no longer kept; an undo that needs what it lacks says so."""
-    old = card(facts={"release": "3.4.1", "settings": {}, "previous": {"started_at_ms": 5}, "by_hand": ["a"]})
-    assert instance_facts(old) == InstanceMoved(previous=Start(5), by_hand=("a",))
-    assert instance_facts(card()) == InstanceMoved()
-    run.ledger.write_card(old)
-    [kept] = run.ledger.cards(run.key)
-    with pytest.raises(BadInput, match=r"undo card 1 .* lacks the release before or after it .* orders-1 back to"):
-        _move(kept)
+@pytest.mark.parametrize("fact", ["before", "after"])
+def test_a_card_without_a_release_to_go_back_to_is_one_sentence(fact: str) -> None:
+    """An undo that needs what it lacks names the way back by hand."""
+    kept = card()
+    lacking = replace(kept, facts={name: value for name, value in kept.facts.items() if name != fact})
+    with pytest.raises(BadInput, match=r"the facts of undo card 1 .* cannot be read .* manually: orders-1 back to"):
+        _move(lacking)
+    assert _move(kept).instance == "orders-1"
 
 
 def test_only_one_module_opens_the_facts_of_a_card() -> None:

@@ -184,6 +184,6 @@ def test_the_wanted_release_is_known_from_its_facts(run: Callable[..., Run], how
     ],
 )
 def test_pasted_facts_that_cannot_be_used_are_one_sentence(run: Callable[..., Run], text: str, sentence: str) -> None:
-    """As of an older jar, or of a newer one."""
+    """Without a description, or printed by another release of the jar."""
     with pytest.raises(BadInput, match=f"topology_text: {sentence}"):
         wanted(run(release=NEW, topology_text=text))

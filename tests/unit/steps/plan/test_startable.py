@@ -187,7 +187,7 @@ def test_a_restart_of_what_runs_is_not_judged_by_its_classes(asked: Run) -> None
         ({"broken": True}, "not looked at: topology of 3.4.1 cannot be read: no topology command is declared; look"),
         (
             {"unlinked": None},
-            "not looked at: its facts are of an older topology-facts.jar, or were printed by a method",
+            "not looked at: its facts were printed by a method of the application, not by the command",
         ),
         ({"unlinked": None, "unread": {"links": "class path: two"}}, "not looked at: class path: two; look with: java"),
         ({"unread": {"links.acme.New": "new.jar: too new"}}, "release 4.3.1: new.jar: too new; look with: java -cp"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -42,7 +42,12 @@ def last_line(
     params = {"application": "orders", "dry_run": True, "target": "4.3.1", "`touch x`": "y"}
     form = SimpleNamespace(params={"application": None, "dry_run": None, "target": None})
     ti = left or FakeTaskInstance()
-    context = {"params": params, "ti": ti, "dag": form, "dag_run": SimpleNamespace()}
+    context = {
+        "params": params,
+        "ti": ti,
+        "dag": form,
+        "dag_run": SimpleNamespace(run_after=datetime(2026, 11, 20, tzinfo=UTC)),
+    }
 
     def found(_: object) -> Run:
         if run is None:
@@ -150,8 +155,8 @@ def test_bad_input_in_the_middle_of_a_run_is_not_its_outcome(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Ledger, "same_run", lambda *_: run.record)
         left = FakeTaskInstance("conclude")
-        said = last_line(caplog, None, BadInput("ledger demo: its schema is 0006 (expected 0007)"), left)
-    assert said == "[orders @ unknown] DRY RUN ledger demo: its schema is 0006 (expected 0007)"
+        said = last_line(caplog, None, BadInput("ledger demo: its schema is v1 (expected v2)"), left)
+    assert said == "[orders @ unknown] DRY RUN ledger demo: its schema is v1 (expected v2)"
     assert left.left["error"].keys() == {"sentence", "exit_code"}
 
 

@@ -17,7 +17,7 @@ from kstreams_runbooks.steps.approval.holds import notify_of_long_holds
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed
 from kstreams_runbooks.steps.run.run import Run, now_ms
-from world.samples import card, declared, instance, reading
+from world.samples import STEP, card, declared, instance, reading
 
 Told = Callable[[], list[dict[str, Any]]]
 GOING = {"dag_run": {"dag_id": "library_bump", "dag_run_id": "r", "state": "running"}}
@@ -42,7 +42,7 @@ def concluded(monkeypatch: pytest.MonkeyPatch, run: Run, code: int) -> dict[str,
 
 
 def failure(run: Run, name: str, sentence: str, code: int = 1) -> None:
-    run.keep("note", BEGUN, {})
+    run.keep("note", BEGUN, STEP)
     run.keep("failure", name, {"sentence": sentence, "exit_code": code})
 
 
@@ -82,7 +82,7 @@ def test_a_stopped_run_tells_the_way_back_and_nothing_else(
 ) -> None:
     """Also where the step was killed and could say nothing itself; the emergency stands in it."""
     run.ledger.approve(Approval(run.key, "approve_plan", "d", "admin", now_ms(), now_ms(), "nobody else awake"))
-    run.keep("note", BEGUN, {})
+    run.keep("note", BEGUN, STEP)
     run.ledger.write_card(card(run_key=run.key, facts={"by_hand": ["supervisorctl restart orders-1"]}))
     run.ledger.mark_written(run.key, now_ms())
     left = concluded(monkeypatch, run, 1)
@@ -118,7 +118,7 @@ def test_an_outcome_is_as_loud_as_it_is_bad(
     if outcome == "completed":
         run.keep("verdict", change_verified.__name__, {"result": encode(Verdict(Outcome.PROCEED, ("as planned",)))})
     else:
-        run.keep("note", BEGUN, {})
+        run.keep("note", BEGUN, STEP)
     if outcome == "inconclusive":
         failure(run, "Inconclusive", "no metrics", 3)
     with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
@@ -213,7 +213,7 @@ def waiting(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_who_holds_for_too_long_is_told_once(run: Run, waiting: Run, told: Told) -> None:
     """With its age, the limit, and the step at which it stands, however often it is waited for."""
     hold(run)
-    run.keep("note", BEGUN, {})
+    run.keep("note", BEGUN, STEP)
     notify_of_long_holds(waiting, ORDERS, of_cluster=True)
     notify_of_long_holds(waiting, ORDERS, of_cluster=True)
     (only,) = told()

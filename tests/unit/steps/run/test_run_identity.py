@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -96,18 +96,6 @@ def test_what_is_left_of_a_deleted_run_changes_nothing(triggered: Triggered, run
         second.key, ("application:demo:orders",), "demo", 1, 2, lambda key: is_over(second.ledger, key)
     )
     assert [hold.run_key for hold in run.ledger.holds()] == [second.key]
-
-
-def test_a_record_of_an_older_release_belongs_to_a_run_that_was_due_before_it(run: Run) -> None:
-    """It has neither when it was due nor its conf: who asked and for what have to be equal too."""
-    older = replace(run.record, run_after=None, conf_digest=None, params={"n": 1})
-    started = datetime.fromtimestamp(older.started_at_ms / 1000, UTC)
-    now = replace(older, run_after=(started - timedelta(seconds=5)).isoformat(), conf_digest="c")
-    assert older.is_same_run(now)
-    assert now.is_same_run(older)
-    assert not older.is_same_run(replace(now, run_after=(started + timedelta(seconds=5)).isoformat()))
-    for other in ({"requested_by": "mallory"}, {"dry_run": True}, {"params": {"n": 2}}):
-        assert not older.is_same_run(replace(now, **other))
 
 
 def test_an_application_that_is_not_declared_begins_no_run(

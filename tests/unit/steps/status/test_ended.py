@@ -23,7 +23,7 @@ def waited(run: Run, told: Told, monkeypatch: pytest.MonkeyPatch) -> Run:  # noq
     run.ledger.take_hold(run.key, HELD, "demo", 1, 1, lambda _: False)
     run.ledger.write_card(card(run_key=run.key))
     run.ledger.mark_written(run.key, now_ms())
-    run.keep("note", BEGUN, {"what": "bounce 1", "run_ends_ms": now_ms()})
+    run.keep("note", BEGUN, {"what": "bounce 1", "run_ends_ms": now_ms(), "tasks": []})
     run.keep("note", SAW, {"sentence": "orders-1: wait: lag 7"})
     monkeypatch.setattr(Ledger, "open", classmethod(lambda *_: run.ledger))
     monkeypatch.setattr(Run, "application", vars(run).get("application"), raising=False)

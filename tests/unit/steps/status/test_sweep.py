@@ -172,7 +172,7 @@ def test_what_passed_its_gate_and_is_set_back_by_hand_is_drift(run: Run, reads: 
 
 
 def test_a_plan_that_cannot_be_read_costs_no_other(run: Run, reads: Callable[..., None]) -> None:
-    """An older release wrote it in another form; an error of no kind that is ours is said as well."""
+    """It has another form; an error of no kind that is ours is reported as well."""
     other = replace(run.record, run_key="library_bump/a", run_id="a", application="a-payments")
     run.ledger.start_run(other)
     run.ledger.store_plan(other.run_key, "0123456789abcdef", {"facts": {"topics": []}, "bounces": 7})

@@ -164,7 +164,9 @@ def test_an_expired_token_is_fetched_anew(airflow: FakeAirflow) -> None:
 
 def test_a_wait_outlives_a_restart_of_airflow(airflow: FakeAirflow) -> None:
     """What is away is said once; what came of the run is found afterwards."""
-    left = {"outcome": "completed", "sentence": "as planned", "exit_code": 0}
+    left = {"outcome": "completed", "sentence": "as planned", "exit_code": 0, "next": [], "manually": []} | {
+        "changed": True
+    }
     states = iter([(503, "")] * 9 + [(200, {"state": "success"})])
 
     def answers(_: str, path: str) -> tuple[int, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from kstreams_runbooks.errors import Unreachable
+from kstreams_runbooks.errors import BadInput, Unreachable
 from kstreams_runbooks.terminal.airflow import trigger as module
 from kstreams_runbooks.terminal.airflow.trigger import trigger
 from kstreams_runbooks.terminal.airflow.wait import Ended, outcome_of, wait
@@ -15,6 +15,16 @@ STOPPED: dict[str, Any] = {
     "sentence": "gate of orders-1: lag 7",
     "exit_code": 1,
     "next": ["GO ON: repair it:", "    kstreams-runbooks clear r bounce_1_first"],
+    "manually": [],
+    "changed": True,
+}
+COMPLETED: dict[str, Any] = {
+    "outcome": "completed",
+    "sentence": "as planned",
+    "exit_code": 0,
+    "next": [],
+    "manually": [],
+    "changed": True,
 }
 BY_HAND = ["MANUALLY, the last change first:", "    supervisorctl restart orders-1"]
 
@@ -58,7 +68,7 @@ class FakeAirflow:
 
 
 def test_what_a_person_can_do_is_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After GO ON and GO BACK; `conclude` of a release before this one left none."""
+    """After GO ON and GO BACK."""
     api = FakeAirflow(return_value=STOPPED | {"manually": BY_HAND})
     monkeypatch.setattr(module, "airflow_at", lambda *_: api)
     done = CliRunner().invoke(trigger, ["library_bump", "--application", "orders", "--wait"])
@@ -66,23 +76,21 @@ def test_what_a_person_can_do_is_last(monkeypatch: pytest.MonkeyPatch) -> None:
         1,
         ["stopped, changed: gate of orders-1: lag 7", *STOPPED["next"], *BY_HAND],
     )
-    older: Any = FakeAirflow(return_value=STOPPED)
-    assert outcome_of(older, "library_bump", "r", "failed").manually == ()
 
 
-@pytest.mark.parametrize(
-    ("outcome", "left", "changed"),
-    [
-        ("stopped, changed", {}, True),
-        ("refused or rejected, nothing changed", {}, False),
-        ("inconclusive", {}, False),
-        ("inconclusive", {"changed": True}, True),
-        ("stopped, changed", {"changed": False}, False),
-    ],
-)
-def test_whether_a_run_changed_anything_is_what_it_left(outcome: str, left: dict[str, Any], changed: bool) -> None:
-    """A release from before that left its outcome alone."""
-    assert ended("failed", return_value=STOPPED | {"outcome": outcome} | left).changed is changed
+@pytest.mark.parametrize("outcome", ["stopped, changed", "inconclusive"])
+@pytest.mark.parametrize("changed", [True, False])
+def test_whether_a_run_changed_anything_is_what_it_left(outcome: str, changed: bool) -> None:
+    """The outcome alone does not show it."""
+    assert ended("failed", return_value=STOPPED | {"outcome": outcome, "changed": changed}).changed is changed
+
+
+@pytest.mark.parametrize("field", [name for name in STOPPED if name != "exit_code"])
+def test_an_answer_that_lacks_a_field_is_one_sentence(field: str) -> None:
+    """Nothing stands in for a field: without it nothing is known about the end."""
+    left = {name: value for name, value in STOPPED.items() if name != field}
+    with pytest.raises(BadInput, match=f"Airflow: {field} of its answer is not in the format of Airflow 3"):
+        ended("failed", return_value=left)
 
 
 def ended(state: str, **left: Any) -> Ended:
@@ -122,7 +130,7 @@ class WorkingAirflow(FakeAirflow):
     """A run that is at these tasks, in these states, at each look; then it has ended."""
 
     def __init__(self, *looks: dict[str, str], state: str = "running", left: Any = None) -> None:
-        super().__init__(return_value={"outcome": "completed", "sentence": "as planned", "exit_code": 0})
+        super().__init__(return_value=COMPLETED)
         self.looks, self.state, self.question = [*looks], state, left
 
     def run(self, *_: str) -> dict[str, Any]:
