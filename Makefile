@@ -41,8 +41,9 @@ lint: setup ## ruff: rules and format
 types: setup ## mypy, strict
 	$(BIN)/mypy
 
-docs: setup ## Print docs/version_paths.md, docs/change_rules.md and docs/rights.md from the rules, docs/forms.md from the forms
+docs: setup ## Print docs/version_paths.md, docs/defects.md, docs/change_rules.md and docs/rights.md from the rules, docs/forms.md from the forms
 	$(BIN)/kstreams-runbooks version-paths > docs/version_paths.md
+	$(BIN)/kstreams-runbooks defects --page > docs/defects.md
 	$(BIN)/kstreams-runbooks change-rules > docs/change_rules.md
 	$(BIN)/kstreams-runbooks rights > docs/rights.md
 	@$(LAB) world.imports docs/architecture.md

@@ -17,6 +17,7 @@ from kstreams_runbooks.terminal.airflow.clear import clear
 from kstreams_runbooks.terminal.airflow.runs import runs
 from kstreams_runbooks.terminal.airflow.trigger import trigger
 from kstreams_runbooks.terminal.blast_radius import blast_radius_command
+from kstreams_runbooks.terminal.change.defects import defects_command
 from kstreams_runbooks.terminal.change.path import version_path_command, version_paths_command
 from kstreams_runbooks.terminal.change.plan import plan_command, verify_command
 from kstreams_runbooks.terminal.change.topology import (
@@ -169,6 +170,7 @@ cli.add_command(plan_command)
 cli.add_command(verify_command)
 cli.add_command(version_path_command)
 cli.add_command(version_paths_command)
+cli.add_command(defects_command)
 
 
 def _print(document: dict[str, Any]) -> None:

@@ -164,6 +164,7 @@ def plan(text: str) -> dict[str, Any]:
         "reasons": [text],
         "not_compared": [],
         "findings": [finding | {"runbook": None}],
+        "defects": [{name: finding[name] for name in ("id", "severity", "object", "message", "source")}],
         "internal_topics": {"created": [{"name": text, "partitions": 1}], "orphaned": [], "kept": []},
         "costs": {"records_to_reprocess": None},
         "restores": [{"store": text, "changelog": text, "why": text, "bytes": None, "certain": True}],
@@ -244,7 +245,7 @@ def test_evidence_and_plans(text: str) -> None:
     assert all(line.isprintable() for line in evidence_text(document(text), columns=80).split("\n"))
     made = plan_markdown(plan(text))
     assert not made_of(made)
-    assert (count(made)["tr_open"], count(made)["td_open"], count(made)["heading_open"]) == (2, 5, 7)
+    assert (count(made)["tr_open"], count(made)["td_open"], count(made)["heading_open"]) == (2, 5, 8)
     assert all(line.isprintable() for line in plan_text(plan(text)).split("\n"))
     note = _note({"application": text, "dry_run": True}, text)
     assert not made_of(note)

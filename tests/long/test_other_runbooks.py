@@ -7,6 +7,7 @@ import pytest
 import yaml
 from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.rules import upgrade_path_rules
 from lab import report
 from lab.afresh import afresh
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed, streams
@@ -109,7 +110,9 @@ def test_new_topics_come_with_a_stop_and_restart(busy: Stack) -> None:
     back = begun_other(busy, "undo", run=trial.run_id)
     approve(busy, back.run_id, "approve_undo")
     document = ended(back, state="success", outcome=COMPLETED, restarted=_EACH_ONCE)
-    assert [(one["id"], one["object"]) for one in document["plan"]["findings"]] == [("undo-leaves-a-topic", _NEW_TOPIC)]
+    known = {row.id for row in upgrade_path_rules().defects}
+    own = [(one["id"], one["object"]) for one in document["plan"]["findings"] if one["id"] not in known]
+    assert own == [("undo-leaves-a-topic", _NEW_TOPIC)]
     *_, counted = [one["payload"]["inputs"]["left"] for one in document["verdicts"] if one["name"] == "nothing_left"]
     assert {one["topic"] for one in counted} == {_NEW_TOPIC}
     # What was left in it is nobody's; its offsets go with the topic, and the judge waits for them no more.

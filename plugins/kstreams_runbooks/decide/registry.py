@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from kstreams_runbooks.decide.change.defects import defects_that_bite
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.change.without_topology import may_stay_unread
@@ -58,6 +59,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         has_rights,
         ready_for_change,
         described_change,
+        defects_that_bite,
         may_be_rolled,
         may_stay_unread,
         takes_settings,

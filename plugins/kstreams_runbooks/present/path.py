@@ -7,7 +7,7 @@ from itertools import count
 from kstreams_runbooks.model.releases.path import PathBounce, PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.verdicts import SEVERITIES, Outcome
 
-_WIDTH = 110
+WIDTH = 110
 
 
 def as_text(
@@ -17,7 +17,7 @@ def as_text(
 
     In lines of at most `columns` characters (None: 110).
     """
-    width = min(_WIDTH, columns or _WIDTH)
+    width = min(WIDTH, columns or WIDTH)
     return "\n".join(_lines(question, path, settings, width))
 
 
@@ -40,7 +40,7 @@ def _lines(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...],
             yield ""
             yield severity
         for finding in found:
-            yield from _finding(finding, width)
+            yield from finding_lines(finding, width)
 
 
 def _steps(question: PathQuestion, path: UpgradePath, settings: tuple[str, ...], width: int) -> Iterator[str]:
@@ -98,7 +98,8 @@ def _assumed(question: PathQuestion) -> Iterator[str]:
         yield "table aggregations"
 
 
-def _finding(finding: PathFinding, width: int) -> Iterator[str]:
+def finding_lines(finding: PathFinding, width: int) -> Iterator[str]:
+    """A finding as text: its row and object, its message, its source."""
     runbook = f" [{finding.runbook}]" if finding.runbook else ""
     yield f"  {finding.id}: {finding.object}{runbook}"
     yield from _wrapped(finding.message, "    ", width)

@@ -123,21 +123,7 @@ def _page(rules: UpgradePathRules) -> Iterator[str]:
             for row in rules.brokers
         ),
     )
-    yield from ("", "## Releases to avoid", "", "No bridge is ever one of these. Leaving one is always right.", "")
-    yield from _table(
-        ("release", "for whom", "what", "fixed in", "why", "source"),
-        (
-            (
-                _ranges(row.releases),
-                ", ".join((_needs(row.needs), *row.guarantees)).strip(", ") or "all",
-                row.effect,
-                ", ".join(row.fixed_in),
-                row.reason,
-                _source(row.id, row.source),
-            )
-            for row in rules.avoid
-        ),
-    )
+    yield from ("", "## Known defects", "", "[defects](defects.md) has each known defect, and the releases to avoid.")
     yield from ("", "## What each release brought", "", "Every path across the release shows it.", "")
     yield from _table(
         ("since", "kind", "severity", "what", "source"),

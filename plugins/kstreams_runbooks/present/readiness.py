@@ -1,7 +1,7 @@
 """Application × runbook as JSON and as text."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from kstreams_runbooks.decide.rights.granted import lacks, not_known
@@ -9,6 +9,7 @@ from kstreams_runbooks.decide.runbooks import runbook
 from kstreams_runbooks.errors import RunbookError, Unreachable
 from kstreams_runbooks.model.discovery.readiness import FactsShown, NoteReadiness, Readiness
 from kstreams_runbooks.model.readings.acls import RightsAnswer
+from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.present.rights import acl_document
 
 SCHEMA_VERSION: Final = 1
@@ -21,7 +22,7 @@ _UNREAD = FactsShown("not known", unknown=("nothing was read",))
 class ApplicationReadiness:
     """One application; `error` is why nothing of it could be read, None if something could.
 
-    `bootstrap` is for the commands that grant rights.
+    `bootstrap` is for the commands that grant rights. `defects` are the known ones that bite what runs, or may.
     """
 
     application: str
@@ -30,6 +31,7 @@ class ApplicationReadiness:
     error: RunbookError | None = None
     facts: FactsShown = _UNREAD
     bootstrap: str = ""
+    defects: tuple[Finding, ...] = ()
 
 
 def document(found: Sequence[ApplicationReadiness], note: NoteReadiness, ledger: str = "") -> dict[str, Any]:
@@ -59,6 +61,7 @@ def document(found: Sequence[ApplicationReadiness], note: NoteReadiness, ledger:
                     }
                     for each in one.runbooks
                 ],
+                "defects": [asdict(each) for each in one.defects],
                 "topology_facts": {
                     "standing": one.facts.status,
                     "instances_without": list(one.facts.without),
@@ -83,6 +86,7 @@ def as_text(found: Sequence[ApplicationReadiness], note: NoteReadiness) -> Itera
         for each in one.runbooks:
             name = each.runbook if runbook(each.runbook).is_dag else f"{each.runbook}*"
             yield f"  {name:21} {each.status:11} {_lacks(each, said, one.bootstrap)}".rstrip()
+        yield from (f"  {defect.severity:7} {defect.id}: {defect.message}" for defect in one.defects)
         yield f"  {_FACTS:21} {one.facts.status:11} {'; '.join(_about(one.facts))}".rstrip()
         yield from (f"  [{number}] {why}" for why, number in said.items())
     if any(not runbook(each.runbook).is_dag for one in found if not one.error for each in one.runbooks):

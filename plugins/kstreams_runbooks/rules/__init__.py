@@ -1,7 +1,7 @@
 """Facts that change with a Kafka release, as rows of data with public sources; loaded and checked here."""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -11,10 +11,11 @@ from pydantic import TypeAdapter
 
 from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.rules import (
+    DEFECT_FACTS,
     AcceptedValues,
-    AvoidRule,
     BrokerRule,
     Change,
+    Defect,
     DowngradeRule,
     GuaranteeRule,
     ProtocolRule,
@@ -35,7 +36,7 @@ _FILES: Mapping[str, Mapping[str, Any]] = {
     "downgrades.yaml": {"downgrades": DowngradeRule},
     "guarantees.yaml": {"guarantee_changes": GuaranteeRule, "protocol_changes": ProtocolRule},
     "brokers.yaml": {"brokers": BrokerRule},
-    "avoid.yaml": {"avoid": AvoidRule},
+    "defects.yaml": {"defects": Defect},
     "release_changes.yaml": {"changes": Change},
 }
 _RANGES = ("running", "target", "releases", "brokers", "bridges", "throws")
@@ -51,6 +52,7 @@ def upgrade_path_rules() -> UpgradePathRules:
         for section, kind in kinds.items()
     }
     releases = tuple(Release.parse(text) for text in documents["releases.yaml"]["releases"])
+    _check_defects(sections["defects"], releases)
     return UpgradePathRules(releases=releases, **sections)
 
 
@@ -117,13 +119,39 @@ def _document(name: str) -> dict[str, Any]:
     return document
 
 
+def _check_defects(rows: tuple[Defect, ...], releases: tuple[Release, ...]) -> None:
+    """ValueError for a defect without a fix or source, of a release that is not known, or with a need that no fact has.
+
+    A range may end with a minor that has a release.
+    """
+    known = {name for release in releases for name in (release.text, release.minor)}
+    for row in rows:
+        where = f"defects.yaml, defects: {row.id}"
+        for name in ("releases", "when", "effects", "first_fixed", "source"):
+            if not getattr(row, name):
+                raise ValueError(f"{where} has no {name} (expected: at least one); add it")
+        for name, texts in (("releases", row.releases), ("first_fixed", row.first_fixed)):
+            for text in (end for one in texts for end in one.split("..") if end not in {"", "none"}):
+                if text not in known:
+                    raise ValueError(f"{where} has {text} in {name} (expected: a release in releases.yaml); correct it")
+        for fact, values in row.needs.items():
+            if strange := sorted(set(values) - set(DEFECT_FACTS.get(fact, ()))):
+                allowed = DEFECT_FACTS.get(fact, tuple(DEFECT_FACTS))
+                raise ValueError(
+                    f"{where} needs {fact}: {', '.join(strange)} (expected: {', '.join(allowed)}); correct it"
+                )
+
+
 def _rows(kind: Any, rows: list[dict[str, Any]], where: str) -> tuple[Any, ...]:
     known = {field.name for field in fields(kind)}
+    needed = [one.name for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING]
     for row in rows:
         if unknown := set(row) - known:
             raise ValueError(
                 f"{where}: {row.get('id', row)} has {', '.join(sorted(unknown))}; known are {sorted(known)}"
             )
+        if lacking := [name for name in needed if name not in row]:
+            raise ValueError(f"{where}: {row.get('id', row)} has no {', '.join(lacking)}; add it")
         for name in _RANGES:
             within(Release("0.0"), tuple(row.get(name, ())))
     loaded: tuple[Any, ...] = TypeAdapter(tuple[kind, ...]).validate_python(rows)

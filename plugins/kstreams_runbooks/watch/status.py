@@ -32,6 +32,7 @@ from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
 from kstreams_runbooks.watch.buffers import buffer_limits
 from kstreams_runbooks.watch.dead import with_dead
 from kstreams_runbooks.watch.held import holders
+from kstreams_runbooks.watch.known_defects import named_defects
 from kstreams_runbooks.watch.own_writes import own_writes
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.silent_application import (
@@ -52,7 +53,8 @@ _READS_MORE = "reads what its topology does not name"
 class ClusterRead:
     """The result of reading one cluster; `asked` counts the applications whose instances were polled, by reason.
 
-    `later` counts readings in the ledger with a time after this one.
+    `later` counts readings in the ledger with a time after this one. `defects` has a sentence about the known defects
+    of what runs, for each application whose instances were polled and have any.
     """
 
     cluster: str
@@ -63,6 +65,7 @@ class ClusterRead:
     requests: int
     seconds: float
     later: int = 0
+    defects: tuple[tuple[str, str], ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -144,7 +147,13 @@ def read_cluster(
     )
     partitions = sum(len(lag.partitions) for lag in snapshot.applications)
     later, seconds = ledger.lag_readings_after(cluster, at_ms), round(time.monotonic() - began, 2)
-    return ClusterRead(cluster, at_ms, len(lags), partitions, _counted(why), requests, seconds, later)
+    named = (
+        (one.name, named_defects(one, (each.library for each in polled[one.name].buffers)))
+        for one in entries
+        if one.name in polled
+    )
+    defects = tuple((name, sentence) for name, sentence in named if sentence)
+    return ClusterRead(cluster, at_ms, len(lags), partitions, _counted(why), requests, seconds, later, defects)
 
 
 @dataclass

@@ -24,7 +24,6 @@ def test_every_row_stands_in_the_page_with_its_source() -> None:
         *RULES.guarantee_changes,
         *RULES.protocol_changes,
         *RULES.brokers,
-        *RULES.avoid,
     )
     for row in rows:
         assert f"`{row.id}`: {row.source}" in page

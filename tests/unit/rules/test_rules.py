@@ -1,5 +1,6 @@
 """The rows themselves: complete, with sources, and equal to what the releases say of themselves."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from kstreams_runbooks.rules import upgrade_path_rules
 
 RULES = upgrade_path_rules()
 SAMPLE = Path(__file__).parent / "samples" / "settings_of_each_release.txt"
-SECTIONS = ("upgrades", "downgrades", "guarantee_changes", "protocol_changes", "brokers", "avoid", "changes")
+SECTIONS = ("upgrades", "downgrades", "guarantee_changes", "protocol_changes", "brokers", "defects", "changes")
 
 
 def said(setting: str) -> dict[str, tuple[str, ...]]:
@@ -72,15 +73,14 @@ def test_every_row_that_refuses_says_what_to_do() -> None:
     """A refusal ends with the next action."""
     refusing: list[Any] = [*RULES.upgrades, *RULES.downgrades, *RULES.guarantee_changes, *RULES.protocol_changes]
     assert all(row.action for row in refusing if row.effect == "refuse")
-    assert all(row.fixed_in for row in RULES.avoid)
+    assert all(row.first_fixed != ("none",) for row in RULES.defects if "refuse" in row.effects)
 
 
 def test_releases_that_fix_are_known_and_better() -> None:
-    """Nobody is sent to a release that is not there, or to another one to avoid for the same reason."""
-    for row in RULES.avoid:
-        for text in row.fixed_in:
-            assert Release(text) in RULES.releases
-            assert not within(Release(text), row.releases)
+    """Nobody is sent to a release that is not there, or to another one with the same defect."""
+    for row in RULES.defects:
+        for text in row.first_fixed:
+            assert text == "none" or (Release(text) in RULES.releases and not within(Release(text), row.releases))
 
 
 def test_each_release_from_0_10_1_has_its_api_changes() -> None:
@@ -116,6 +116,74 @@ def test_a_row_that_is_none_does_not_load(row: dict[str, Any], problem: str, mon
     try:
         with pytest.raises(ValueError, match=problem):
             upgrade_path_rules()
+    finally:
+        upgrade_path_rules.cache_clear()
+
+
+_DEFECT: dict[str, Any] = {
+    "id": "x",
+    "releases": ["3.4..3.5.2"],
+    "when": ["leaving"],
+    "effects": ["warn"],
+    "data": "kept",
+    "first_fixed": ["3.6.0"],
+    "reason": "r",
+    "proof": "read",
+    "source": "KAFKA-1",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"source": None}, "defects.yaml, defects: x has no source; add it"),
+        ({"first_fixed": None}, "defects.yaml, defects: x has no first_fixed; add it"),
+        ({"source": ""}, "defects.yaml, defects: x has no source (expected: at least one); add it"),
+        ({"first_fixed": []}, "defects.yaml, defects: x has no first_fixed (expected: at least one); add it"),
+        ({"when": []}, "defects.yaml, defects: x has no when (expected: at least one); add it"),
+        (
+            {"first_fixed": ["3.6.9"]},
+            "defects.yaml, defects: x has 3.6.9 in first_fixed (expected: a release in releases.yaml); correct it",
+        ),
+        (
+            {"releases": ["3.4..3.5.9"]},
+            "defects.yaml, defects: x has 3.5.9 in releases (expected: a release in releases.yaml); correct it",
+        ),
+        (
+            {"needs": {"standbys": ["maybe"]}},
+            "defects.yaml, defects: x needs standbys: maybe (expected: yes, no); correct it",
+        ),
+        (
+            {"needs": {"stanbys": ["yes"]}},
+            "defects.yaml, defects: x needs stanbys: yes (expected: guarantee, protocol,",
+        ),
+    ],
+)
+def test_a_defect_that_is_none_is_one_sentence(
+    changes: dict[str, Any], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row without source or fix, of a release nobody has, or with a need that no fact answers."""
+    row = {name: value for name, value in {**_DEFECT, **changes}.items() if value is not None}
+    documents = {name: rules._document(name) for name in rules._FILES}
+    documents["defects.yaml"] = {"defects": [row]}
+    monkeypatch.setattr(rules, "_document", documents.__getitem__)
+    upgrade_path_rules.cache_clear()
+    try:
+        with pytest.raises(ValueError, match=re.escape(sentence)) as raised:
+            upgrade_path_rules()
+        assert "\n" not in str(raised.value)
+    finally:
+        upgrade_path_rules.cache_clear()
+
+
+def test_a_defect_that_no_release_fixes_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has that in words; a range may end with a minor, or be open."""
+    documents = {name: rules._document(name) for name in rules._FILES}
+    documents["defects.yaml"] = {"defects": [{**_DEFECT, "first_fixed": ["none"], "releases": ["3.4..3.5", "4.3.."]}]}
+    monkeypatch.setattr(rules, "_document", documents.__getitem__)
+    upgrade_path_rules.cache_clear()
+    try:
+        assert upgrade_path_rules().defects[0].first_fixed == ("none",)
     finally:
         upgrade_path_rules.cache_clear()
 

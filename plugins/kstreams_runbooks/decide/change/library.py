@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.comparison.state.kinds import OF_STREAM, carries
+from kstreams_runbooks.decide.releases.defects import refuses
 from kstreams_runbooks.decide.releases.downgrade import cleared_on_the_way
 from kstreams_runbooks.decide.releases.path import upgrade_path
 from kstreams_runbooks.decide.topology.names import stem
@@ -48,6 +49,8 @@ def library_findings(compared: Compared, rules: UpgradePathRules, broker: Releas
         path = upgrade_path(replace(question, broker=rules.releases[-1]), rules)
         path = replace(path, findings=(*path.findings, *(replace(one, severity="info") for one in told)))
     answered = {_ANOTHER_TOPOLOGY, *_about_others(compared, rules)}
+    # Known defects that do not refuse the target have a list of their own.
+    answered |= {row.id for row in rules.defects if not refuses(row, new, question.known)}
     path = replace(path, findings=tuple(one for one in path.findings if one.id not in answered))
     if path.verdict is Outcome.INCONCLUSIVE:
         asked = Undecided(
@@ -103,7 +106,7 @@ def _about_others(compared: Compared, rules: UpgradePathRules) -> set[str]:
     after = compared.after
     has = {
         "stores": compared.stateful,
-        "outer_joins": _may_join_outer(after),
+        "outer_joins": may_join_outer(after),
         "several_inputs": any(
             sum(len(topics_of(source)) + (source.pattern is not None) for source in sub.sources) > 1
             for sub in after.topology.subtopologies
@@ -114,7 +117,7 @@ def _about_others(compared: Compared, rules: UpgradePathRules) -> set[str]:
     return found | {row.id for row in rules.downgrades if "clear_state" in row.duties and not has["stores"]}
 
 
-def _may_join_outer(side: Side) -> bool:
+def may_join_outer(side: Side) -> bool:
     """Whether a left or outer join is possible: by the code, else by what each join reads, another one's store.
 
     The join of a global table reads a global store.

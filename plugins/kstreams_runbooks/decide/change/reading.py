@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.change.answer import ChangePlan, change_plan
 from kstreams_runbooks.decide.change.buffers import NewLimits, new_limits
 from kstreams_runbooks.decide.change.contradicted import contradicted
 from kstreams_runbooks.decide.change.cures import Cure, Runbooks, cures
+from kstreams_runbooks.decide.change.defects import change_defects
 from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED, PATHS, library_findings, with_cleared_state
 from kstreams_runbooks.decide.change.rules import Fired, fired, found
@@ -28,6 +29,7 @@ from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN, own_sett
 from kstreams_runbooks.decide.comparison.subjects import subjects
 from kstreams_runbooks.decide.releases.guard import LEFT_IN, MISREAD
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.releases.path import PathFinding
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
@@ -66,6 +68,7 @@ class ChangeReading:
     same_enough: bool = False
     at_least: tuple[ChangeRunbook, ...] = ()
     back: WayBack = NOTHING_IN_THE_WAY
+    defects: tuple[PathFinding, ...] = ()
 
     @property
     def uncovered(self) -> tuple[ChangeFinding, ...]:
@@ -76,7 +79,7 @@ class ChangeReading:
     def rolls(self) -> bool:
         """Whether a rolling bounce is enough, with no decision needed first."""
         safe = self.plan.runbooks == ("rolling_bounce",) and all(one.severity == "info" for one in self.uncovered)
-        return safe and not self.back.loses
+        return safe and not self.back.loses and not any(one.severity == "danger" for one in self.defects)
 
 
 def read_change(
@@ -147,6 +150,7 @@ def read_change(
         same_is_enough(before, after, lambda same: fired_with(replace(compared, after=same)), plan.verdict),
         asks.runbooks,
         way_back(compared, all_fired, back, plan.runbooks),
+        tuple(change_defects(compared, versions, broker)),
     )
 
 

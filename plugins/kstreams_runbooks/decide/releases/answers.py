@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from kstreams_runbooks.decide.releases.rules import avoid_rows, broker_rows
+from kstreams_runbooks.decide.releases.defects import refuses
+from kstreams_runbooks.decide.releases.rules import broker_rows
 from kstreams_runbooks.model.releases.path import Leg, PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.rules import Guarantee, GuaranteeRule, ProtocolRule, UpgradePathRules
@@ -64,11 +65,11 @@ def target_refused(question: PathQuestion, change: GuaranteeRule | None, rules: 
 
 
 def objections(question: PathQuestion, change: GuaranteeRule | None, rules: UpgradePathRules) -> Iterator[UpgradePath]:
-    """A refusal for each row against the target itself: a release to avoid, its protocol, its brokers."""
-    for avoid in avoid_rows(question.target, question, rules):
-        if avoid.effect == "refuse":
-            instead = f"go to {' or '.join(avoid.fixed_in)} instead, where it is fixed"
-            yield refusal_of_row(question, avoid.id, avoid.reason, instead, avoid.source)
+    """A refusal for each row against the target itself: its defects, its protocol, its brokers."""
+    for defect in rules.defects:
+        if refuses(defect, question.target, question.known):
+            instead = f"go to {' or '.join(defect.first_fixed)} instead, where it is fixed"
+            yield refusal_of_row(question, defect.id, defect.reason, instead, defect.source)
     if refused := protocol_refused(question, rules):
         yield refused
     for row in broker_rows(question.target, guarantee_after(question, change), question, rules):
@@ -105,10 +106,6 @@ def _too_old(question: PathQuestion, brokers: tuple[str, ...]) -> bool:
 
 def warnings_of(question: PathQuestion, change: GuaranteeRule | None, rules: UpgradePathRules) -> Iterator[PathFinding]:
     """Facts about the target for a person to assess: rows that only warn or inform."""
-    for avoid in avoid_rows(question.target, question, rules):
-        if avoid.effect == "warn":
-            why = f"{avoid.reason} Fixed in {', '.join(avoid.fixed_in)}."
-            yield PathFinding(avoid.id, "warning", str(question.target), why, avoid.source)
     for row in broker_rows(question.target, guarantee_after(question, change), question, rules):
         if row.effect == "warn" and not within(question.running, row.releases):
             yield PathFinding(row.id, "warning", "broker", row.reason, row.source)

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kstreams_runbooks.decide.releases.answers import about_target
+from kstreams_runbooks.decide.releases.defects import defect_findings
 from kstreams_runbooks.decide.releases.downgrade import downward
 from kstreams_runbooks.decide.releases.rules import changes_between, check_question
 from kstreams_runbooks.decide.releases.unknowns import one_answer, possible_questions
 from kstreams_runbooks.decide.releases.upgrade import upward
 from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion, UpgradePath
-from kstreams_runbooks.model.releases.release import within
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.verdicts import Outcome
 
@@ -26,22 +26,16 @@ def upgrade_path(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath
     answers = [(full, move(full, rules)) for full in possible_questions(question, rules)]
     found = one_answer(question, answers, rules)
     shown = {finding.id for finding in found.findings}
-    target = () if found.verdict is Outcome.PROCEED else about_target(question, rules)
+    target = () if found.verdict is Outcome.PROCEED else tuple(about_target(question, rules))
+    refused = {finding.id for finding in (*found.findings, *target)}
     around = (
         *(finding for finding in target if finding.id not in shown),
-        *_left_behind(question, rules),
+        *(one for one in known_defects(question, rules) if one.id not in refused),
         *changes_between(question, rules),
     )
     return replace(found, findings=tuple(dict.fromkeys((*found.findings, *around))))
 
 
-def _left_behind(question: PathQuestion, rules: UpgradePathRules) -> Iterator[PathFinding]:
-    unknown_guarantee = question.guarantee is None
-    for row in rules.avoid:
-        has_it = set(row.needs) <= question.uses and (
-            unknown_guarantee or not row.guarantees or question.guarantee in row.guarantees
-        )
-        if has_it and within(question.running, row.releases) and not within(question.target, row.releases):
-            yield PathFinding(
-                row.id, "info", str(question.running), f"Leaves a release to avoid: {row.reason}", row.source
-            )
+def known_defects(question: PathQuestion, rules: UpgradePathRules) -> Iterator[PathFinding]:
+    """The known defects of both releases that bite the application of a question."""
+    return defect_findings(question.running, question.target, question.known, rules, question.broker)

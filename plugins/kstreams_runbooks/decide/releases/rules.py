@@ -1,17 +1,17 @@
-"""Queries on the version rules: accepted values of a release, brokers that work with it, releases to avoid."""
+"""Queries on the version rules: accepted values of a release, brokers that work with it, possible bridges."""
 
 from collections.abc import Iterator
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
-from kstreams_runbooks.model.releases.rules import AvoidRule, BrokerRule, Change, Guarantee, Setting, UpgradePathRules
+from kstreams_runbooks.model.releases.rules import BrokerRule, Change, Guarantee, Setting, UpgradePathRules
 
 
 def check_question(question: PathQuestion, rules: UpgradePathRules) -> None:
     """BadInput for an unknown release, guarantee or protocol, and for one release as both ends."""
     for release in (question.running, question.target):
-        _check_release(release, rules)
+        check_release(release, rules)
     for name, value, settings in (
         ("processing guarantee", question.guarantee, rules.guarantees),
         ("group protocol", question.group_protocol, rules.protocols),
@@ -47,7 +47,8 @@ def _switch_later(setting: Setting, question: PathQuestion, rules: UpgradePathRu
     return f"To switch to it, follow the path and then ask `plan`{before}"
 
 
-def _check_release(release: Release, rules: UpgradePathRules) -> None:
+def check_release(release: Release, rules: UpgradePathRules) -> None:
+    """BadInput for a release that is not published, or is newer than the rules."""
     if release in rules.releases:
         return
     newest = rules.releases[-1]
@@ -65,7 +66,7 @@ def newest_of(release: Release, rules: UpgradePathRules) -> Release:
     """A release itself; of a minor its newest known patch. BadInput if it is unknown."""
     fitting = [one for one in rules.releases if release.text in {one.text, one.minor}]
     if not fitting:
-        _check_release(release, rules)
+        check_release(release, rules)
     return fitting[-1]
 
 
@@ -100,20 +101,9 @@ def broker_rows(
             yield row
 
 
-def avoid_rows(release: Release, question: PathQuestion, rules: UpgradePathRules) -> Iterator[AvoidRule]:
-    """Rows against `release`, for applications with the features in the question."""
-    for row in rules.avoid:
-        if (
-            within(release, row.releases)
-            and set(row.needs) <= question.uses
-            and (not row.guarantees or question.guarantee in row.guarantees)
-        ):
-            yield row
-
-
-def named_by_an_avoid_row(release: Release, rules: UpgradePathRules) -> bool:
-    """Whether any row at all is against a release, for any features."""
-    return any(within(release, row.releases) for row in rules.avoid)
+def is_shunned(release: Release, rules: UpgradePathRules) -> bool:
+    """Whether a defect of a release keeps it from being a bridge, for any application."""
+    return any(row.of == "library" and row.shuns and within(release, row.releases) for row in rules.defects)
 
 
 def changes_between(question: PathQuestion, rules: UpgradePathRules) -> Iterator[PathFinding]:

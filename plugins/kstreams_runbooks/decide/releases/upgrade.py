@@ -15,7 +15,7 @@ from kstreams_runbooks.decide.releases.answers import (
     target_refused,
     warnings_of,
 )
-from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from, named_by_an_avoid_row, takes_guarantee
+from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from, is_shunned, takes_guarantee
 from kstreams_runbooks.model.releases.path import Leg, PathBounce, PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.rules import GuaranteeRule, UpgradePathRules, UpgradeRule
@@ -25,7 +25,7 @@ from kstreams_runbooks.model.verdicts import Outcome, Severity
 def upward(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath:
     """The path to a newer release, with all known facts of the application.
 
-    1. Refuse a target that is impossible by itself: releases to avoid, protocol, brokers.
+    1. Refuse a target that is impossible by itself: a defect, protocol, brokers.
     2. The first row that covers the pair demands one bounce, two, a bridge, or refuses; the same for the first row of
        the guarantee. A bridge is a path to it and a path from it, each found in the same way.
     3. A value that the release does not accept is never part of the result.
@@ -112,11 +112,7 @@ def _bridged(question: PathQuestion, row: UpgradeRule | GuaranteeRule, rules: Up
 def _bridges(question: PathQuestion, ranges: tuple[str, ...], rules: UpgradePathRules) -> Iterator[Release]:
     """Releases that may be the bridge, newest first."""
     for release in reversed(rules.releases):
-        if (
-            question.running < release < question.target
-            and within(release, ranges)
-            and not named_by_an_avoid_row(release, rules)
-        ):
+        if question.running < release < question.target and within(release, ranges) and not is_shunned(release, rules):
             yield release
 
 

@@ -1,10 +1,10 @@
 """The question for the path from one release to another, and its answer: legs of bounces, with their reasons."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import Feature, GroupProtocol, Guarantee
+from kstreams_runbooks.model.releases.rules import DefectFacts, Feature, GroupProtocol, Guarantee
 from kstreams_runbooks.model.verdicts import Outcome, Severity
 
 YesNoUnknown = Literal["yes", "no", "unknown"]
@@ -16,7 +16,8 @@ LegRunbook = Literal["library_bump", "rolling_bounce"]
 class PathQuestion:
     """The running release and the target. None is unknown; unknown joins and aggregations count as used.
 
-    `upgrade_from` is the value already set on every instance: an unfinished downgrade needs it to continue.
+    `upgrade_from` is the value already set on every instance: an unfinished downgrade needs it to continue. `program`
+    is what is known of the application beyond that: known defects depend on it, and no path does.
     """
 
     running: Release
@@ -27,6 +28,14 @@ class PathQuestion:
     table_aggregations: YesNoUnknown = "unknown"
     group_protocol: GroupProtocol | None = None
     upgrade_from: str | None = None
+    program: DefectFacts = field(default_factory=dict)
+
+    @property
+    def known(self) -> DefectFacts:
+        """The facts on which known defects depend; what is known of the program comes first."""
+        given = {"guarantee": self.guarantee, "protocol": self.group_protocol}
+        uses = {name: "yes" if name in self.uses else "no" for name in get_args(Feature)}
+        return {**{name: (value,) for name, value in {**given, **uses}.items() if value}, **self.program}
 
     @property
     def uses(self) -> frozenset[Feature]:

@@ -4,8 +4,9 @@
 the features that an application has to use for a row to bind (unknown counts as used); empty: always.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
 
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.verdicts import Severity
@@ -14,6 +15,36 @@ Feature = Literal["foreign_key_joins", "table_aggregations"]
 Guarantee = Literal["at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2"]
 GroupProtocol = Literal["classic", "streams"]
 Duty = Literal["set_upgrade_from", "drain", "clear_state", "keep_state"]
+
+DefectTime = Literal["going_to", "leaving", "while_running", "at_a_kill"]
+DefectEffect = Literal[
+    "refuse",
+    "warn",
+    "no_stop_while_restoring",
+    "clear_state_before_start",
+    "roll_all_at_once",
+    "expect_full_restore",
+    "never_pause",
+]
+
+_YES_NO: Final = ("yes", "no")
+# The facts of an application on which defects hang, each with its values.
+DEFECT_FACTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "guarantee": get_args(Guarantee),
+    "protocol": get_args(GroupProtocol),
+    "stores": ("persistent", "in_memory", "none"),
+    "standbys": _YES_NO,
+    "caching": _YES_NO,
+    "foreign_key_joins": _YES_NO,
+    "global_stores": _YES_NO,
+    "outer_joins": _YES_NO,
+    "restores_from_inputs": _YES_NO,
+    "state_cleanup_age": _YES_NO,
+    "stream_time_punctuation": _YES_NO,
+    "table_aggregations": _YES_NO,
+}
+# What is known of an application: a fact with every value that it may have; a fact that is not there is not known.
+DefectFacts = Mapping[str, tuple[str, ...]]
 
 ReleaseRanges = tuple[str, ...]
 
@@ -136,20 +167,36 @@ class BrokerRule:
 
 
 @dataclass(frozen=True, slots=True)
-class AvoidRule:
-    """A release to avoid. `refuse`: always, for applications that use the named features; `warn`: a person decides.
+class Defect:
+    """A known defect of releases of Kafka Streams and its clients, or (`of` broker) of the brokers.
 
-    A release that any row names is never a bridge.
+    `when` it bites, what `needs` an application has to meet (fact: the values with which it bites, see DEFECT_FACTS),
+    what it does to `data`, what is done differently (`effects`; `action` in the row's own words), and how far it is
+    proven. `first_fixed` are the first releases without it, or `none`.
     """
 
     id: str
     releases: ReleaseRanges
-    effect: Literal["refuse", "warn"]
-    fixed_in: tuple[str, ...]
+    when: tuple[DefectTime, ...]
+    effects: tuple[DefectEffect, ...]
+    data: Literal["lost", "doubled", "wrong", "kept"]
+    first_fixed: tuple[str, ...]
     reason: str
+    proof: Literal["tried", "read", "reported"]
     source: str
-    needs: tuple[Feature, ...] = ()
-    guarantees: tuple[Guarantee, ...] = ()
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    action: str = ""
+    of: Literal["library", "broker"] = "library"
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether data suffers unless something is done differently."""
+        return self.data != "kept" and self.effects != ("warn",)
+
+    @property
+    def shuns(self) -> bool:
+        """Whether a release that has it is never a bridge."""
+        return "refuse" in self.effects or ("warn" in self.effects and "going_to" in self.when)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,5 +230,5 @@ class UpgradePathRules:
     guarantee_changes: tuple[GuaranteeRule, ...]
     protocol_changes: tuple[ProtocolRule, ...]
     brokers: tuple[BrokerRule, ...]
-    avoid: tuple[AvoidRule, ...]
+    defects: tuple[Defect, ...]
     changes: tuple[Change, ...]

@@ -8,6 +8,7 @@ from kstreams_runbooks.decide.change.buffers import held_back
 from kstreams_runbooks.decide.change.reading import ChangeReading
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.prediction import InternalTopic
+from kstreams_runbooks.model.releases.path import PathFinding
 from kstreams_runbooks.model.topology.change import ChangeFigures, ChangeFinding, Undecided
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import procedures
@@ -41,6 +42,7 @@ def document(reading: ChangeReading, figures: ChangeFigures = _NOTHING_READ) -> 
         "cures": [asdict(one) for one in reading.cures],
         "alternatives": [asdict(one) for one in reading.plan.alternatives],
         "findings": [_finding(one) for one in reading.findings],
+        "defects": [_of_release(one) for one in reading.defects],
         "undecided": [_undecided(one, matters=one in open_) for one in reading.undecided],
         "internal_topics": {
             "created": [_topic(one, figures) for one in prediction.created],
@@ -93,6 +95,16 @@ def _finding(one: ChangeFinding) -> dict[str, Any]:
         "source": one.source,
         "runbook": one.runbooks[0] if one.runbooks else None,
         "covered_by": one.covered_by,
+    }
+
+
+def _of_release(one: PathFinding) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "severity": one.severity,
+        "object": one.object,
+        "message": one.message,
+        "source": one.source,
     }
 
 

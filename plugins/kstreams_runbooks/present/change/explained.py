@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 
+from kstreams_runbooks.decide.releases.defects import done_differently
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.releases.rules import Change
+from kstreams_runbooks.model.releases.rules import Change, Defect
 from kstreams_runbooks.model.topology.change import ChangeRule, FindingKind
+from kstreams_runbooks.present.defects import needs
 from kstreams_runbooks.present.rules_page import OBJECTS, conditions, message
 from kstreams_runbooks.rules import finding_kinds, topology_cases, topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.wording import outside
@@ -54,7 +56,7 @@ def _rows_of_releases() -> tuple[Any, ...]:
         *rules.guarantee_changes,
         *rules.protocol_changes,
         *rules.brokers,
-        *rules.avoid,
+        *rules.defects,
     )
 
 
@@ -81,10 +83,14 @@ def _row_of_releases(row: Any) -> Iterator[str]:
         yield from _labelled(row.severity, row.message)
         yield from _labelled("when", f"the change crosses release {row.since}")
     else:
-        yield from _labelled("effect", f"{row.effect.replace('_', ' ')}: {row.reason}")
+        effects = row.effects if isinstance(row, Defect) else (row.effect,)
+        yield from _labelled("effect", f"{', '.join(effects).replace('_', ' ')}: {row.reason}")
         ranges = [f"{word} {', '.join(getattr(row, name))}" for name, word in _BETWEEN if getattr(row, name, ())]
         yield from _labelled("when", "; ".join(ranges))
-    for label, text in (("set first", getattr(row, "setting", "")), ("then", getattr(row, "action", ""))):
+    if isinstance(row, Defect) and row.needs:
+        yield from _labelled("needs", needs(row))
+    then = done_differently(row) if isinstance(row, Defect) else getattr(row, "action", "")
+    for label, text in (("set first", getattr(row, "setting", "")), ("then", then)):
         if text:
             yield from _labelled(label, text)
     yield from _labelled("source", row.source)

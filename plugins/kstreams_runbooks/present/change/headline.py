@@ -14,6 +14,7 @@ _RULES = 3
 def headline(plan: Mapping[str, Any]) -> str:
     """The answer in one sentence; SAFE only if a rolling bounce is enough and every finding is an info.
 
+    A known defect that is certain to cost data is not safe; the number of the others is in the sentence.
     What only code shows is in topology facts: without them it is safe as far as the descriptions show it.
     """
     runbooks = ", then ".join((*plan["first"], *plan["runbooks"]))
@@ -28,7 +29,9 @@ def headline(plan: Mapping[str, Any]) -> str:
     back = plan["way_back"]
     ends = "; no way back in place" if back["doors"] else "; going back loses what came since" if back["loses"] else ""
     if plan["runbooks"] == ["rolling_bounce"] and not _worst(plan) and not back["loses"]:
-        return f"SAFE: {runbooks}{', as far as described' if OF_CODE in plan['not_compared'] else ''}{ends}"
+        described = ", as far as described" if OF_CODE in plan["not_compared"] else ""
+        biting = len([one for one in plan["defects"] if one["severity"] != "info"])
+        return f"SAFE: {runbooks}{described}{f'; known defects that bite or may: {biting}' if biting else ''}{ends}"
     if steps := _steps_of_bump(plan):
         return f"LIBRARY BUMP: {steps}{_worst(plan)}{ends}"
     return f"RUNBOOK NEEDED: {runbooks}{_worst(plan)}{ends}"
@@ -69,6 +72,7 @@ def _worst(plan: Mapping[str, Any]) -> str:
     if any(one["fits"] is False and one["when_full"] == "shut_down" for one in plan.get("buffers", ())):
         return " (danger: a suppress buffer holds more than its new limit)"
     for severity in ("danger", "warning"):
-        if ids := [*dict.fromkeys(one["id"] for one in uncovered(plan) if one["severity"] == severity)]:
+        found = uncovered(plan) + [one for one in plan["defects"] if one["severity"] == "danger"]
+        if ids := [*dict.fromkeys(one["id"] for one in found if one["severity"] == severity)]:
             return f" ({severity}: {first_of(ids, _RULES)})"
     return ""

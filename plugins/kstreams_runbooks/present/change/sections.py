@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.change.buffers import NO_INSTANCE
 from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED
 from kstreams_runbooks.decide.runbooks import runbook, start_command
 from kstreams_runbooks.model.local_state import shown
+from kstreams_runbooks.model.verdicts import SEVERITIES
 from kstreams_runbooks.present.change.gaps import gap_lines, left_open
 from kstreams_runbooks.wording import sentence
 
@@ -14,6 +15,7 @@ RUN_IT, DECLARE_IT = "run it", "how to go on"
 # What a runbook that comes first proves.
 _FIRST = {"certify_drain": "pause what writes to the topics that go, and prove that everything in them is read"}
 ASSERTED = "what `unchanged` states about the code of each operator"
+_DEFECTS = "known defects of these releases (plan --explain ID has the source)"
 _STARTS_OVER = {"reset_and_cleanup", "blue_green_cutover"}
 _PLURAL = {"topic": "topics", "directory": "directories", "group": "groups"}
 # Costs of a wrong statement that are listed, the worst first.
@@ -35,6 +37,7 @@ def sections(plan: Mapping[str, Any]) -> Iterator[Section]:
         yield Section("missing", list(map(sentence, gap_lines(plan))))
         yield Section(DECLARE_IT, list(plan.get("declare_with", ())))
     yield Section(ASSERTED, list(map(sentence, asserted_lines(plan))))
+    yield Section(_DEFECTS, list(map(sentence, defect_lines(plan))))
     yield Section("consequences", list(map(sentence, _happens(plan))))
     yield Section("suppress buffers now, and their new limits", list(map(sentence, buffer_lines(plan))))
     yield Section(f"changes by {' and '.join(plan['runbooks'])}", list(map(sentence, _changes(plan))))
@@ -58,6 +61,12 @@ def second(plan: Mapping[str, Any]) -> str:
         return ""
     changed = [one for one in plan["findings"] if one["id"] == LIBRARY_CHANGED and one["severity"] != "danger"]
     return f"library_bump, in a run of its own: {changed[0]['message']}" if changed else ""
+
+
+def defect_lines(plan: Mapping[str, Any]) -> Iterator[str]:
+    """One line for each known defect that bites, or may, the worst first."""
+    for one in sorted(plan["defects"], key=lambda one: SEVERITIES.index(one["severity"])):
+        yield f"{one['severity']} {one['id']} on {one['object']}: {one['message']}"
 
 
 def asserted_lines(plan: Mapping[str, Any]) -> Iterator[str]:

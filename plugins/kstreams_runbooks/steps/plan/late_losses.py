@@ -60,7 +60,7 @@ def require_in_time(run: Run, reading: ApplicationReading, stop: Stop, made: Pla
 
     `made` is the plan that brings another version, None if what runs stays.
     """
-    versions, unread = _versions(run, reading, made)
+    versions, unread = versions_of(run, reading, made)
     late = late_stores(versions, known_of(run, reading))
     orders = _orders(run, needs_orders(late, stop))
     verdict = run.decide(
@@ -112,7 +112,7 @@ def _dropped(after: ApplicationReading, late: LateStore) -> int | Missing:
     return total
 
 
-def _versions(
+def versions_of(
     run: Run, reading: ApplicationReading, made: Plan | None
 ) -> tuple[tuple[Described, ...], tuple[str, ...]]:
     """The versions that run and the one that a plan brings, and why one of them is not described.

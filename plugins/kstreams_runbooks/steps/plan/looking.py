@@ -24,6 +24,7 @@ from kstreams_runbooks.patience import pause
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.cards import has_stopped, own_changes
+from kstreams_runbooks.steps.plan.defects import known_defects
 from kstreams_runbooks.steps.plan.late_losses import say_dropped
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import planned_from
@@ -98,6 +99,8 @@ def check(
             require_ready(
                 side, reading, age_ms, at_once=at_once, out_of_use=out_of_use(run), streams_group=streams_group
             )
+            if not (side.application.copies or out_of_use(run)):
+                known_defects(side, reading)
         if not run.dry_run:
             take_hold(run, sorted({one for side in sides for one in resources(side)}), changes=False)
 

@@ -37,6 +37,7 @@ from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good
 from kstreams_runbooks.steps.plan.cards import bytes_of_topics
+from kstreams_runbooks.steps.plan.defects import with_defects
 from kstreams_runbooks.steps.plan.expected_gaps import with_gaps
 from kstreams_runbooks.steps.plan.fitting import accepted_unread, require_topics
 from kstreams_runbooks.steps.plan.late_losses import with_late_losses
@@ -100,7 +101,7 @@ def store(run: Run, made: Plan, taken_by: str = "observe") -> None:
     `taken_by` is the step whose reading it was made from.
     """
     refuse_drift(run, made.digest)
-    made = with_late_losses(run, with_gaps(run, made, taken_by), taken_by)
+    made = with_defects(run, with_late_losses(run, with_gaps(run, made, taken_by), taken_by), taken_by)
     run.ledger.store_plan(run.key, made.digest, encode(made))
     for stage in made.stages:
         run.say(made.sentence_of(stage))

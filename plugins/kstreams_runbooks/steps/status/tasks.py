@@ -126,6 +126,8 @@ def read_cluster(cluster: str) -> None:
                 raise
             skip_first(context, cluster, error)
         log.info("[%s] %s", cluster, found.sentence)
+        for name, sentence in found.defects:
+            log.info("[%s @ %s] %s", name, cluster, sentence)
         leave(context, ANSWER, encode(found))
 
 

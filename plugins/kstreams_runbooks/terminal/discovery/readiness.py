@@ -28,7 +28,8 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
 
     Reads the cluster, the instances and the deployer, and changes nothing. What a runbook can do without, at a cost, is
     shown but does not count as missing; so is whether runs can write their notes in Airflow. A right on the cluster
-    that the login of the connection lacks is missing; its command grants it.
+    that the login of the connection lacks is missing; its command grants it. Known defects that bite what
+    runs, or may, are shown (docs/defects.md).
 
     Exit codes: 0 everything is ready, 1 something is missing, 2 bad input, 3 something is unknown, 4 a cluster does not
     answer. Everything that could be read is printed in any case, and of several codes the largest counts.
@@ -83,9 +84,11 @@ def _ready(fleet: "Fleet", entry: "Application", kafka: "KafkaAddress | RunbookE
     from kstreams_runbooks.decide.runbooks import RUNBOOKS
     from kstreams_runbooks.observe.kafka.clients import bootstrap
     from kstreams_runbooks.present.readiness import ApplicationReadiness
+    from kstreams_runbooks.watch.known_defects import known_defects
     from kstreams_runbooks.watch.readiness import read_readiness
 
     reading, error = read_readiness(entry, kafka, fleet)
     answers = readiness(readiness_facts(reading), RUNBOOKS, reading.rights)
     server = "" if isinstance(kafka, RunbookError) else bootstrap(kafka)
-    return ApplicationReadiness(entry.name, entry.cluster, answers, error, facts_shown(reading), server)
+    defects = () if error else known_defects(reading)
+    return ApplicationReadiness(entry.name, entry.cluster, answers, error, facts_shown(reading), server, defects)

@@ -96,16 +96,16 @@ def check_bounces(question: PathQuestion, path: UpgradePath) -> None:
         assert bounce.upgrade_from is None or bounce.upgrade_from in accepted_upgrade_from(target, RULES)
         guarantee = bounce.processing_guarantee or guarantee
         assert guarantee is None or takes_guarantee(target, guarantee, RULES)
-        for row in RULES.avoid:
-            named = within(target, row.releases) and set(row.needs) <= question.uses
-            bound = not row.guarantees or question.guarantee in row.guarantees
-            assert target == question.running or row.effect != "refuse" or not (named and bound), (question, target)
+        for row in RULES.defects:
+            bound = question.guarantee in row.needs.get("guarantee", (question.guarantee,))
+            named = within(target, row.releases) and "refuse" in row.effects
+            assert target == question.running or not (named and bound), (question, target)
     if question.running < question.target:
         assert targets == sorted(targets)
         assert targets[0] >= question.running
     assert all(len(leg.bounces) in {1, 2} and {one.target for one in leg.bounces} == {leg.target} for leg in path.legs)
     if path.bridge is not None:
-        assert not any(within(Release(path.bridge), row.releases) for row in RULES.avoid)
+        assert not any(within(Release(path.bridge), row.releases) for row in RULES.defects if row.shuns)
         assert question.running < Release(path.bridge) < question.target
         if None not in {question.broker, question.guarantee, question.group_protocol}:
             legs_are_paths(question, path)

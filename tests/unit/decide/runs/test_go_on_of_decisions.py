@@ -73,6 +73,7 @@ NONE = {
     "conclusion": "it judges how a run ended",
     "may_approve": "the question is asked again, and its sentence names who has to answer",
     "may_answer": "as may_approve",
+    "defects_that_bite": "it shows known defects, and refuses nothing",
     "state_of_undo": "it derives directories from descriptions that may_be_rolled has judged",
     "with_cleared_state": "it adds what cleared_state derives to a plan",
     "with_expected_gaps": "it adds forecasts to a plan",

@@ -114,3 +114,11 @@ def test_a_row_about_releases_is_explained_with_its_releases() -> None:
     text = " ".join(explained(row.id).split())
     assert " ".join(row.reason.split()) in text
     assert f"running {', '.join(row.running)}; target {', '.join(row.target)}" in text
+
+
+def test_a_known_defect_has_its_needs_and_what_is_done_differently() -> None:
+    """What a person needs who reads its name in a plan."""
+    text = " ".join(explained("KAFKA-16017").split())
+    assert "needs guarantee: exactly_once or exactly_once_beta or exactly_once_v2; stores: persistent" in text
+    assert "then Stop an instance only while none of its tasks restores. Fixed in 3.6.2, 3.7.0." in text
+    assert "needs" not in " ".join(explained("iterator-leak-4.1.0").split())

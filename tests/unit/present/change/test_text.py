@@ -1,11 +1,15 @@
 """What a person on call reads of a plan: the answer, one block for each rule, one order of steps, sources once."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.change.reading import OF_CODE, read_change
+from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.readings.buffers import PolledBuffers, SuppressBuffer
+from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import ChangeFigures
 from kstreams_runbooks.present.change.blocks import blocks
 from kstreams_runbooks.present.change.document import document, exit_code
@@ -15,6 +19,7 @@ from kstreams_runbooks.present.change.sections import buffer_lines
 from kstreams_runbooks.present.change.text import as_markdown, as_text
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from world.pairs import compared, expected
+from world.sides import COUNTS, declaration
 
 SHIFTED = "filter-before-unnamed-foreign-key-join"
 NOT_DECLARED = "count-becomes-sum/not-declared"
@@ -50,6 +55,33 @@ def test_the_headline_agrees_with_the_exit_code(case: str) -> None:
     }
     assert first.startswith(words[exit_code(reading)])
     assert not first.startswith("SAFE") or "danger" not in as_text(document(reading))
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "in_memory", "words", "code"),
+    [
+        ("exactly_once_v2", False, "RUNBOOK NEEDED: rolling_bounce (danger: KAFKA-16017, KAFKA-18943)", 1),
+        ("at_least_once", False, "SAFE: rolling_bounce, as far as described; known defects that bite or may: ", 0),
+    ],
+)
+def test_a_known_defect_that_costs_data_is_not_called_safe(
+    guarantee: str, in_memory: bool, words: str, code: int
+) -> None:
+    """One on which nothing hangs is in the list, and its number in the answer."""
+    declared = declaration(
+        stores={"counts": replace(declaration().stores["counts"], in_memory=in_memory)},
+        config={"processing.guarantee": guarantee},
+        library=Release("3.6.1"),
+    )
+    same = Side(parse_topology(COUNTS), declared)
+    reading = read_change(same, same, topology_change_rules(), upgrade_path_rules())
+    plan = document(reading)
+    assert headline(plan).startswith(words)
+    assert exit_code(reading) == code
+    shown = section(as_text(plan), "known defects of these releases (plan --explain ID has the source)")
+    assert any(line.startswith("  warning KAFKA-16025 on 3.6.1: If the cleanup of old state") for line in shown)
+    assert "### Known defects of these releases" in as_markdown(plan)
+    assert {one["id"] for one in plan["defects"]} >= {"KAFKA-16025", "KAFKA-19012"}
 
 
 def test_findings_of_one_rule_are_one_block_with_its_objects() -> None:

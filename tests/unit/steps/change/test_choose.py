@@ -39,6 +39,7 @@ def planned(tmp_path: Path, offered: Choices = OFFERED, *, dry_run: bool = False
         "runbooks": ["library_bump"],
         "reasons": [],
         "findings": [finding | {"covered_by": None}],
+        "defects": [],
         "choices": encode(offered),
     }
     ledger.store_plan(run.key, "d1", document)

@@ -171,6 +171,7 @@ def planned(asked: Callable[..., Run], monkeypatch: pytest.MonkeyPatch) -> Calla
             "way_back": {"doors": [], "loses": False, "sentences": []},
             "runbooks": list(runbooks or ("store_migration",)),
             "findings": [],
+            "defects": [],
             "after": {"release": NEW},
             "choices": encode(Choices(runbooks, () if runbooks else ("store_migration is not a DAG yet",))),
         }

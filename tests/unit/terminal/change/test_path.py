@@ -97,10 +97,11 @@ not known, counted as used: foreign-key joins, table aggregations
 
 group.protocol=classic is taken as the present one, and no path changes it; to change it, ask `plan`
 
-warning
-  table-aggregations-drain: 4.3.1 to 3.4.1 [library_bump]
+danger
+  KAFKA-18943: 3.4.1
 """
     )
+    assert "\nwarning\n  table-aggregations-drain: 4.3.1 to 3.4.1 [library_bump]\n" in out
     assert out.index("\nwarning\n") < out.index("\ninfo\n")
     assert "source: KIP-1035; Kafka Streams Upgrade Guide" in out
 
