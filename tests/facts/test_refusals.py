@@ -72,7 +72,8 @@ def test_what_each_release_refuses(programs: str, release: str, tmp_path: Path) 
     member = {"group__protocol": "streams", "consumer__group__instance__id": "a"}
     both = [("streams.StreamsConfig", ["consumer.group.instance.id", "group.protocol"])]
     alone = [("main consumer", ["group.protocol"])]
-    assert _refused(programs, tmp_path, **member)[:1] == {"3.4.1": [], "3.9.1": alone, "4.3.1": both, "4.4.0": []}[release]
+    refused = {"3.4.1": [], "3.9.1": alone, "4.3.1": both, "4.4.0": []}
+    assert _refused(programs, tmp_path, **member)[:1] == refused[release]
     absent = _refused(programs, tmp_path, default__key__serde="com.acme.None")
     assert absent == [("streams.StreamsConfig", ["default.key.serde"])]
     wrong = _refused(programs, tmp_path, default__timestamp__extractor="java.lang.String")
