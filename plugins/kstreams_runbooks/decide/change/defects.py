@@ -5,7 +5,15 @@ from itertools import chain
 
 from kstreams_runbooks.decide.change.library import aggregates_tables, joins_by_foreign_key, may_join_outer
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.setting_facts import CACHE, DEFAULTS, GUARANTEE, REUSE, by_new_name, optimized
+from kstreams_runbooks.decide.comparison.setting_facts import (
+    CACHE,
+    DEFAULTS,
+    GUARANTEE,
+    REUSE,
+    STORE_TYPES,
+    by_new_name,
+    optimized,
+)
 from kstreams_runbooks.decide.releases.defects import defect_findings, refuses
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.names import is_suppression
@@ -21,7 +29,7 @@ from kstreams_runbooks.model.releases.path import PathFinding
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import DefectFacts, UpgradePathRules
 from kstreams_runbooks.model.target import RunbookSettings
-from kstreams_runbooks.model.topology.declaration import Declaration, Described
+from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, Described
 from kstreams_runbooks.model.verdicts import SEVERITIES, Finding
 
 _PROTOCOL, _STANDBYS, _OPTIMIZATION = "group.protocol", "num.standby.replicas", "topology.optimization"
@@ -42,6 +50,7 @@ def program_facts(side: Side) -> dict[str, tuple[str, ...]]:
         **settings_facts(side.declared),
         "foreign_key_joins": (joins_by_foreign_key(side),),
         "global_stores": (_yes(any(sub.is_global for sub in side.topology.subtopologies)),),
+        "stateful": (_yes(side.store_places),),
     }
     if (aggregates := aggregates_tables(side)) != "unknown":
         facts["table_aggregations"] = (aggregates,)
@@ -167,7 +176,9 @@ def _kind(side: Side, name: str) -> str | None:
     if is_suppression(name) or (store is not None and store.is_lru_map):
         return "in_memory"
     if store is None or store.in_memory is None:
-        return None
+        config = side.declared.config
+        chosen = store is not None and store.supplier == DEFAULT and config is not None
+        return "persistent" if chosen and not set(STORE_TYPES) & set(config or {}) else None
     return "in_memory" if store.in_memory else "persistent"
 
 

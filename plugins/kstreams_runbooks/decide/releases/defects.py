@@ -21,6 +21,7 @@ DONE: Final[Mapping[DefectEffect, str]] = {
 _FACTS: Final[Mapping[str, str]] = {
     "guarantee": "processing.guarantee",
     "protocol": "group.protocol",
+    "stateful": "whether it has stores",
     "stores": "the kind of its stores",
     "standbys": "num.standby.replicas",
     "caching": "caching of its stores",

@@ -32,6 +32,7 @@ _YES_NO: Final = ("yes", "no")
 DEFECT_FACTS: Final[Mapping[str, tuple[str, ...]]] = {
     "guarantee": get_args(Guarantee),
     "protocol": get_args(GroupProtocol),
+    "stateful": _YES_NO,
     "stores": ("persistent", "in_memory", "none"),
     "standbys": _YES_NO,
     "caching": _YES_NO,

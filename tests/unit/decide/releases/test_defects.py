@@ -161,7 +161,7 @@ def test_a_path_shows_the_defects_of_both_ends_with_what_is_known_of_the_program
     question = PathQuestion(
         Release("3.6.1"), Release("4.3.1"), Release("4.3"), "exactly_once_v2", "no", "no", "classic"
     )
-    known = replace(question, program={"stores": ("none",), "stream_time_punctuation": ("no",)})
+    known = replace(question, program={"stateful": ("no",), "stores": ("none",), "stream_time_punctuation": ("no",)})
     path, other = upgrade_path(question, RULES), upgrade_path(known, RULES)
     assert (path.verdict, path.legs) == (other.verdict, other.legs)
     ids, fewer = ({one.id for one in each.findings} for each in (path, other))
