@@ -1,16 +1,12 @@
 """Settings of an application that a runbook may set: neither secrets nor an instance's identity."""
 
-import re
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from kstreams_runbooks.fleet.values import distinct
+from kstreams_runbooks.model.releases.settings import is_secret
 
-# Kafka's settings of type password and their kin (Apache Kafka documentation, "Security Configuration").
-_SECRET = re.compile(
-    r"password|passwd|passphrase|secret|credential|token|jaas|ssl\.key|private\.?key|api\.?key|user\.info"
-)
 # Identities of an instance, its group and its state in Kafka and Streams; another value is another application.
 _IDENTITY = (
     "application.id",
@@ -23,11 +19,6 @@ _IDENTITY = (
 )
 # The key under which a deployer keeps the release.
 _RELEASE = "release"
-
-
-def is_secret(name: str) -> bool:
-    """Whether a setting or a variable of that name is a secret."""
-    return _SECRET.search(name.lower()) is not None
 
 
 def _may_be_set(key: str) -> str:

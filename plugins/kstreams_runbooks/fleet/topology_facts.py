@@ -17,6 +17,8 @@ from kstreams_runbooks.model.topology import declaration as model
 from kstreams_runbooks.wording import outside
 
 FORMAT: Final = 1
+# The value of a setting of the program itself (Settings.java).
+_DIGEST: Final = re.compile(r"\(digest [0-9a-f]{4}\)")
 # A release of Kafka Streams, or the version of a distribution of it, such as 7.6.0-ccs.
 _VERSION: Final = re.compile(r"\d+\.\d")
 # Parts of the document without facts of the program: the description has lines of its own.
@@ -261,6 +263,8 @@ def _read(document: _Document) -> model.TopologyFacts:
     if library is not None and not Release.known(library):
         not_read["library"] = f"{library[:40]} is not a release of Apache Kafka; give the release that it is made of"
         library = None
+    digests = {name: value for name, value in (document.config or {}).items() if _DIGEST.fullmatch(value)}
+    not_read |= {f"config.{name}": f"only a digest of {name} is known; declare it if it matters" for name in digests}
     not_read |= _unread_extractors(document, not_read)
     by_serializer = None if library is None else Release.parse(library) < _KEEPS_SERDES
     extractors = {name: one for source in document.operators.values() for name, one in source.extractors().items()}
@@ -275,7 +279,10 @@ def _read(document: _Document) -> model.TopologyFacts:
             },
             topics={name: _topic(one, extractors.get(name)) for name, one in document.topics.items()},
             operators={name: one.read() for name, one in document.operators.items()},
-            config=document.config,
+            config=None
+            if document.config is None
+            else {name: value for name, value in document.config.items() if name not in digests},
+            digests=digests,
             library=None if library is None else Release.parse(library),
             not_read=not_read,
             refused=None if document.refused is None else tuple(one.read() for one in document.refused),

@@ -15,7 +15,8 @@ SCHEMA_VERSION: Final = 1
 _HEAD = """\
 # Known defects
 
-Every known defect of a release of Kafka Streams, its clients or the brokers that loses, doubles or stops something.
+The known defects of Kafka Streams, its clients and the brokers that this project judges: what loses, doubles, stops or
+delays something, from release 3.0 on with a few of before. No list of defects is complete.
 This page is printed from `plugins/kstreams_runbooks/rules/defects.yaml` by `make docs`; a test fails if it is out of
 date.
 

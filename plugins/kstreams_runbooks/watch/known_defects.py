@@ -22,10 +22,9 @@ def known_defects(found: ReadinessReading) -> tuple[Finding, ...]:
     """
     versions: list[Described] = []
     for one in found.reading.instances:
-        if isinstance(one.streams, Missing):
-            continue
-        facts, text = found.facts.get(one.instance), one.streams.topology
-        if isinstance(text, Missing) or not isinstance(facts, FactsReading):
+        facts = found.facts.get(one.instance)
+        text = one.streams if isinstance(one.streams, Missing) else one.streams.topology
+        if isinstance(one.streams, Missing) or isinstance(text, Missing) or not isinstance(facts, FactsReading):
             versions = []
             break
         versions.append(Described(one.instance, one.streams.version, one.instance, text, of_a_release(facts.read)))
@@ -47,7 +46,8 @@ def named_defects(entry: Application, libraries: Iterable[str]) -> str:
     if not found:
         return ""
     some = len({one.id for one in found if may_apply(one)})
+    more = f"{some} more" if certain else str(some)
     return (
-        f"known defects of {' and '.join(releases)}: {certain or 'none is certain'}; {some} more may apply: "
+        f"known defects of {' and '.join(releases)}: {certain or 'none is certain'}; {more} may apply: "
         f"kstreams-runbooks readiness {entry.name}"
     )

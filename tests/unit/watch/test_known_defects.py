@@ -81,4 +81,4 @@ def test_the_check_names_those_of_the_releases_that_it_saw(
     entry = SimpleNamespace(name="orders", declared=lambda: declared(processing_guarantee=guarantee))
     said = named_defects(entry, libraries)  # type: ignore[arg-type]
     assert said.startswith(words)
-    assert said == "" or said.endswith(" more may apply: kstreams-runbooks readiness orders")
+    assert said == "" or said.endswith(" may apply: kstreams-runbooks readiness orders")

@@ -17,6 +17,7 @@ from kstreams_runbooks.decide.comparison.setting_facts import (
 from kstreams_runbooks.decide.releases.defects import defect_findings, refuses
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.names import is_suppression
+from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
@@ -54,8 +55,10 @@ def program_facts(side: Side) -> dict[str, tuple[str, ...]]:
     }
     if (aggregates := aggregates_tables(side)) != "unknown":
         facts["table_aggregations"] = (aggregates,)
-    if not may_join_outer(side):
-        facts["outer_joins"] = ("no",)
+    declared = side.declared
+    joins = {*(one.join for one in declared.operators.values()), *(one.join for one in declared.stores.values())}
+    if not may_join_outer(side) or joins & {"left", "outer"}:
+        facts["outer_joins"] = (_yes(joins & {"left", "outer"}),)
     if side.declared.was_read and not any(where.endswith(_PUNCTUATORS) for where in side.declared.not_read):
         facts["stream_time_punctuation"] = ("no",)
     stores = {_kind(side, name) for name in side.store_places}
@@ -118,8 +121,12 @@ def defects_that_bite(
     only the fleet entry, the group and the settings of the instances are known. `target` is the library that is
     brought, empty if nothing is; `settings` are those that a plan brings.
     """
-    known = together(*(program_facts(_side(one)) for one in versions))
-    facts = _either(entry_facts(declared), _read_facts(reading, settings), known)
+    try:
+        known = together(*(program_facts(_side(one)) for one in versions))
+    except BadInput:
+        # A description that no parser reads: what it would show is not known. Other parts report it.
+        known = {}
+    facts = _with_planned(_either(entry_facts(declared), _read_facts(reading), known), settings)
     broker = reading.broker.version if isinstance(reading.broker, BrokerReading) else None
     brokers = Release.parse(broker) if isinstance(broker, str) and Release.known(broker) else None
     wanted = Release.parse(target) if Release.known(target) else None
@@ -135,23 +142,34 @@ def defects_that_bite(
 
 
 def entry_facts(declared: DeclaredApplication) -> dict[str, tuple[str, ...]]:
-    """The facts of the fleet entry."""
-    joins, aggregates = (_yes(name in declared.uses) for name in ("foreign_key_joins", "table_aggregations"))
-    facts: dict[str, tuple[str, ...]] = {"foreign_key_joins": (joins,), "table_aggregations": (aggregates,)}
-    return (
-        facts
-        if declared.processing_guarantee == "unknown"
-        else {**facts, "guarantee": (declared.processing_guarantee,)}
-    )
+    """The facts of the fleet entry: what it does not use; of what it uses, or may use, only the program shows more."""
+    features = ("foreign_key_joins", "table_aggregations")
+    facts: dict[str, tuple[str, ...]] = {name: ("no",) for name in features if name not in declared.uses}
+    if declared.processing_guarantee != "unknown":
+        facts["guarantee"] = (declared.processing_guarantee,)
+    return facts
 
 
-def _read_facts(reading: ApplicationReading, settings: RunbookSettings) -> DefectFacts:
-    """The facts of the group, and of the settings that the deployer gives an instance or that a plan brings."""
+def _read_facts(reading: ApplicationReading) -> DefectFacts:
+    """The facts of the group, and of the settings that the deployer gives to every instance.
+
+    What one instance alone is given leaves the others unknown.
+    """
     deployed = [one.deployment.settings for one in reading.instances if isinstance(one.deployment, Deployment)]
-    facts = _either(*(_given_facts(dict(one)) for one in (*deployed, settings)))
-    if not isinstance(reading.group, GroupReading):
-        return facts
-    return {**facts, "protocol": ("streams" if reading.group.type.lower() == "streams" else "classic",)}
+    every = together(*(_given_facts(dict(one)) for one in deployed)) if len(deployed) == len(reading.instances) else {}
+    if isinstance(reading.group, GroupReading):
+        every = {**every, "protocol": ("streams" if reading.group.type.lower() == "streams" else "classic",)}
+    return every
+
+
+def _with_planned(facts: DefectFacts, settings: RunbookSettings) -> DefectFacts:
+    """The facts with the values that a plan brings and those of now; what is not known now stays so."""
+    planned = settings_facts(Declaration(config=dict(settings)))
+    given = {fact for fact, name in {**_GIVEN, "protocol": _PROTOCOL}.items() if name in dict(settings)}
+    return {
+        fact: tuple(sorted({*values, *(planned.get(fact, ()) if fact in given else ())}))
+        for fact, values in facts.items()
+    }
 
 
 def _given_facts(settings: Mapping[str, str]) -> DefectFacts:

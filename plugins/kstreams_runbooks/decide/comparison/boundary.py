@@ -10,7 +10,7 @@ from kstreams_runbooks.decide.comparison.content import contents, own_changelogs
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
 from kstreams_runbooks.decide.comparison.global_stores import RestoredGlobal, left_behind, restored
 from kstreams_runbooks.decide.comparison.operators import partitioners
-from kstreams_runbooks.decide.comparison.setting_facts import REUSE, optimized, timed_by
+from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, REUSE, optimized, timed_by
 from kstreams_runbooks.decide.comparison.state.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import topic_words
@@ -28,7 +28,6 @@ from kstreams_runbooks.wording import first_of
 _CHOSEN = "topics chosen by code"
 _ID = "application.id"
 _EXTRACTOR = "default.timestamp.extractor"
-_DEFAULT_EXTRACTOR = "org.apache.kafka.streams.processor.FailOnInvalidTimestamp"
 # The setting for partitions without a committed offset, by its most specific name first.
 _RESET, _LATEST = "auto.offset.reset", "latest"
 _CLIENT_PREFIXES = ("main.consumer.", "consumer.", "")
@@ -264,7 +263,9 @@ def _of_default(side: Side, topic: DeclaredTopic, other: DeclaredTopic) -> Decla
     config = side.declared.config
     if topic.timestamp_extractor != DEFAULT or other.timestamp_extractor in {None, DEFAULT} or config is None:
         return topic
-    return replace(topic, timestamp_extractor=config.get(_EXTRACTOR, _DEFAULT_EXTRACTOR))
+    if _EXTRACTOR in side.declared.settings_not_read:
+        return topic
+    return replace(topic, timestamp_extractor=config.get(_EXTRACTOR, DEFAULTS[_EXTRACTOR]))
 
 
 def _without_extractor(compared: Compared, old: str, new: str) -> str:

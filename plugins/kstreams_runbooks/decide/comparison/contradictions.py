@@ -51,15 +51,12 @@ def _problems(topology: Topology, declared: Declaration) -> Iterator[str]:
         ("operators", declared.operators.keys(), nodes.keys()),
     ):
         for name in sorted(set(names) - set(there)):
+            advice = "correct the name, or give the declaration of this topology"
             if section == "stores" and declared.was_read:
-                yield (
-                    f"stores.{name}: the program adds this store and connects it to no processor: the store has no "
-                    "task, and a processor that asks for it dies at its start; connect the store, or do not add it"
-                )
-                continue
+                advice += "; a store that the program adds has to be connected to the processor that asks for it"
             yield (
                 f"{section}.{name}: the topology has no {_what(section)} of that name (it has "
-                f"{', '.join(sorted(there)) or 'none'}); correct the name, or give the declaration of this topology"
+                f"{', '.join(sorted(there)) or 'none'}); {advice}"
             )
     for name, store in declared.stores.items():
         yield from _store_problems(name, store)

@@ -8,7 +8,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.model.releases.release import within
-from kstreams_runbooks.model.releases.settings import in_part
+from kstreams_runbooks.model.releases.settings import in_part, is_secret
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore
 
@@ -128,7 +128,7 @@ _PROTOCOL, _ACKS = "group.protocol", "acks"
 _EXPLICIT, _CLUSTER = "ensure.explicit.internal.resource.naming", "bootstrap.servers"
 # Releases that check names at start (KIP-1111), and the generated names that they do not check.
 _CHECKS_NAMES, _NOT_CHECKED = ("4.1..",), "FK-JOIN-SUBSCRIPTION-"
-_SECRET = re.compile(r"password|passphrase|secret|jaas|credential|token|\.key$|certificate")
+_HIDDEN = re.compile(r"\.key$|certificate")
 _Asked = dict[str, tuple[Undeclared, ...]]
 
 
@@ -151,7 +151,7 @@ def by_new_name(config: Mapping[str, str] | None) -> dict[str, GivenSetting]:
 
 def shown(name: str, value: str) -> str:
     """A value for a person to read; never a secret."""
-    return "(hidden)" if value and _SECRET.search(name) else value or "not set"
+    return "(hidden)" if value and (is_secret(name) or _HIDDEN.search(name)) else value or "not set"
 
 
 def common_facts(compared: Compared) -> tuple[dict[str, Fact], _Asked]:

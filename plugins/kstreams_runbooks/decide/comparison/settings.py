@@ -1,6 +1,7 @@
 """Changes in the settings, in the optimizations among them, and in the Kafka Streams release."""
 
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, mergeable, source_tables
 from kstreams_runbooks.decide.comparison.content import own_changelogs, reused_topics
@@ -50,9 +51,28 @@ DROPS_IDEMPOTENT_UPDATES = ("2.6.0..2.6.1", "2.7.0")
 
 
 def own_settings_not_read(compared: Compared, catalogue: SettingCatalogue) -> list[str]:
-    """Settings that no release has and whose values were not read, sorted."""
+    """Settings that no release has, and of which neither values nor digests of both versions are known, sorted."""
     unread = _unread(compared.before) | _unread(compared.after)
-    return sorted(name for name in unread if catalogue.is_of_the_program(name))
+    return sorted(
+        name for name in unread if catalogue.is_of_the_program(name) and _digests_differ(compared, name) is None
+    )
+
+
+def _digests_differ(compared: Compared, name: str) -> bool | None:
+    """Whether a setting of the program itself changes whose value was not read; None if that is not known."""
+    both = [side.declared for side in (compared.before, compared.after)]
+    if any(one.config is None for one in both):
+        return None
+    known = [one.digests.get(name) or _digest((one.config or {}).get(name)) for one in both]
+    if any(one is None and name in side.settings_not_read for one, side in zip(known, both, strict=True)):
+        # Not even a digest: what one version alone has is known to come or go.
+        return True if name in both[0].settings_not_read ^ both[1].settings_not_read else None
+    return known[0] != known[1]
+
+
+def _digest(value: str | None) -> str | None:
+    """As topology-facts.jar prints it."""
+    return None if value is None else f"(digest {sha256(value.encode()).hexdigest()[:4]})"
 
 
 def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) -> Iterator[Subject]:
@@ -87,16 +107,22 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
         }
         facts["of_the_program"] = catalogue.is_of_the_program(key)
         if key in unread and facts["of_the_program"]:
-            # Its value may be a secret, so it is never read; the plan lists one of both versions as not compared.
-            facts["changed"] = (key in _unread(compared.before)) != (key in _unread(compared.after))
+            # Its value may be a secret, so it is never read; without digests the plan lists it as not compared.
+            facts["changed"] = _digests_differ(compared, key) or False
         elif key in unread:
             facts |= dict.fromkeys(_OF_VALUES)
         name = will.get(key, was.get(key, GivenSetting(key, ""))).name
         does = catalogue.does(name)
+        hidden = [
+            f"{side.declared.digests.get(key, '')} (not shown)".strip() if key in _unread(side) else ""
+            for side in (compared.before, compared.after)
+        ]
         said = {
             "name": name,
-            "before": shown(name, old) if _is_heeded(was, key, compared.before, catalogue) else _NOT_HEEDED,
-            "after": shown(name, new) if _is_heeded(will, key, compared.after, catalogue) else _NOT_HEEDED,
+            "before": hidden[0] or shown(name, old)
+            if _is_heeded(was, key, compared.before, catalogue)
+            else _NOT_HEEDED,
+            "after": hidden[1] or shown(name, new) if _is_heeded(will, key, compared.after, catalogue) else _NOT_HEEDED,
             "does": does and f"; it controls {does}",
             "created": first_of(created, _MOST, " and "),
         }

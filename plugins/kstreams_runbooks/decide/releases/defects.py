@@ -14,7 +14,10 @@ DONE: Final[Mapping[DefectEffect, str]] = {
     "warn": "",
     "no_stop_while_restoring": "Stop an instance only while none of its tasks restores.",
     "clear_state_before_start": "After a kill clear the local state of the instance before it starts.",
-    "roll_all_at_once": "Stop all instances, then start all, in place of one by one (stop_and_restart).",
+    "roll_all_at_once": (
+        "Stop all instances, then start all, in place of one by one: stop_and_restart, if the library stays. For an "
+        "upgrade no runbook does that: expect that a roll writes some results twice."
+    ),
     "expect_full_restore": "Expect that an instance restores its state in full after the stop.",
     "never_pause": "Do not call KafkaStreams#pause; hold the inputs in place of it.",
 }
@@ -62,7 +65,11 @@ def defect_findings(
             continue
         if row.of == "broker":
             if broker is None or within(broker, row.releases):
-                yield _finding(row, "broker", (*unknown, *(() if broker else (_BROKER,))))
+                # Of brokers only the minor release is known, and not which patch they run.
+                told = broker is not None and (
+                    Release.full(str(broker)) or not any(one.count(".") > 1 for one in row.releases)
+                )
+                yield _finding(row, "broker", (*unknown, *(() if told else (_BROKER,))))
         elif _bites(row, running, target):
             gets_it = target is not None and within(target, row.releases)
             yield _finding(row, str(target if gets_it else running), unknown)

@@ -31,7 +31,8 @@ _MODES = frozenset({"processing.guarantee", "group.protocol"})
 _IDEMPOTENCE = frozenset({"acks", "enable.idempotence"})  # exactly once sets both (KIP-129)
 # Classes of Kafka that settings name and every later release has, with the first release in which they were found.
 # Source: kafka-clients and kafka-streams of 2.4.1, 2.8.2, 3.4.1, 3.9.1, 4.3.1 and 4.4.0 (Maven Central).
-_OF_KAFKA = "org.apache.kafka."
+_KAFKA = "org.apache.kafka."
+_OF_KAFKA = re.compile(re.escape(_KAFKA) + r"[\w.$]+")
 _CLASSES = {
     "2.4.1": (
         *(f"clients.consumer.{one}Assignor" for one in ("CooperativeSticky", "Range", "RoundRobin", "Sticky")),
@@ -64,7 +65,7 @@ _CLASSES = {
         *(f"streams.state.BuiltInDslStoreSuppliers${one}DslStoreSuppliers" for one in ("InMemory", "RocksDB")),
     ),
 }
-_SINCE = {f"{_OF_KAFKA}{name}": Release.parse(since) for since, names in _CLASSES.items() for name in names}
+_SINCE = {f"{_KAFKA}{name}": Release.parse(since) for since, names in _CLASSES.items() for name in names}
 # Client tags (KIP-708): the most characters of a name and of a value, and the most tags of a client.
 # Source: StreamsConfig; tests/facts/test_refusals.py.
 _TAG, _MOST_OF_TAG, _MOST_TAGS = "client.tag.", (20, 30), 5
@@ -98,7 +99,7 @@ def setting_findings(
             yield from _without_effect(name, value, target, catalogue)
             if (before or {}).get(name) != value:
                 yield from _unknown(name, catalogue)
-            if not tried:
+            if not tried and all(row.type in {"class", "list"} for row in there):
                 yield from _not_tried(name, value, target)
             if there and all(row.deprecated for row in there):
                 message = f"{name} is set, and {target} has it only as deprecated: a later release removes it"
@@ -196,13 +197,13 @@ def _refused_tags(config: Mapping[str, str], target: Release) -> Iterator[Settin
     if len(tags) > _MOST_TAGS:
         most = f"(expected: at most {_MOST_TAGS})"
         message = f"{target} refuses {len(tags)} client tags {most}: no instance starts; remove some"
-        yield SettingFinding("setting-refused", "danger", f"{_TAG}*", message, refuse=True)
+        yield SettingFinding("setting-refused", "danger", max(tags), message, refuse=True)
 
 
 def _not_tried(name: str, value: str, target: Release) -> Iterator[SettingFinding]:
     """A class of Kafka that the release may not have: classes move and go, and only its jars show which it has."""
     for one in (part.strip() for part in value.split(",")):
-        if one.startswith(_OF_KAFKA) and not (one in _SINCE and _SINCE[one] <= target):
+        if _OF_KAFKA.fullmatch(one) and not (one in _SINCE and _SINCE[one] <= target):
             message = (
                 f"{name} names {one}: whether {target} has that class is not known without the topology facts of its "
                 "build; without the class no instance starts"

@@ -57,6 +57,7 @@ def merged(read: Declaration, declared: Declaration | None) -> Declaration:
         refused=read.refused,
         unlinked=read.unlinked,
         of_settings=read.of_settings,
+        digests=read.digests,
         contradictions=(*of_library, *of_config, *of_stores, *of_suppressions, *of_topics, *of_operators),
     )
 

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from kstreams_runbooks.fleet.settable import is_secret
 from kstreams_runbooks.fleet.values import FleetModel, distinct
+from kstreams_runbooks.model.releases.settings import is_secret
 
 # Paths of programs and of their files, locale, time zone.
 ALWAYS = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")

@@ -1,5 +1,6 @@
 """Settings as the releases of Kafka Streams have them: name, default, the values that they take, and what each does."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -22,9 +23,19 @@ PREFIXES: tuple[tuple[str, tuple[SettingPart, ...]], ...] = (
 )
 # A client has a setting of the same name with other values.
 _NOT_OF_CLIENTS = frozenset({"group.protocol"})
+# Kafka's settings of type password and their kin (Apache Kafka documentation, Security Configuration); the same words
+# are in Settings.java of topology-facts.jar.
+_SECRET = re.compile(
+    r"passw|passphrase|pwd|secret|credential|token|jaas|ssl\.key|private[.-]?key|api[.-]?key|user\.info"
+)
 # Names that the library itself reads by their beginnings. Source: StreamsConfig, AbstractConfig (Apache Kafka 4.3).
 _GIVEN_ON = ("__", "client.tag.", "config.providers")
 SettingType = Literal["boolean", "class", "double", "int", "list", "long", "password", "short", "string"]
+
+
+def is_secret(name: str) -> bool:
+    """Whether a setting or a variable of that name is a secret."""
+    return _SECRET.search(name.lower()) is not None
 
 
 def in_part(name: str) -> tuple[tuple[SettingPart, ...], str]:

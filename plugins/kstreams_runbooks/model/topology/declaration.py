@@ -313,7 +313,8 @@ class Declaration:
     which replace them. `refused` is what the library refuses of the settings (None: it was not tried; empty: it takes
     them). `unlinked` are the classes that do not link with the Kafka of the build (None: the class path was not
     scanned; empty: all of them link). `of_settings` are the serdes that the program leaves to its settings
-    (`operators.out.value_serde`), each with the settings that give it.
+    (`operators.out.value_serde`), each with the settings that give it. `digests` are of the program's own settings,
+    whose values no reader shows: equal digests, equal values, but for one of 65,536.
     """
 
     stores: Mapping[str, DeclaredStore] = field(default_factory=dict)
@@ -333,6 +334,7 @@ class Declaration:
     refused: tuple[LibraryRefusal, ...] | None = field(default=None, compare=False)
     unlinked: tuple[UnlinkedClass, ...] | None = field(default=None, compare=False)
     of_settings: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False)
+    digests: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def keeps_headers(self, store: DeclaredStore) -> bool | None:
         """Whether a store keeps headers: by the store, else by the setting for stores of the DSL; None if unknown."""

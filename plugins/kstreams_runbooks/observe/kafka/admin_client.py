@@ -11,7 +11,7 @@ from typing import Any
 import kafka.net.manager
 from kafka import OffsetAndMetadata, TopicPartition
 from kafka.admin import KafkaAdminClient
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, NoError, for_code
 from kafka.metrics.measurable_stat import AbstractMeasurableStat
 from kafka.net.connection import KafkaConnection
 from kafka.net.transport import KafkaSSLTransport
@@ -250,6 +250,8 @@ class AdminClient(KafkaAdminClient):  # type: ignore[misc] # kafka-python has no
                     min_version=_HAS_FEATURES,
                 )
                 answer = await self._manager.send(asked, node_id=broker)
+                if (error := for_code(answer.error_code)) is not NoError:
+                    raise error(f"ApiVersions of broker {broker}")
                 levels = {one.name: one.max_version for one in answer.supported_features or []}
                 release = by_features(release, levels.get(METADATA, 0))
             found.append(release)

@@ -199,3 +199,24 @@ def test_the_decision_can_be_made_again_from_the_evidence() -> None:
     assert made
     kept = json.loads(json.dumps(encode_call(defects_that_bite, inputs, made)))
     assert call_again(defects_that_bite, kept) == encode(made)
+
+
+def test_what_one_instance_or_the_plan_alone_is_given_takes_no_row_away() -> None:
+    """The others may have another value, and no description shows it."""
+    both = reading(
+        instance("orders-1", release="4.1.1", settings=(("num.standby.replicas", "0"),)),
+        instance("orders-2", release="4.1.1"),
+    )
+    ids_of_one = {one.id for one in defects_that_bite(both, declared(), (), RULES)}
+    assert {"KAFKA-19960", "KAFKA-21276"} <= ids_of_one
+    planned = (("processing.guarantee", "exactly_once_v2"),)
+    now = reading(instance("orders-1", release="4.0.1"))
+    unknown = declared(processing_guarantee="unknown")
+    assert "KAFKA-19479" in {one.id for one in defects_that_bite(now, unknown, (), RULES, "4.0.1", planned)}
+
+
+def test_a_description_that_no_parser_reads_leaves_the_program_unknown() -> None:
+    """Others report it; the rows may apply."""
+    broken = replace(described(), text="Topologies:\n  what is this\n")
+    now = reading(instance("orders-1", release="4.1.1"))
+    assert defects_that_bite(now, declared(), (broken,), RULES)

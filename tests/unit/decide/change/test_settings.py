@@ -1,9 +1,12 @@
 """Settings that the new release refuses, lacks or has another default of, in the answer about a change."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.settings import own_settings_not_read, settings
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
 from kstreams_runbooks.model.topology.declaration import LibraryRefusal
@@ -262,3 +265,39 @@ def test_static_members_of_a_streams_group() -> None:
     assert "static-members-of-streams-group" not in {one.id for one in new.findings}
     classic = {"group.protocol": "classic", "group.instance.id": "a"}
     assert change(classic, classic, ("4.3.1", "4.3.1")).plan.verdict is Outcome.PROCEED
+
+
+OWN = "amount.scale"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fires"),
+    [
+        ({"digests": {OWN: "(digest d473)"}}, {"digests": {OWN: "(digest 4b22)"}}, True),
+        ({"digests": {OWN: "(digest d473)"}}, {"digests": {OWN: "(digest d473)"}}, False),
+        # The digest of 2 is known to be that of the value which the other side gives.
+        ({"digests": {OWN: "(digest d473)"}}, {"value": "2"}, False),
+        ({"digests": {OWN: "(digest d473)"}}, {"value": "4"}, True),
+        ({"digests": {OWN: "(digest d473)"}}, {}, True),
+        ({"digests": {}}, {"digests": {}}, False),
+        ({"digests": {}}, {}, True),
+    ],
+)
+def test_a_setting_of_the_program_is_compared_by_digests(
+    before: dict[str, Any], after: dict[str, Any], *, fires: bool
+) -> None:
+    """Facts never have its value; what has neither digest is listed as not compared, and a value is never shown."""
+    given = compared("threads-added")
+
+    def side(of: Side, known: dict[str, Any]) -> Side:
+        unread = {f"config.{OWN}": "not shown"} if "digests" in known else {}
+        config = {**BASE, **({OWN: known["value"]} if "value" in known else {})}
+        digests = known.get("digests", {})
+        return replace(of, declared=replace(of.declared, config=config, not_read=unread, digests=digests))
+
+    catalogue = release_settings()
+    one = Compared(side(given.before, before), side(given.after, after))
+    [subject] = [part for part in settings(one, catalogue) if part.name == OWN]
+    assert subject.facts["changed"] is fires
+    assert own_settings_not_read(one, catalogue) == ([OWN] if before == after == {"digests": {}} else [])
+    assert "not set" not in subject.said["before"]

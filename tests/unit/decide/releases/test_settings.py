@@ -233,3 +233,17 @@ def test_a_check_that_only_the_release_can_make_is_left_to_it() -> None:
     row = ReleaseSetting("a", ("streams",), "string", "low", check="[1,...,9] or -1")
     assert not refuses(row, "12")
     assert not refuses(ReleaseSetting("a", ("streams",), "class", "low"), "12")
+
+
+def test_a_class_of_kafka_that_a_release_may_lack_is_named_and_a_login_is_not() -> None:
+    """Only what is a class as a whole: a login begins like one, and has a password behind it."""
+    moved = {"sasl.login.callback.handler.class": "org.apache.kafka.common.security.oauthbearer.secured.Handler"}
+    login = {"sasl.jaas.config": 'org.apache.kafka.common.security.plain.PlainLoginModule required password="hunter2";'}
+    assert ("setting-class-not-tried", "sasl.login.callback.handler.class") in ids(moved, "4.3.1", "3.9.1")
+    found = findings({**moved, **login}, "4.3.1", "3.9.1", {**moved, **login})
+    assert "hunter2" not in str(found)
+    assert [one.name for one in found if one.id == "setting-class-not-tried"] == list(moved)
+    known = {"default.key.serde": "org.apache.kafka.common.serialization.Serdes$StringSerde"}
+    since = {"processing.exception.handler": "org.apache.kafka.streams.errors.LogAndFailProcessingExceptionHandler"}
+    for config in (known, since, {"default.key.serde": "com.acme.OrderSerde"}):
+        assert "setting-class-not-tried" not in {one for one, _ in ids(config, "4.3.1", "3.9.1")}

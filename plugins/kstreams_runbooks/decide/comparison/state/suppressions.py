@@ -125,6 +125,7 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
         "mode_changed": False,
         "buffer_changed": False,
         "buffer_smaller": False,
+        "full_ends_now": False,
         "serde_changed": False,
         "logging_changed": False,
         "memory_alone": False,
@@ -153,7 +154,8 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
         "serde_changed": _serde_changed(compared, was, name, old, new),
         "mode_changed": changed(old and (old.mode, old.time_limit_ms), new and (new.mode, new.time_limit_ms)),
         "buffer_changed": changed(old and _buffer(old), new and _buffer(new)),
-        "buffer_smaller": was == name and old is not None and new is not None and _may_end_it(old, new),
+        "full_ends_now": old is not None and new is not None and _is_bounded(old) and _ends_now(old, new),
+        "buffer_smaller": was == name and old is not None and new is not None and _is_lower(old, new),
         "logging_changed": _logging_changed(compared, old, new),
         "memory_alone": new is not None
         and new.logging is False
@@ -232,11 +234,18 @@ def _said(compared: Compared, name: str, one: DeclaredSuppression | None) -> dic
     }
 
 
-def _may_end_it(old: DeclaredSuppression, new: DeclaredSuppression) -> bool:
-    """Whether the new buffer may end the application with what the old one held: it restores that before it counts."""
+def _is_lower(old: DeclaredSuppression, new: DeclaredSuppression) -> bool:
+    """Whether the old buffer may hold more than the new one, which restores it before the limit counts."""
     limits = ((old.max_records, new.max_records), (old.max_bytes, new.max_bytes))
-    lower = any(now is not None and (was is None or now < was) for was, now in limits)
-    return new.ends_when_full and (lower or not old.ends_when_full)
+    return new.ends_when_full and any(now is not None and (was is None or now < was) for was, now in limits)
+
+
+def _is_bounded(one: DeclaredSuppression) -> bool:
+    return one.max_records is not None or one.max_bytes is not None
+
+
+def _ends_now(old: DeclaredSuppression, new: DeclaredSuppression) -> bool:
+    return new.ends_when_full and not old.ends_when_full
 
 
 def _limit(one: DeclaredSuppression | None) -> str:

@@ -27,7 +27,8 @@ final class Settings {
         "main.consumer.", "restore.consumer.", "global.consumer.", "consumer.", "producer.", "admin.", "",
     };
     private static final String CLASS_NAME = "\\p{Alpha}[\\w$]*(\\.[\\w$]+)*";
-    private static final Pattern SECRET = Pattern.compile("(?i)passw|secret|token|credential|jaas|private|apikey|api\\.key");
+    private static final Pattern SECRET = Pattern.compile("(?i)passw|passphrase|pwd|secret|credential|token|jaas"
+            + "|ssl\\.key|private[.-]?key|api[.-]?key|user\\.info");
     private final Library library;
     private final boolean areGiven;
     private final Map<String, Object> given = new TreeMap<>();
