@@ -159,7 +159,7 @@ def test_a_word_that_is_no_field_is_one_sentence(shown: Stack) -> None:
     assert document["readings"] == []
     assert document["run"]["outcome_sentence"] == (
         "unchanged: 'values' is not a field that it can name (expected key, key_serde, value_serde, aggregate, join, "
-        "logging or timestamped); correct it"
+        "logging, timestamped or other_code); correct it"
     )
 
 

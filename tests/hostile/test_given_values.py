@@ -1,6 +1,7 @@
 """Values that people and scripts give to options, forms and files: bad input is one sentence, and never a traceback."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +23,8 @@ from kstreams_runbooks.steps.run.run import Run, new_record, record_of
 from kstreams_runbooks.terminal.airflow.form import filled, pairs_of
 from kstreams_runbooks.watch.settings import CheckSettings
 from pydantic import BaseModel, ValidationError
+
+DUE = datetime(2026, 1, 1, tzinfo=UTC)
 
 HUGE = str(10**20)
 HALF = "\ud83d"
@@ -106,7 +109,7 @@ def test_a_form_that_gives_no_reason(reason: str, name: str, tmp_path: Path, mon
     monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path))
     params = {"application": "orders", name: reason}
     ti = SimpleNamespace(dag_id="certify_drain", run_id="r")
-    found = record_of({"ti": ti, "dag_run": SimpleNamespace(), "params": params})
+    found = record_of({"ti": ti, "dag_run": SimpleNamespace(conf={}, run_after=DUE), "params": params})
     with pytest.raises(BadInput) as raised:
         new_record(found, _no_run)
     said = str(raised.value)
@@ -232,7 +235,7 @@ def test_a_run_of_a_bad_form_leaves_no_record(tmp_path: Path, monkeypatch: pytes
     context = {
         "ti": SimpleNamespace(dag_id="undo", run_id="r", task_id="read_cards", try_number=1),
         "dag": SimpleNamespace(dag_id="undo", params={"application": None, "run": None}),
-        "dag_run": SimpleNamespace(conf=None),
+        "dag_run": SimpleNamespace(conf=None, run_after=DUE),
         "params": {"application": "orders", "run": f"x{HALF}"},
     }
     with pytest.raises(BadInput, match="run: has half a character"):
