@@ -103,7 +103,6 @@ REASONS: dict[str, tuple[str, ...]] = {
         "steps/plan/plan.py::_is_the_same",
         "steps/stages/cleaned_up.py::_is_stopped",
         "watch/repartitions.py::_held",
-        "watch/known_defects.py::known_defects",
     ),
     "a release that nothing describes was judged before it: may_stay_unread is inconclusive unless a person accepts": (
         "decide/fitting/needed.py::repartitions_read",
