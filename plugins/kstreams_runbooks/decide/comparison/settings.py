@@ -51,7 +51,7 @@ DROPS_IDEMPOTENT_UPDATES = ("2.6.0..2.6.1", "2.7.0")
 
 
 def own_settings_not_read(compared: Compared, catalogue: SettingCatalogue) -> list[str]:
-    """Settings that no release has, and of which neither values nor digests of both versions are known, sorted."""
+    """Settings of the program itself that cannot be compared, sorted: one version shows neither value nor digest."""
     unread = _unread(compared.before) | _unread(compared.after)
     return sorted(
         name for name in unread if catalogue.is_of_the_program(name) and _digests_differ(compared, name) is None
@@ -65,8 +65,9 @@ def _digests_differ(compared: Compared, name: str) -> bool | None:
         return None
     known = [one.digests.get(name) or _digest((one.config or {}).get(name)) for one in both]
     if any(one is None and name in side.settings_not_read for one, side in zip(known, both, strict=True)):
-        # Not even a digest: what one version alone has is known to come or go.
-        return True if name in both[0].settings_not_read ^ both[1].settings_not_read else None
+        # Not even a digest: that it comes or goes is known if the other version does not have it at all.
+        one_has_it = name in both[0].settings_not_read ^ both[1].settings_not_read
+        return True if one_has_it and known == [None, None] else None
     return known[0] != known[1]
 
 

@@ -108,7 +108,7 @@ def done_differently(row: Defect) -> str:
 
 
 def may_apply(finding: PathFinding) -> bool:
-    """Whether a finding is about a defect of which a need is not known."""
+    """Whether the defect of a finding may apply: one of its needs is not known."""
     return finding.message.startswith(_MAY)
 
 

@@ -1,6 +1,6 @@
 """The question for the path from one release to another, and its answer: legs of bounces, with their reasons."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from kstreams_runbooks.model.releases.release import Release
@@ -16,8 +16,7 @@ LegRunbook = Literal["library_bump", "rolling_bounce"]
 class PathQuestion:
     """The running release and the target. None is unknown; unknown joins and aggregations count as used.
 
-    `upgrade_from` is the value already set on every instance: an unfinished downgrade needs it to continue. `program`
-    is what is known of the application beyond that: known defects depend on it, and no path does.
+    `upgrade_from` is the value already set on every instance: an unfinished downgrade needs it to continue.
     """
 
     running: Release
@@ -28,14 +27,13 @@ class PathQuestion:
     table_aggregations: YesNoUnknown = "unknown"
     group_protocol: GroupProtocol | None = None
     upgrade_from: str | None = None
-    program: DefectFacts = field(default_factory=dict)
 
     @property
     def known(self) -> DefectFacts:
-        """The facts on which known defects depend; what is known of the program comes first."""
+        """The facts on which known defects depend, as far as a question has them."""
         given = {"guarantee": self.guarantee, "protocol": self.group_protocol}
         uses = {name: "yes" if name in self.uses else "no" for name in get_args(Feature)}
-        return {**{name: (value,) for name, value in {**given, **uses}.items() if value}, **self.program}
+        return {name: (value,) for name, value in {**given, **uses}.items() if value}
 
     @property
     def uses(self) -> frozenset[Feature]:

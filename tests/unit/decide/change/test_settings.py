@@ -281,6 +281,7 @@ OWN = "amount.scale"
         ({"digests": {OWN: "(digest d473)"}}, {}, True),
         ({"digests": {}}, {"digests": {}}, False),
         ({"digests": {}}, {}, True),
+        ({"digests": {}}, {"value": "2"}, False),
     ],
 )
 def test_a_setting_of_the_program_is_compared_by_digests(
@@ -299,5 +300,5 @@ def test_a_setting_of_the_program_is_compared_by_digests(
     one = Compared(side(given.before, before), side(given.after, after))
     [subject] = [part for part in settings(one, catalogue) if part.name == OWN]
     assert subject.facts["changed"] is fires
-    assert own_settings_not_read(one, catalogue) == ([OWN] if before == after == {"digests": {}} else [])
+    assert own_settings_not_read(one, catalogue) == ([OWN] if before == {"digests": {}} != {} and after else [])
     assert "not set" not in subject.said["before"]
