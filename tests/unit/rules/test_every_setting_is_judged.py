@@ -55,7 +55,7 @@ RULES = [rule for rule in topology_change_rules() if rule.on == "setting"]
 def judged(name: str) -> bool:
     """Whether a row names the setting or its family, or its findings are those of stores."""
     key = bare(NEW_NAMES.get(name, name))
-    family = facts_of(key, "", "x", compared("threads-added"))[0]["family"]
+    family = facts_of(key, "", "x", compared("threads-added"), creates=True)[0]["family"]
     by_row = {rule.fires_when.get(field) for rule in RULES for field in ("setting", "family")}
     return key in by_row or family in by_row or key in MOVES_TASKS
 

@@ -42,6 +42,8 @@ NEW_NAMES = {
 }
 # The type of the stores for which the program chooses none.
 STORE_TYPES = ("default.dsl.store", "dsl.store.suppliers.class")
+# Of the internal topics that are created; those that exist keep theirs.
+_TOPIC_SIZE = "topic.max.message.bytes"
 _FAMILIES = {
     "default_serde": (
         "default.key.serde",
@@ -67,8 +69,7 @@ _FAMILIES = {
     "partitioner": ("partitioner.class", "partitioner.ignore.keys"),
     "class_of_the_program": ("default.client.supplier", "interceptor.classes", "processor.wrapper.class"),
     "producer": ("acks", "enable.idempotence", "max.in.flight.requests.per.connection", "retries"),
-    "size_limit": ("max.request.size",),
-    "size_limit_of_new_topics": ("topic.max.message.bytes",),
+    "size_limit": ("max.request.size", _TOPIC_SIZE),
 }
 _OF_PRODUCERS = frozenset(("partitioner", "producer", "size_limit"))
 _FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names}
@@ -193,13 +194,18 @@ def moved_by(compared: Compared) -> tuple[str, ...]:
     return tuple(name for name in names if before.get(name, DEFAULTS.get(name)) != after.get(name, DEFAULTS.get(name)))
 
 
-def facts_of(name: str, old: str, new: str, compared: Compared) -> tuple[dict[str, Fact], _Asked]:
-    """Facts of one setting, by its newest name; `old` and `new` are its values, empty if it is not set."""
+def facts_of(name: str, old: str, new: str, compared: Compared, *, creates: bool) -> tuple[dict[str, Fact], _Asked]:
+    """Facts of one setting, by its newest name; `old` and `new` are its values, empty if it is not set.
+
+    `creates`: the change creates internal topics.
+    """
     before, after = compared.before.declared.config, compared.after.declared.config
     asked = (Undeclared("config", name, sides(before, after)),)
     own, parts = bare(name), in_part(name)[0]
     family = _FAMILY_OF.get(own, own)
-    if family in _OF_PRODUCERS and "producer" not in parts:
+    if own == _TOPIC_SIZE:
+        family = family if creates else "topic"
+    elif family in _OF_PRODUCERS and "producer" not in parts:
         family = own
     facts: dict[str, Fact] = {
         "family": "topic" if own in _OF_RECORDS else family,

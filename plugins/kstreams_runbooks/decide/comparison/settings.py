@@ -94,7 +94,7 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
         # Every application has an id and a cluster: one that is not given is unknown.
         known = before is not None and after is not None and (key not in _REQUIRED or bool(old and new) or old == new)
         known = known and key not in unread
-        own, also_asked = facts_of(key, old, new, compared)
+        own, also_asked = facts_of(key, old, new, compared, creates=bool(created))
         facts: dict[str, Fact] = {
             **common,
             **own,

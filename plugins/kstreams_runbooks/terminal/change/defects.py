@@ -63,6 +63,6 @@ def _facts(given: dict[str, Any]) -> dict[str, tuple[str, ...]]:
     files = {name: given[name] for name in ("topology", "declaration", "config")}
     if files["topology"] is None:
         if named := [f"--{name}" for name, path in files.items() if path is not None]:
-            raise BadInput(f"{', '.join(named)}: needs --topology, of which it is a part; give the topology too")
+            raise BadInput(f"{', '.join(named)}: belongs to a topology, and none is given; add --topology")
         return {}
     return program_facts(read_side(SideFiles(**files)))

@@ -62,7 +62,7 @@ def test_the_files_of_the_application_decide(
         (("--from", "4.3.9"), "release 4.3.9: not a published release of Kafka Streams; 4.3 has 4.3.0, 4.3.1"),
         (("--from", "9.9.9"), "release 9.9.9: newer than 4.4.0"),
         (("--from", "4.3.1", "--to", "four"), "release 'four' is not a Kafka release"),
-        (("--from", "4.3.1", "--config", "app.properties"), "--config: needs --topology"),
+        (("--from", "4.3.1", "--config", "app.properties"), "--config: belongs to a topology"),
     ],
 )
 def test_bad_input_is_one_sentence(
