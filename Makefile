@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-secured test-secured-runs test-secured-logins test-secured-core test-chaos test-kill test-kill-pretended test-brokers soak mutate fuzz-plan topologies settings spark-matrix lag-scenarios build facts demo demo-down bench bench-bump bench-lag bench-fleet bench-plan bench-agent bench-links bench-wait bench-triggers bench-flush compose-env compose-up compose-down test-compose
+.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-secured test-secured-runs test-secured-logins test-secured-core test-copier test-copier-faults test-copier-rest test-chaos test-kill test-kill-pretended test-brokers soak mutate fuzz-plan topologies settings new-release spark-matrix lag-scenarios build facts copier demo demo-down bench bench-bump bench-lag bench-compare bench-outputs bench-forecast bench-copier bench-fleet bench-plan bench-agent bench-links bench-wait bench-triggers bench-flush compose-env compose-up compose-down test-compose
 
 PYTHON ?= python3
 VENV := .venv
@@ -61,7 +61,7 @@ test-airflow: setup packages ## The half of `make test` with runs in Airflow
 	$(BIN)/python -m pytest tests/airflow tests/ui tests/facts
 
 test-code: setup packages ## The other half, with a broker and an application of its own, and with Spark
-	TEST_PORT_BASE=$$(($${TEST_PORT_BASE:-27000} + 1000)) $(BIN)/python -m pytest tests/integration tests/unit tests/dags tests/hostile tests/spark
+	TEST_PORT_BASE=$$(($${TEST_PORT_BASE:-27000} + 1000)) $(BIN)/python -m pytest tests/integration tests/copier tests/unit tests/dags tests/hostile tests/spark
 
 test-unit: setup ## The tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit
@@ -84,6 +84,16 @@ test-secured-logins: setup ## The other half: every runbook without each of its 
 
 test-secured-core: setup ## Of these: every runbook without each of its rights in turn; 5 minutes
 	$(BIN)/python -m pytest tests/secured/test_each_right.py
+
+test-copier: setup build ## The shipped copier: kills, refusals, every kind of record; source and target record by record; 12 minutes
+	@TEST_BUILT=1 $(MAKE) --no-print-directory --output-sync=target -j2 test-copier-faults test-copier-rest
+
+test-copier-faults: setup ## The half of `make test-copier` with kills, topics that change, and `until`
+	$(BIN)/python -m pytest -m "long or not long" tests/copier/test_faults.py tests/copier/test_until.py
+
+test-copier-rest: setup ## The other half: records, keys, refusals, rights, offsets that expire, a broker that dies, metrics
+	TEST_PORT_BASE=$$(($${TEST_PORT_BASE:-27000} + 1000)) $(BIN)/python -m pytest -m "long or not long" tests/copier \
+		--ignore tests/copier/test_faults.py --ignore tests/copier/test_until.py
 
 test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bounce; about 10 minutes
 	$(BIN)/python -m pytest tests/chaos
@@ -108,10 +118,13 @@ fuzz-plan: setup ## Random changes with known consequences: no plan may ask for 
 	@$(LAB) fuzz
 
 topologies: ## Describe the topologies of tests/apps/topologies with the real library again, and compare
-	tests/apps/topologies/regenerate --check 3.4.1 4.3.1
+	tests/apps/topologies/regenerate --check 3.4.1 4.3.1 4.4.0
 
 settings: setup ## Print rules/settings.yaml from every release's own StreamsConfig and client settings; CHECK="A B" compares two
 	@$(LAB) lab.release_settings $(if $(CHECK),--check $(CHECK))
+
+new-release: setup facts ## RELEASE=x: what its jars have otherwise than AFTER (the release before), as a draft of rows; 2 minutes
+	@$(LAB) lab.new_release $(RELEASE) $(AFTER)
 
 spark-matrix: setup ## The Spark jobs on local[2], local[*], Spark Connect and a standalone cluster of their own; 5 minutes
 	$(BIN)/python -m pytest tests/spark -o python_files='test_*.py matrix_*.py'
@@ -119,14 +132,17 @@ spark-matrix: setup ## The Spark jobs on local[2], local[*], Spark Connect and a
 lag-scenarios: setup ## Measure docs/lag_scenarios.md again: lag by Kafka's tool and by this project, and the true count
 	WRITE_PAGE=1 $(BIN)/python -m pytest tests/spark/test_lag_scenarios.py
 
-build: setup facts ## The orders application in every release, the broker's jars, and those with which Spark reads Kafka
+build: setup facts copier ## The orders application in every release, the broker's jars, and those with which Spark reads Kafka
 	mvn -q -B -f tests/apps/pom.xml package -DskipTests
 	mvn -q -B -f spark_jobs/pom.xml package
 
 facts: ## topology_facts/target/topology-facts.jar, which an application prints its topology's facts with
 	mvn -q -B -f topology_facts/pom.xml package
 
-demo: setup ## A real run under traffic, with its proof; RUNBOOK=library_bump, control_topic_flush or reset_and_cleanup, PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
+copier: ## topic_copier/target/topic-copier.jar, which copies topics into control topics (docs/topic_copier.md)
+	mvn -q -B -f topic_copier/pom.xml package
+
+demo: setup ## A real run under traffic, with its proof; RUNBOOK=library_bump, control_topic_flush (SWITCH=swap or copier), adopt_control_topic or reset_and_cleanup, PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
 	@$(LAB) lab.demo up
 
 demo-down: ## Stop what the demo started, and nothing else
@@ -145,7 +161,7 @@ test-compose: setup ## The library bump across containers of their own, a worker
 	@$(COMPOSE) check
 	$(BIN)/python -m pytest -s tests/compose
 
-bench: bench-bump bench-flush bench-lag bench-fleet bench-plan bench-agent bench-links bench-wait bench-triggers ## Everything that is measured beside a floor or a peer; about half an hour
+bench: bench-bump bench-flush bench-lag bench-compare bench-outputs bench-forecast bench-fleet bench-plan bench-agent bench-links bench-wait bench-triggers ## Everything that is measured beside a floor or a peer; about 45 minutes
 
 bench-bump: setup ## Gap per bounced instance next to a manual bounce and to all at once, overhead per task; FORMAT=json
 	@$(LAB) benchmarks.bump
@@ -157,6 +173,18 @@ bench-lag: setup ## Lag of 500 groups next to kafka-consumer-groups, the same by
 	@$(LAB) benchmarks.lag_snapshot
 	@$(LAB) benchmarks.lag_secured
 	@$(LAB) benchmarks.lag_spark
+
+bench-compare: setup ## Two equal topics of 5 million records compared in each mode, next to a plain count of both; RECORDS, HEADERS=1, ROUNDS, ONLY=record; 10 minutes
+	@$(LAB) benchmarks.compare_topics
+
+bench-outputs: setup ## Two sides of an output of 5 million records compared, next to a plain count of both; RECORDS, ROUNDS; 10 minutes
+	@$(LAB) benchmarks.compare_outputs
+
+bench-forecast: setup ## Which keys of 5 million records move with more partitions, next to a plain count; RECORDS, KEYS, ROUNDS; 5 minutes
+	@$(LAB) benchmarks.forecast_partitions
+
+bench-copier: setup copier ## The shipped copier next to a bare Java loop and one in Python, its latency, its memory; RECORDS, WIDE, ROUNDS, LATENCY_S, SOAK_MIN; an hour and a half, alone
+	@$(LAB) benchmarks.copier
 
 bench-fleet: setup ## One scheduled check of 50 applications and of 500; 2 minutes
 	@$(LAB) benchmarks.fleet_check

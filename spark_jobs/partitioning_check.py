@@ -22,7 +22,7 @@ from dataclasses import asdict
 from typing import Any
 
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.frames.arguments import given_kafka, given_ranges, job_parser
+from kstreams_runbooks.frames.arguments import given_kafka, given_ranges, job_parser, whole_topic
 from kstreams_runbooks.frames.failures import spoken
 from kstreams_runbooks.frames.job import opened, run_job
 from kstreams_runbooks.frames.partitioning import compared, tasks_for
@@ -62,13 +62,10 @@ def _checked(given: argparse.Namespace) -> Mapping[str, Any]:
 
 def _of(ranges: Sequence[OffsetRange], topic: str) -> list[OffsetRange]:
     """The ranges of a topic, by partition; BadInput if they are not all of its partitions, or all are empty."""
-    found = sorted((one for one in ranges if one.topic == topic), key=lambda one: one.partition)
-    numbers = [one.partition for one in found]
-    if numbers != list(range(len(found))) or not found:
-        raise BadInput(f"ranges: {topic} has partitions {numbers} (expected each from 0 on); give one range for each")
-    if not any(one.offsets for one in found):
+    own = whole_topic(ranges, topic)
+    if not any(one.offsets for one in own):
         raise BadInput(f"ranges: {topic} has nothing to read (expected a range that is not empty): nothing to compare")
-    return found
+    return own
 
 
 if __name__ == "__main__":

@@ -26,14 +26,20 @@ from kstreams_runbooks.terminal.change.topology import (
     diagram_command,
     lint_command,
 )
+from kstreams_runbooks.terminal.compare_outputs import compare_outputs_command
+from kstreams_runbooks.terminal.compare_topics import compare_topics_command
+from kstreams_runbooks.terminal.copier import copier_command
 from kstreams_runbooks.terminal.discovery.discover import discover_command
+from kstreams_runbooks.terminal.discovery.green import declare_green_command
 from kstreams_runbooks.terminal.discovery.readiness import readiness_command
 from kstreams_runbooks.terminal.drain import drain_command
 from kstreams_runbooks.terminal.evidence import evidence_command, prune_ledger_command
+from kstreams_runbooks.terminal.forecast_partitions import forecast_partitions_command
 from kstreams_runbooks.terminal.internal_topics import internal_topics_command
 from kstreams_runbooks.terminal.lag import lag_command
 from kstreams_runbooks.terminal.mixed_windows import mixed_windows_command
 from kstreams_runbooks.terminal.orphans import orphans_command
+from kstreams_runbooks.terminal.output_classes import outputs_command
 from kstreams_runbooks.terminal.partitioning import partitioning_command
 from kstreams_runbooks.terminal.rights import rights_command
 from kstreams_runbooks.wording import outside, sentence
@@ -118,6 +124,9 @@ def fleet(form: str, *, graph: bool) -> None:
             name: {"cluster": entry.cluster, "owner": entry.owner} for name, entry in loaded.applications.items()
         },
         "copiers": {name: {"cluster": entry.cluster, "owner": entry.owner} for name, entry in loaded.copiers.items()},
+        "consumers": {
+            name: {"cluster": entry.cluster, "owner": entry.owner} for name, entry in loaded.consumers.items()
+        },
         "clusters": sorted(loaded.clusters),
         "problems": problems,
     }
@@ -127,7 +136,7 @@ def fleet(form: str, *, graph: bool) -> None:
         _print(document)
     else:
         for name, entry in loaded.entries.items():
-            kind = ", a copier" if entry.copies else ""
+            kind = ", a copier" if entry.copies else ", a consumer" if entry.consumes else ""
             click.echo(sentence(f"{name} @ {entry.cluster}{kind}, owner {entry.owner}"))
     for problem in (*problems, *loaded.warnings):
         click.echo(sentence(problem), err=True)
@@ -159,7 +168,13 @@ cli.add_command(internal_topics_command)
 cli.add_command(blast_radius_command)
 cli.add_command(mixed_windows_command)
 cli.add_command(partitioning_command)
+cli.add_command(compare_topics_command)
+cli.add_command(outputs_command)
+cli.add_command(compare_outputs_command)
+cli.add_command(forecast_partitions_command)
+cli.add_command(copier_command)
 cli.add_command(discover_command)
+cli.add_command(declare_green_command)
 cli.add_command(readiness_command)
 cli.add_command(rights_command)
 cli.add_command(lint_command)

@@ -1,19 +1,23 @@
-"""A copier as the second side of a run, live: stopped, proven, started again, under traffic.
+"""The shipped copier, live, under traffic: as the second side of a run, and as an application of its own.
 
-The runbook is pretended (tests/world/pretended_copier.py): it changes nothing but the copier.
+One runbook is pretended (tests/world/pretended_copier.py): it changes nothing but the copier.
 """
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from kill.moments import Moment, Target, strike
-from lab import copier as passing
+from kstreams_runbooks.model.readings.readings import StreamsReading
+from kstreams_runbooks.observe.application.metrics import read_streams
 from lab import kafka
 from lab.afresh import afresh
+from lab.airflow import OTHER_APPROVER
 from lab.application import TO_RELEASE, Deployed
-from lab.copier import COPIES, INSTANCES, NAME, TRAFFIC
+from lab.copier import COPIES, TRAFFIC, members
 from lab.judge import judged
+from lab.shipped_copier import INSTANCES, LIBRARY, NAME, OLDER, RELEASE, metrics_url, shipped_copier
 from lab.stack import Stack
 from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, held_by
 from world.flushing import ACCEPTED
@@ -32,7 +36,7 @@ def before(stack: Stack) -> Iterator[Stack]:
     """The orders application from nothing, behind a copier that copies traffic."""
     afresh(stack, Deployed(release=TO_RELEASE))
     fed = declared_as(stack, limits=_SHORT, control=list(COPIES.values()))
-    with fed, passing.copier(stack), pretended_dag(stack, DAG):
+    with fed, shipped_copier(stack, release=OLDER), pretended_dag(stack, DAG):
         stack.supervisor.start(TRAFFIC)
         yield stack
 
@@ -61,7 +65,7 @@ def test_a_copier_is_stopped_and_started_again(before: Stack) -> None:
     decided = [verdict["name"] for verdict in document["verdicts"]]
     assert "stopped_cleanly" in decided
     assert "still_stopped" in decided
-    assert "no process, group passing EMPTY, no open transaction" in log_of(stack, run_id, "certify")
+    assert "no process, group orders-passing EMPTY, no open transaction" in log_of(stack, run_id, "certify")
     assert None not in pids(stack)
     assert not {*pids(stack)} & {*earlier}
     assert {message["owner"] for message in told(stack, run_id)} == {"team-orders", "team-passing"}
@@ -95,14 +99,38 @@ def test_an_undo_after_a_kill_starts_it(before: Stack) -> None:
     assert held_by(stack) == ()
 
 
-def test_a_copier_is_a_side_and_nothing_else(before: Stack) -> None:
-    """A runbook about it is refused in one sentence; `lag` and `fleet` list it."""
+def test_a_copier_is_an_application_too(before: Stack) -> None:
+    """`lag`, `fleet` and `readiness` have it; a reset of it is refused in one sentence."""
     stack = before
-    run_id = trigger_other(stack, "rolling_bounce", application=NAME)
-    assert stack.api().wait_finished("rolling_bounce", run_id, 120) == "failed"
-    assert "is a copier (expected a Kafka Streams application)" in log_of(stack, run_id, "observe")
     assert NAME in command(stack, "lag")[1]
     assert f"{NAME} @ demo, a copier, owner team-passing" in command(stack, "fleet")[1]
+    code, printed = command(stack, "readiness", NAME, "--format", "json")
+    assert code in {0, 1}, printed
+    [ready] = json.loads(printed)["applications"]
+    answers = {one["runbook"]: one for one in ready["runbooks"]}
+    for runbook in ("library_bump", "rolling_bounce", "stop_and_restart", "certify_drain"):
+        assert answers[runbook]["status"] == "ready", answers[runbook]
+    for runbook in ("reset_and_cleanup", "control_topic_flush"):
+        assert any("its offsets decide what it copies" in why for why in answers[runbook]["missing"]), answers[runbook]
+    run_id = trigger_other(stack, "reset_and_cleanup", application=NAME)
+    assert stack.api().wait_finished("reset_and_cleanup", run_id, 120) == "failed"
+    assert "reset_and_cleanup is not for a copier" in log_of(stack, run_id, "observe")
+
+
+def test_it_is_brought_to_another_library_under_traffic(before: Stack) -> None:
+    """Two releases of the copier with two releases of Kafka Streams, instance by instance; the gaps are measured."""
+    stack = before
+    conf = {"application": NAME, "target": RELEASE, "unchanged": ["key", "value_serde", "other_code"]}
+    run_id = trigger_other(stack, "library_bump", **conf)
+    assert finished(stack, run_id, OTHER_APPROVER) == "success", evidence(stack, run_id)["run"]["outcome_sentence"]
+    document = evidence(stack, run_id)
+    assert document["run"]["outcome"] == COMPLETED
+    for number in range(len(INSTANCES)):
+        client = read_streams(metrics_url(stack.lab, number))
+        assert isinstance(client, StreamsReading)
+        assert (client.version, client.state) == (LIBRARY, "RUNNING")
+    assert members(stack, NAME) == len(INSTANCES)
+    assert held_by(stack) == ()
 
 
 def test_an_input_that_no_copier_writes_is_refused(before: Stack) -> None:

@@ -87,6 +87,16 @@ def test_bad_input_is_refused_before_anything_is_changed(busy: Stack, conf: dict
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(("mode", "judged_too"), [("reset", False), ("state", True)])
+def test_a_reset_that_keeps_changelogs_judges_what_it_brings(busy: Stack, mode: str, *, judged_too: bool) -> None:
+    """A thread more reaches every store that stays; a whole reset leaves none of before."""
+    trial = begun_other(busy, DAG, dry_run=True, mode=mode, settings={"num.stream.threads": 2})
+    ended(trial, state="success", outcome=DRY_RUN)
+    compared = "by restarting all at once: nothing speaks against it" in log_of(busy, trial.run_id, "plan")
+    assert compared is judged_too
+
+
+@pytest.mark.long
 def test_an_undo_before_the_deletion_is_whole(busy: Stack) -> None:
     """The run ends once local state is gone: every instance restores it, the topics are those of before."""
     before = internal(busy)

@@ -40,10 +40,18 @@ def unread(stack: Stack) -> Iterator[Stack]:
     [
         ("library_bump", {"target": "3.9.1"}),
         ("rolling_bounce", {"release": WITH_REPARTITION}),
-        ("rolling_bounce", {"settings": {"topology.optimization": "all"}}),
+        pytest.param("rolling_bounce", {"settings": {"topology.optimization": "all"}}, marks=pytest.mark.long),
         ("stop_and_restart", {"release": WITH_REPARTITION}),
-        ("control_topic_flush", {"release": WITH_REPARTITION, "switch": "manual", "longest_hold_min": 60}),
-        ("reset_and_cleanup", {"release": WITH_REPARTITION, "mode": "reset", "targets": {"orders": "earliest"}}),
+        pytest.param(
+            "control_topic_flush",
+            {"release": WITH_REPARTITION, "switch": "manual", "longest_hold_min": 60},
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            "reset_and_cleanup",
+            {"release": WITH_REPARTITION, "mode": "reset", "targets": {"orders": "earliest"}},
+            marks=pytest.mark.long,
+        ),
         ("plan_change", {"release": WITH_REPARTITION}),
     ],
 )

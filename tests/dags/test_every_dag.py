@@ -45,8 +45,17 @@ KNOWN_STEPS = {
     "count_unread",
     "certify",
     "check_partitioning",
+    "forecast_keys",
+    "grow_topics",
+    "prove_growth",
     "pause_inputs",
     "resume_inputs",
+    "copy_inputs",
+    "stop_copier",
+    "copy_rest",
+    "start_copier",
+    "prove_copy",
+    "delete_offsets",
     "clear_state",
     "save_offsets",
     "create_topics",
@@ -58,6 +67,8 @@ KNOWN_STEPS = {
     "conclude",
 }
 MUTATING = {
+    "grow_topics",
+    "prove_growth",
     "bounce_1_first",
     "bounce_1_rest",
     "bounce_2_first",
@@ -66,6 +77,12 @@ MUTATING = {
     "start_application",
     "pause_inputs",
     "resume_inputs",
+    "copy_inputs",
+    "stop_copier",
+    "copy_rest",
+    "start_copier",
+    "prove_copy",
+    "delete_offsets",
     "clear_state",
     "save_offsets",
     "create_topics",
@@ -192,7 +209,7 @@ def test_what_a_run_is_about_and_dry_run_are_not_folded_away(bag: DagBag) -> Non
 
 
 # The fields that a person has to fill.
-NEEDED = {"application", "target", "run"}
+NEEDED = {"application", "target", "run", "partitions"}
 
 
 def test_optional_fields_are_optional(bag: DagBag) -> None:

@@ -30,6 +30,8 @@ from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.fleet.problems import nearest
 from kstreams_runbooks.free_text import require_free_text
 from kstreams_runbooks.model.fleet_graph import FleetGraph
+from kstreams_runbooks.steps.adoption.plan import WITHOUT_PROOF
+from kstreams_runbooks.steps.growth.plan import growth_asked
 from kstreams_runbooks.steps.inputs import swap
 from kstreams_runbooks.steps.inputs.hold import _longest_s
 from kstreams_runbooks.steps.inputs.plan import _of_copier
@@ -101,6 +103,12 @@ BAD = (
         for name in REASONS
     ),
     Bad(
+        WITHOUT_PROOF,
+        "adopt_control_topic",
+        {WITHOUT_PROOF: "1"},
+        lambda form: given_reason(form, WITHOUT_PROOF),
+    ),
+    Bad(
         "copier",
         "control_topic_flush",
         {"switch": "swap", "copier": "passing"},
@@ -130,6 +138,8 @@ BAD = (
     Bad("topology_file", "plan_change", {"topology_file": "topology.txt"}, described),
     Bad("topology_text", "plan_change", {"topology_text": "x", "topology_file": "/a"}, described),
     Bad("run", "undo", {"run": "r"}, looked_up),
+    Bad("partitions", "partition_increase", {"partitions": 0}, lambda form: growth_asked(run_of(form))),
+    Bad("topics", "partition_increase", {"partitions": 12, "topics": " , "}, lambda form: growth_asked(run_of(form))),
     Bad("targets", "reset_and_cleanup", {"targets": [1]}, lambda form: _targets(run_of(form))),
     Bad("targets", "reset_and_cleanup", {"targets": {"orders": "+0"}}, lambda form: _targets(run_of(form))),
     Bad("most_lost", "reset_and_cleanup", {"most_lost": -1}, lambda form: _most_lost(form.get("most_lost"))),

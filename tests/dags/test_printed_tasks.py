@@ -6,6 +6,7 @@ import pytest
 from airflow.dag_processing.dagbag import DagBag
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.flush import flush_plan
+from kstreams_runbooks.decide.plans.green import GreenParts, cancel_plan, green_plan
 from kstreams_runbooks.decide.plans.reset import ResetParts, reset_plan
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.retire import retire_plan
@@ -24,6 +25,7 @@ from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.stages.order import task_in
 from lab.settings import CHECKOUT
 from world.samples import NEW, OLD, declared, down, instance, reading
+from world.two_holds import two_holds
 
 TAKEN = Taken(1_000, "test")
 INTERNAL = ("orders-counts-changelog", "orders-counts-repartition")
@@ -98,6 +100,14 @@ def retirement() -> Plan:
     return retire_plan(now, declared(), "application", goes, facts, (), (), "code", "reset_and_cleanup")
 
 
+def second_applications() -> list[Plan]:
+    """A second application starts, or goes."""
+    facts = replace(restart().facts, group_type="")
+    parts = GreenParts("orders", ("orders",), (TopicShape("totals-green", 2, 1),), ())
+    gone = cancel_plan(declared(), facts, "orders", ("totals-green",), up=True, group=True, findings=(), limits=())
+    return [green_plan(declared(), facts, parts, (), ()), gone]
+
+
 @pytest.fixture(scope="module")
 def bag() -> DagBag:
     """Every DAG file of the project."""
@@ -107,8 +117,8 @@ def bag() -> DagBag:
 def test_every_stage_is_cleared_by_a_task_of_its_dag(bag: DagBag) -> None:
     """A command with another task would be refused by Airflow, at night, with inputs held."""
     modes: tuple[ResetMode, ...] = ("reset", "offsets", "state")
-    plans = [restart(), *bumps(), *flushes(), *map(reset, modes), retirement()]
-    assert len({plan.runbook for plan in plans}) == 4
+    plans = [restart(), *bumps(), *flushes(), *map(reset, modes), retirement(), *second_applications()]
+    assert len({plan.runbook for plan in plans}) == 5
     for plan in plans:
         own = set(bag.dags[plan.runbook].task_ids)
         # Bounces and drains are proven by verdicts: no refusal of the order names them.
@@ -129,4 +139,13 @@ def test_a_stage_that_holds_inputs_is_cleared_by_the_task_that_holds_them() -> N
     assert [task_in(copied, one) for one in copied.stages] == [
         *("pause_inputs", "certify", "stop_application", "resume_inputs", "resume_inputs"),
         *("clear_state", "start_application"),
+    ]
+
+
+def test_each_hold_of_a_plan_has_its_own_tasks() -> None:
+    """One that only finds a point has one task: a clear of it never takes the other hold."""
+    plan = two_holds()
+    assert [task_in(plan, one) for one in plan.stages] == [
+        *["note_point"] * 3,
+        *("pause_inputs", "certify", "stop_application", "resume_inputs", "start_application"),
     ]

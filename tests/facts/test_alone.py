@@ -11,10 +11,10 @@ from lab.facts_alone import SIDES, pair_sides
 from lab.facts_judged import judged, table
 from world.pairs import expected
 
-# Fewer are right, and a reader or a rule has lost facts.
-_RIGHT = 282
+# Shares of all cases. A smaller one is right, and a reader or a rule has lost facts.
+_RIGHT = 0.6
 # Answers that code cannot give: a person has to declare what a lambda computes, and the cluster has the partitions.
-_MOST_NOT_KNOWN = 175
+_MOST_NOT_KNOWN = 0.31
 
 
 def test_no_plan_is_milder_than_the_change_of_its_program_needs() -> None:
@@ -26,9 +26,10 @@ def test_no_plan_is_milder_than_the_change_of_its_program_needs() -> None:
 def test_most_plans_need_no_declaration() -> None:
     """And each case is counted once."""
     counts = {kind: sum(about.values()) for kind, about in table().items()}
-    assert counts["right"] >= _RIGHT
-    assert counts["not known"] <= _MOST_NOT_KNOWN
-    assert sum(counts.values()) == len(expected()) - 1  # one topology that no release builds
+    cases = sum(counts.values())
+    assert cases == len(expected()) - 1  # one topology that no release builds
+    assert counts["right"] >= _RIGHT * cases
+    assert counts["not known"] <= _MOST_NOT_KNOWN * cases
 
 
 def test_a_change_of_a_key_that_only_code_computes_is_never_taken_as_none() -> None:
@@ -46,5 +47,7 @@ def test_an_upgrade_of_the_library_changes_nothing_of_a_program() -> None:
     for one in both:
         rows = fired(subjects(Compared(old[one], new[one])), topology_change_rules())
         found |= {(finding.id, *one) for finding in rows.findings if finding.severity != "info"}
-    assert found == set()
+    # A store on local disks alone is lost in any roll without static members, and no other case has one.
+    unlogged = {("logging-of-count-enabled", "before"), ("logging-of-count-disabled", "after")}
+    assert found == {("only-copy-moves-in-a-roll", *one) for one in unlogged}
     assert {side for _, side in both} == set(SIDES)

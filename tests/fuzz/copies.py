@@ -20,6 +20,7 @@ REUSE = "reuse.ktable.source.topics"
 _UNLOGGED, _READ_ONLY, _REUSED = 3, 5, 6
 _PIECES = "is in pieces of another length"
 _WAS = "begins empty; it was "
+_GUARANTEE = "processing.guarantee"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,11 @@ def _truth(old: Side, new: Side, truth: Truth, *, reused: bool) -> Truth:
         was, now = (_copy(side, name) for side in (old, new))
         left = old.places.get(name) != new.places.get(name) or new.places.get(name) in cleared
         lost = left and "disk" in {was, now} and now != "topic"
-        if lost or now not in {was, "topic"}:
+        # At least once the files stay, and its first changelog lacks them until each key was written once.
+        begins = (was, now) == ("disk", "changelog") and "exactly" not in (new.declared.config or {}).get(
+            _GUARANTEE, ""
+        )
+        if lost or (now not in {was, "topic"} and not begins):
             needs.add("reset")
             facts[f"store {name}"] = f"has its content in {was}, and looks for it in {now}"
         elif was != now:

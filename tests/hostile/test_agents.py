@@ -176,7 +176,7 @@ def entry(name: str, *metrics: str) -> Any:
         application_id="orders",
         inputs=("orders", "customers"),
         processing_guarantee="at_least_once",
-        copies=False,
+        as_deployed=False,
         reads_committed=False,
         deployer=SimpleNamespace(instances=instances),
     )

@@ -47,6 +47,9 @@ NUMBERS = {
         "--records",
     ),
     ("discover", *TRAFFIC): ("--jolokia-port",),
+    ("compare-topics", "orders", "customers"): ("--examples", "--max-records", "--max-bytes", "--max-seconds"),
+    ("compare-outputs", "orders", "orders-green"): ("--dropped", "--max-records", "--max-bytes", "--max-seconds"),
+    ("forecast-partitions", "orders", "--partitions", "12"): ("--partitions", "--max-records"),
     ("partitioning", "orders", "--input", "orders", "--state", "orders-s-changelog"): ("--sample",),
 }
 OPTIONS = [(command, option) for command, options in NUMBERS.items() for option in options]

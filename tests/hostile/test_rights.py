@@ -30,6 +30,7 @@ from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.drain import DrainQuestion, Pause
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.clients import connect_python
@@ -215,6 +216,7 @@ def told(printed: str) -> frozenset[str]:
 
 # What a row says that is not to be seen here, and why.
 ONLY_TOGETHER: dict[Use, str] = {
+    ("readiness", ("DescribeConfigs", "Group")): "of a group whose brokers keep its session timeout, which this is not",
     ("drain", ("DescribeConfigs", "Cluster")): "asked only for a transaction whose id is not visible either",
     ("certify_drain", ("DescribeConfigs", "Cluster")): "as drain",
     ("drain", ("DescribeConfigs", "Topic")): "asked only while a replica is out of sync",
@@ -337,3 +339,15 @@ def test_readiness_compares_the_rights_of_the_applications_own_login(
     finally:
         file.write_text(before, encoding="utf-8")
         secured.revoke(own)
+
+
+def test_the_session_timeout_that_brokers_keep_needs_its_right(secured: Secured, login: Login) -> None:
+    """Of a streams group; without the right it is not known, and the sentence has the right."""
+    name = "streams.session.timeout.ms"
+    allow(secured, login)
+    with ClusterReader(secured.settings(login)) as reader:
+        assert reader.group_setting(APPLICATION, name) == "45000"
+    allow(secured, login, ("DescribeConfigs", "Group"))
+    with ClusterReader(secured.settings(login)) as reader:
+        hidden = reader.group_setting(APPLICATION, name)
+    assert hidden == Missing(f"{name}: not reported; grant this login DescribeConfigs on Group {APPLICATION}")

@@ -222,6 +222,28 @@ def test_state_is_cleared_only_while_down(team: Path, declare: Declare) -> None:
             call("o2")
 
 
+def test_state_is_moved_by_a_command_that_can(team: Path, declare: Declare) -> None:
+    """`{aside}` is the directory's name, and empty unless the form names a store; without it nothing is kept."""
+    script = [sys.executable, str(team / "deploy.py"), str(team)]
+    moving = declare(clear_state={"run": [*script, "clear_state", "{instance}", "{directories}", "{aside}"]})
+    kept = CommandDeployer(moving, application_id="orders", dry_run=False, aside="kept-1a2b")
+    assert kept.abilities.keeps_aside
+    assert kept.kept_aside("o1") == "<state.dir>/orders.kept-1a2b"
+    kept.clear_state("o1", ("1_",))
+    assert called(team)[-1][-2:] == ["1_*", "orders.kept-1a2b"]
+    dry = CommandDeployer(moving, application_id="orders", dry_run=True, aside="kept-1a2b")
+    dry.clear_state("o1")
+    assert dry.would_write == ["move the local state of o1 to <state.dir>/orders.kept-1a2b"]
+    by_hand = kept.manual_commands("o1", Target("4.3.1"), clears=NO_DIRECTORIES)
+    assert shlex.split(by_hand[1])[-1] == "orders.kept-1a2b"
+    deletes = deployer(moving)
+    assert deletes.kept_aside("o1") == ""
+    deletes.clear_state("o1")
+    assert called(team)[-1][-2:] == ["*", ""]
+    cannot = CommandDeployer(declare(), application_id="orders", dry_run=False, aside="kept-1a2b")
+    assert (cannot.kept_aside("o1"), cannot.abilities.keeps_aside) == ("", False)
+
+
 def test_topology_of_a_release(declare: Declare) -> None:
     """With what the release is called there; not declared is one sentence."""
     assert deployer(declare()).topology(Target("4.3.1")) == "Topologies:\n 4.3.1 orders:18\n"
@@ -544,7 +566,7 @@ def test_the_reading_of_a_dead_instance_has_its_last_error(declare: Declare) -> 
     instances = tuple(SimpleNamespace(name=name, metrics="http://127.0.0.1:1/jolokia") for name in ("o1", "o2"))
     entry: Any = SimpleNamespace(
         name="orders",
-        copies=False,
+        as_deployed=False,
         application_id="orders",
         static_membership=False,
         deployer=SimpleNamespace(instances=instances),

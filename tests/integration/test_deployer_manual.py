@@ -164,6 +164,21 @@ def test_dry_run_records_the_requests(person: Person, tmp_path: Path) -> None:
     assert person.process is None
 
 
+def test_a_person_is_asked_to_move_what_the_form_lets_a_run_lose(tmp_path: Path) -> None:
+    """From where to where; the card has the same place."""
+    asks = ManualDeployer(deployer(tmp_path)._settings, application_id="orders", dry_run=True, aside="kept-1a2b")
+    assert asks.kept_aside("o1") == "<state.dir>/orders.kept-1a2b"
+    wanted = asks.request("clear_state", "o1")
+    assert wanted.startswith(
+        "move the local state of o1 while it is stopped (<state.dir>/<application.id>/*, nothing else) to "
+        "<state.dir>/orders.kept-1a2b"
+    )
+    some = asks.request("clear_state", "o1", directories=("1_",))
+    assert some.startswith("move the task directories 1_* of o1 while it is stopped")
+    assert asks.abilities.keeps_aside
+    assert deployer(tmp_path).kept_aside("o1") == ""
+
+
 def test_guards_speak_before_anybody_is_asked(person: Person, tmp_path: Path) -> None:
     """What could never be observed is not asked for."""
     control = deployer(tmp_path)
@@ -260,6 +275,7 @@ def test_the_fleet_entry_decides(tmp_path: Path) -> None:
 
     class Application:
         application_id = "orders"
+        as_deployed = False
         copies = False
         deployer = declared(tmp_path)
 

@@ -13,8 +13,8 @@ from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers.supervisord.deployment_file import FILE
 from kstreams_runbooks.errors import BadInput, Interrupted, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.supervisord import SupervisordSettings
-from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
-from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, LeftState, TaskDirectories
+from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.target import Target
 from lab.processes import started_since
 from world.supervised import deployer, described, free_port, starts, supervised
@@ -101,6 +101,51 @@ def test_stubborn_process(settings: SupervisordSettings) -> None:
     control.start("o1")
     assert described(settings).process == "running"
     assert described(settings).pid != pid
+
+
+def test_an_end_by_a_kill_is_told_from_a_clean_one(settings: SupervisordSettings) -> None:
+    """A stop, a stop that ends with a kill, a kill that no stop asked for."""
+    control = deployer(settings)
+    control.start("o1")
+    assert isinstance(described(settings).ended_cleanly, Missing)
+    control.stop("o1")
+    assert described(settings).ended_cleanly is True
+    (settings.instances[0].directory / "stubborn").touch()
+    control.start("o1")
+    time.sleep(0.5)
+    pid = described(settings).pid
+    assert pid is not None
+    killer = threading.Timer(0.5, os.kill, (pid, 9))
+    killer.start()
+    control.stop("o1")
+    assert described(settings).ended_cleanly is False
+
+
+def test_state_is_cleared_before_a_start_that_waits_for_a_kill(settings: SupervisordSettings) -> None:
+    """The stop request gave up, and the process was killed after it: the start would have been on its state."""
+    settings = settings.model_copy(update={"stop_timeout_s": 0.5})
+    (settings.instances[0].directory / "stubborn").touch()
+    control = deployer(settings)
+    control.start("o1")
+    time.sleep(0.5)
+    pid = described(settings).pid
+    assert pid is not None
+    looked: list[tuple[bool | Missing, bool]] = []
+    killer = threading.Timer(2, os.kill, (pid, 9))
+    killer.start()
+
+    def left(found: Deployment | None, started: bool) -> LeftState:
+        assert found is not None
+        looked.append((found.ended_cleanly, started))
+        (settings.instances[0].directory / "stubborn").unlink(missing_ok=True)
+        return LeftState(TaskDirectories(("1_",)), "it was killed")
+
+    said: list[str] = []
+    with pytest.raises(Refused, match=r"o1: still there 0\.5 s after"):
+        restart(control, "o1", Target("4.3.1"), remove_members=None, log=said.append, left=left)
+    assert looked == [(False, False)]
+    assert "o1: task directories 1_* cleared" in said
+    assert (described(settings).process, described(settings).release) == ("running", "3.4.1")
 
 
 def test_program_that_does_not_come_up(settings: SupervisordSettings) -> None:

@@ -40,7 +40,7 @@ from world.pairs import DECLARED, FIXTURES, PAIRS, compared, described
 from world.side_facts import side_facts
 
 SEED = int(os.environ.get("SEED") or 6)
-RELEASES = ("3.4.1", "4.3.1")
+RELEASES = ("3.4.1", "4.4.0")
 DRAWN = 12
 LIBRARY_TOPICS = CHECKOUT / "tests" / "integration" / "java" / "InternalTopics.java"
 BUILT = CHECKOUT / "tests" / "apps" / "orders" / "target" / "releases"

@@ -61,7 +61,7 @@ def test_application_that_runs(orders: Orders, reader: ClusterReader) -> None:
         assert streams.state == "RUNNING"
         assert streams.start.pid == deployment.pid, "the launcher becomes the JVM"
         assert deployment.started_at_ms is not None
-        assert 0 <= streams.start.started_at_ms - deployment.started_at_ms < 5_000
+        assert streams.start.started_at_ms >= deployment.started_at_ms
         assert any(member.client_id.startswith(f"{streams.client_id}-") for member in reading.group.members)
 
 

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.errors import WriteRefused
-from kstreams_runbooks.model.readings.readings import GroupReading, StreamsReading
+from kstreams_runbooks.model.readings.readings import GroupReading, Missing, StreamsReading
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.lag.partition_rows import read_partitions
@@ -86,3 +87,21 @@ def test_members_of_a_streams_group_are_not_removed(running: StreamsReading, con
     """There is no such call for them: refused before anything is sent."""
     with pytest.raises(WriteRefused, match="is a streams group"):
         GroupWriter(config, dry_run=False).remove_members(APPLICATION_ID, client_id_prefix=f"{running.client_id}-")
+
+
+@pytest.mark.usefixtures("running")
+def test_the_session_timeout_of_its_group(config: dict[str, Any]) -> None:
+    """The default of the brokers, then the group's own; a setting that no group has is not reported."""
+    name = "streams.session.timeout.ms"
+    with ClusterReader(config) as reader:
+        assert reader.group_setting(APPLICATION_ID, name) == "45000"
+        assert isinstance(reader.group_setting(APPLICATION_ID, "no.such.setting"), Missing)
+        admin = KafkaAdminClient(bootstrap_servers=config["bootstrap.servers"])
+        try:
+            admin.alter_configs([ConfigResource(ConfigResourceType.GROUP, APPLICATION_ID, {name: "50000"})])
+        finally:
+            admin.close()
+        deadline = time.monotonic() + 30
+        while reader.group_setting(APPLICATION_ID, name) != "50000":
+            assert time.monotonic() < deadline, reader.group_setting(APPLICATION_ID, name)
+            time.sleep(0.3)

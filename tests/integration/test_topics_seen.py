@@ -3,7 +3,10 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -11,20 +14,24 @@ from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource, Reso
 from confluent_kafka.admin import AlterConfigOpType as Operation  # type: ignore[attr-defined]
 from confluent_kafka.cimpl import NewTopic
 from kstreams_runbooks.cli import cli
+from kstreams_runbooks.decide.change.described import Known
+from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.times import DAY_MS
-from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, Described, Window
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
+from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from kstreams_runbooks.steps.plan.releases import with_kept_logs
 from lab.application import FROM_RELEASE
 from lab.supervise import until
 from world.given import Kafka, Orders
-from world.samples import NEW, declared, reading
-from world.sides import COUNTS
+from world.samples import NEW, OLD, declared, reading
+from world.sides import COUNTS, declaration, described
 
 Topics = Callable[..., str]
 
@@ -150,3 +157,29 @@ def test_a_changelog_that_was_altered_already_is_long_enough(orders: Orders, tmp
         assert len(found()) == 1
     finally:
         alter(was)
+
+
+@pytest.mark.parametrize(("retention_ms", "short"), [(3_600_000, True), (30 * DAY_MS, False)])
+def test_a_run_reads_what_the_changelogs_of_windows_keep(kafka: Kafka, retention_ms: int, *, short: bool) -> None:
+    """Somebody altered the topic since it was made: a grace that a day covers is too long for an hour."""
+    application_id = f"kept{time.time_ns()}"
+    changelog, admin = f"{application_id}-counts-changelog", AdminClient({"bootstrap.servers": kafka.bootstrap})
+    settings = {"cleanup.policy": "compact,delete", "retention.ms": str(retention_ms)}
+    for done in admin.create_topics([NewTopic(changelog, 1, 1, config=settings)]).values():
+        done.result()
+    entry = declared(application_id=application_id)
+    run: Any = SimpleNamespace(declared=entry, reader=lambda: ClusterReader({"bootstrap.servers": kafka.bootstrap}))
+    sides = []
+    for release, grace_ms in ((OLD, 0), (NEW, DAY_MS // 2)):
+        windows = DeclaredStore("window", Window("tumbling", 60_000, grace_ms), logging=True, in_memory=True)
+        counts = replace(windows, key="customer", aggregate="count")
+        sides.append(described(release=release, declares=replace(declaration(), stores={"counts": counts})))
+    known = Known(entry, {}, "4.3")
+    with run.reader() as reader:
+        until(lambda: changelog in reader.topic_names(), 30, "it is visible")
+    before = with_kept_logs(run, sides[:1], known)
+    assert before[0].declaration.stores["counts"].changelog_keeps_ms == retention_ms
+    verdict = may_be_rolled(before, sides[1], known, topology_change_rules(), upgrade_path_rules(), at_once=False)
+    assert ("changelog-keeps-less" in {one.id for one in verdict.findings}) is short
+    for done in admin.delete_topics([changelog]).values():
+        done.result()

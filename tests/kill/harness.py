@@ -24,6 +24,7 @@ from lab.report import FAULTS
 from lab.second import INSTANCE, is_declared, second_application
 from lab.stack import TRAFFIC, Stack
 from lab.supervise import until
+from world.adopting import copier_deployed, is_deployed
 from world.given import declared_as
 from world.two_sides import TOPIC, Found, found
 
@@ -85,6 +86,8 @@ def tried(
             kafka.create_topics(stack.lab.bootstrap, started_over.outputs(scenario.new_outputs).values())
         if scenario.second:
             second.enter_context(second_application(stack))
+        if scenario.adopts:
+            second.enter_context(copier_deployed(stack))
         before = found(stack) if scenario.second else None
         run_id = _triggered(stack, dag_id, scenario)
         target = Target(stack, dag_id, run_id, strikes[0].task, scenario.touched)
@@ -120,7 +123,7 @@ def _taken_back(target: Target, before: Found) -> Iterator[str]:
 
 def _follow(stack: Stack, dag_id: str, run_id: str, **how: Any) -> str:
     """The state in which a run ends; an approver of each team that is declared answers."""
-    others = (stack.api(OTHER_APPROVER),) if is_declared(stack) else ()
+    others = (stack.api(OTHER_APPROVER),) if is_declared(stack) or is_deployed(stack) else ()
     return follow(stack.api(), dag_id, run_id, approver=stack.api(APPROVER), others=others, **how)
 
 

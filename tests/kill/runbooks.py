@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lab import started_over
+from lab import adopted, started_over
 from lab.application import FROM_RELEASE, NEWEST, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 from lab.second import INSTANCE, NAME
 from lab.settings import Lab
@@ -41,6 +41,8 @@ class Scenario:
     they are created, and judged in place of the old ones, without windows that may have had late records. From task
     `quiet_from` on nothing is sent, and the run has to prove that nothing is left.
 
+    With `adopts` a copier is deployed, and does not run (lab/adopted.py); another team answers for it.
+
     With `second` another team's application is there too, and the runbook for tests about both (world/pretended.py). If
     the run that is tried is not an undo itself, an undo takes it back in the end: then everything is as it was before.
     """
@@ -59,6 +61,7 @@ class Scenario:
     second: bool = False
     new_outputs: str = ""
     quiet_from: str = ""
+    adopts: bool = False
 
     @property
     def touched(self) -> tuple[str, ...]:
@@ -118,6 +121,23 @@ RUNBOOKS: Mapping[str, Scenario] = {
             "delete_records": (Moment.WRITING,),
             "delete_topics": (Moment.WRITING,),
         },
+    ),
+    "adopt_control_topic": Scenario(
+        deployed=Deployed(release=TO_RELEASE),
+        params={"copier": adopted.COPIER, "without_copy_proof": "no Spark in the kill tests", **ACCEPTED},
+        release=TO_RELEASE,
+        settings=adopted.SETTINGS,
+        limits={**_LIMITS, "max_reading_age_s": 120},
+        moments={
+            **_AT_ONCE,
+            "create_topics": (Moment.WORKING, Moment.WRITING),
+            "copy_inputs": (Moment.WRITING, Moment.DEFERRED),
+            "set_offsets": (Moment.WORKING, Moment.WRITING),
+            "copy_rest": (Moment.WORKING, Moment.WRITING),
+            "delete_offsets": (Moment.WORKING, Moment.WRITING),
+        },
+        idle=frozenset({"clear_state"}),
+        adopts=True,
     ),
     "reset_and_cleanup": Scenario(
         deployed=Deployed(release=TO_RELEASE),

@@ -2,10 +2,10 @@
 
     python -m lab.demo up|down
 
-`RUNBOOK` (library_bump), `RUN_DIR`, `PORT_BASE`, `APPROVE=me` (waits for a person instead of answering) and
-`FORMAT=json` come from the environment. stdout has the result alone. Exit codes: 0 the run completed and nothing was
-lost or counted twice, 1 it did not, 2 the machine lacks something, 3 the judge cannot decide, 4 a part of the stack
-does not answer.
+`RUNBOOK` (library_bump), `SWITCH` (of a flush: swap or copier), `RUN_DIR`, `PORT_BASE`, `APPROVE=me` (waits for a
+person instead of answering) and `FORMAT=json` come from the environment. stdout has the result alone. Exit codes: 0
+the run completed and nothing was lost or counted twice, 1 it did not, 2 the machine lacks something, 3 the judge
+cannot decide, 4 a part of the stack does not answer.
 """
 
 import json
@@ -20,13 +20,15 @@ from typing import Any
 from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
 from kstreams_runbooks.terminal.airflow.wait import wait
 
-from lab import kafka, leftovers, report, started_over
+from lab import adopted, kafka, leftovers, report, started_over
 from lab.airflow import APPROVER, REQUESTER, passwords
+from lab.copier import COPIES
 from lab.display import Display, show
 from lab.follow import follow
 from lab.judge import verify_traffic
 from lab.neighbour import INSTANCE, start_neighbour
 from lab.settings import Lab
+from lab.shipped_copier import NAME, deploy, place
 from lab.shown import Shown, shown
 from lab.stack import TRAFFIC, Parts, Stack
 
@@ -40,8 +42,13 @@ def up(lab: Lab, runbook: Shown, *, by_hand: bool, as_json: bool) -> int:
     """Start everything, run, judge, print; the stack stays up, unless its start failed."""
     if runbook.new_outputs:
         lab = started_over.with_own_fleet(lab)
+    if runbook.copier:
+        lab = started_over.with_own_fleet(lab, lambda _: {"control": [*COPIES.values()]})
+    if runbook.adopts:
+        lab = started_over.with_own_fleet(lab, lambda _: {})
     display = Display()
-    parts = Parts(runbook.deployed, spark=True, customer_every=runbook.customer_every)
+    sent = tuple(f"{target}={source}" for source, target in COPIES.items()) if runbook.copier else ()
+    parts = Parts(runbook.deployed, spark=True, customer_every=runbook.customer_every, traffic_topics=sent)
     stack = Stack(lab, parts, display.say)
     try:
         _start(stack, runbook, display)
@@ -75,6 +82,13 @@ def _start(stack: Stack, runbook: Shown, display: Display) -> None:
     if runbook.new_outputs:
         kafka.create_topics(stack.lab.bootstrap, started_over.outputs(runbook.new_outputs).values())
         start_neighbour(stack, display.say)
+    if runbook.copier:
+        display.say(f"start the copier {NAME}, two instances: {', '.join(COPIES)}")
+        # The demo's second login approves for both teams.
+        deploy(stack, approvers=[APPROVER])
+    if runbook.adopts:
+        # The demo's second login approves for both teams.
+        place(stack, adopted.COPIER, adopted.INSTANCES, adopted.ROUTES, approvers=[APPROVER])
     stack.start_traffic()
     time.sleep(_WARM_UP_S)
     stack.supervisor.require_running(TRAFFIC)
@@ -120,12 +134,14 @@ def _judged(stack: Stack, runbook: Shown, display: Display, run_id: str, state: 
     began = time.monotonic()
     display.say(f"stop the traffic and let the application finish: {bootstrap}")
     stack.stop_traffic()
+    if runbook.copier:
+        kafka.wait_drained(bootstrap, NAME, say=display.say)
     kafka.wait_drained(bootstrap, APPLICATION, say=display.say)
     stack.seconds["drain"] = round(time.monotonic() - began, 1)
     began = time.monotonic()
     display.say("judge the outputs")
     new = runbook.new_outputs
-    topics = started_over.judged_outputs(new) if new else ()
+    topics = started_over.judged_outputs(new) if new else stack.parts.traffic_topics
     judge = command(stack, *verify_traffic(bootstrap, topics), allowed={0, 1, 3})
     stack.seconds["judge"] = round(time.monotonic() - began, 1)
     evidence = command(stack, "evidence", run_id, "--format", "json", allowed={0})
@@ -205,7 +221,7 @@ def main(arguments: list[str]) -> int:
             raise BadInput(f"FORMAT={form}: unknown; leave it out for a table, or set FORMAT=json")
         if approve not in {"", "me"}:
             raise BadInput(f"APPROVE={approve}: unknown; leave it out, or set APPROVE=me to approve yourself")
-        runbook = shown(os.environ.get("RUNBOOK") or "")
+        runbook = shown(os.environ.get("RUNBOOK") or "", os.environ.get("SWITCH") or "")
         return up(lab, runbook, by_hand=approve == "me", as_json=form == "json")
     except RunbookError as error:
         print(str(error), file=sys.stderr)

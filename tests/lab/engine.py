@@ -113,6 +113,9 @@ class OwnEngine:
             self._process.send_signal(signal.SIGTERM)
             self._process.wait(_LIMIT_S)
             self._process = None
+            if not self._apart:
+                # The engine leaves what containers of the host's network share mounted in its folder.
+                subprocess.run(["umount", str(self.folder / "run" / "netns" / "default")], check=False)
 
     def restart(self) -> None:
         """As after an update of the engine, or of the machine."""

@@ -4,6 +4,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import Any, Literal
 
 from kstreams_runbooks.decide.change.answer import MILDEST_FIRST, open_questions
@@ -63,6 +64,7 @@ def judged(case: str) -> Judged:
     return Judged("more in the program", _about(more)) if more else Judged("wrong", case)
 
 
+@cache
 def table() -> dict[Kind, Counter[str]]:
     """The number of cases of each kind, by what they depend on."""
     found: dict[Kind, Counter[str]] = defaultdict(Counter)
@@ -107,6 +109,9 @@ def _declared_alone(case: str) -> Iterator[str]:
     read = [sides()[case, side].declared for side in SIDES]
     changes = _differences(*declared) - _differences(*read)
     yield from changes
+    if any(own.library not in {None, built.library} for own, built in zip(declared, read, strict=True)):
+        # The program is built with another release than the case declares.
+        yield "library"
     for own, other in zip(declared, plain, strict=True):
         yield from _differences(own, other) - changes
     yield from ("loss_acceptable" for one in declared for store in one.stores.values() if store.loss_acceptable)

@@ -130,6 +130,7 @@ def _declared(stack: Stack) -> dict[str, Any]:
         "inputs": list(INPUTS),
         "input_settings": {},
         "outputs": [name for name in _TOPICS.values() if name not in INPUTS],
+        "output_semantics": {},
         "owner": "team-billing",
         "approvers": [OTHER_APPROVER],
         "limits": entry["limits"] | _SHORT,

@@ -1,14 +1,15 @@
 """The runbooks that `make demo` can show: what each one starts from, and the form that it is triggered with."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kstreams_runbooks.demo.traffic.schedule import CUSTOMER_EVERY
 from kstreams_runbooks.errors import BadInput
 
-from lab import started_over
+from lab import adopted, started_over
 from lab.application import NEWEST, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
+from lab.shipped_copier import NAME
 
 DEFAULT = "library_bump"
 _AGAIN = "again-"
@@ -19,7 +20,8 @@ class Shown:
     """A runbook in the demo: its DAG, the application before it, its form; one customer update after so many events.
 
     A runbook that starts the application over writes to outputs that begin with `new_outputs`, and has to leave another
-    application with a longer id alone (lab/neighbour.py).
+    application with a longer id alone (lab/neighbour.py). With `copier` producers write in front of the shipped copier;
+    with `adopts` the copier that it puts in front of the application is deployed, and does not run (lab/adopted.py).
     """
 
     dag_id: str
@@ -27,6 +29,8 @@ class Shown:
     deployed: Deployed = field(default_factory=Deployed)
     customer_every: int = CUSTOMER_EVERY
     new_outputs: str = ""
+    copier: bool = False
+    adopts: bool = False
 
 
 _ALL = (
@@ -43,6 +47,12 @@ _ALL = (
         customer_every=4,
     ),
     Shown(
+        "adopt_control_topic",
+        {"copier": adopted.COPIER, "accept_late_loss": "the demo stops its application for a minute"},
+        Deployed(release=TO_RELEASE),
+        adopts=True,
+    ),
+    Shown(
         "reset_and_cleanup",
         {"mode": "reset", "settings": started_over.outputs(_AGAIN)},
         Deployed(release=TO_RELEASE),
@@ -51,10 +61,21 @@ _ALL = (
 )
 
 
-def shown(name: str) -> Shown:
-    """The runbook of that name, the default for an empty one; BadInput for one that the demo does not show."""
+def shown(name: str, switch: str = "") -> Shown:
+    """The runbook of that name, the default for an empty one; BadInput for one that the demo does not show.
+
+    A `switch` is of a flush alone: `swap`, or `copier`.
+    """
     for one in _ALL:
         if one.dag_id == (name or DEFAULT):
-            return one
+            return one if not switch else _switched(one, switch)
     there = ", ".join(one.dag_id for one in _ALL)
     raise BadInput(f"RUNBOOK={name}: the demo does not show it; leave it out, or set RUNBOOK to one of {there}")
+
+
+def _switched(one: Shown, switch: str) -> Shown:
+    if "switch" not in one.form or switch not in {"swap", "copier"}:
+        raise BadInput(f"SWITCH={switch}: leave it out, or set it to swap or copier with RUNBOOK=control_topic_flush")
+    if switch == "swap":
+        return one
+    return replace(one, form={**one.form, "switch": switch, "copier": NAME}, copier=True)

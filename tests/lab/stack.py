@@ -31,7 +31,7 @@ class Parts:
     """The parts of a stack. `deployed` None leaves the application out; `built` means that Maven has run already.
 
     `broker` has settings of the broker that are not those of its launcher; `prepared` is called once it has the
-    topics, before the application starts.
+    topics, before the application starts. `traffic_topics` are inputs of other names, as `role=topic`.
     `spark` is a Connect server on the loopback, which every program finds by SPARK_REMOTE.
     """
 
@@ -41,6 +41,7 @@ class Parts:
     traffic_rate: int = DEFAULT_RATE
     customers: int = DEFAULT_CUSTOMERS
     customer_every: int = CUSTOMER_EVERY
+    traffic_topics: tuple[str, ...] = ()
     seed: int = 1
     built: bool = False
     broker: Mapping[str, str] = field(default_factory=dict)
@@ -222,7 +223,9 @@ def traffic_program(lab: Lab, parts: Parts) -> Program:
     command = (str(lab.command), "generate-traffic", "--bootstrap", lab.bootstrap)
     options = {"--rate": parts.traffic_rate, "--customers": parts.customers, "--seed": parts.seed}
     options["--customer-every"] = parts.customer_every
-    return Program(TRAFFIC, command + tuple(str(word) for option in options.items() for word in option))
+    words = [word for option in options.items() for word in option]
+    words += [word for topic in parts.traffic_topics for word in ("--topic", topic)]
+    return Program(TRAFFIC, command + tuple(map(str, words)))
 
 
 def _write_environment(file: Path, settings: dict[str, str]) -> None:

@@ -5,6 +5,7 @@ them with the inputs.
 """
 
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -42,12 +43,12 @@ def fields(lab: Lab) -> dict[str, Any]:
     return {"deployer": deployer | {"topology": command, "settable": settable}}
 
 
-def with_own_fleet(lab: Lab) -> Lab:
+def with_own_fleet(lab: Lab, changed: Callable[[Lab], dict[str, Any]] = fields) -> Lab:
     """The same stack with a copy of the fleet in its run directory, in which these fields differ."""
     own = replace(lab, config=lab.run_dir / "demo-fleet")
     shutil.copytree(lab.config, own.config, dirs_exist_ok=True)
     file = own.config / "applications" / f"{APPLICATION}.yaml"
-    entry = yaml.safe_load(file.read_text(encoding="utf-8")) | fields(own)
+    entry = yaml.safe_load(file.read_text(encoding="utf-8")) | changed(own)
     file.write_text(yaml.safe_dump(entry), encoding="utf-8")
     return own
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from confluent_kafka import Message, Producer
@@ -75,8 +75,12 @@ class Instance:
 
     def said(self, kind: str) -> list[str]:
         """What it said in lines of one kind, without their first word."""
-        lines = (line.partition(" ") for line in self._said.read_text("utf-8").splitlines())
+        lines = (line.partition(" ") for line in self.lines())
         return [rest for word, _, rest in lines if word == kind]
+
+    def lines(self) -> list[str]:
+        """All that it said, in order."""
+        return self._said.read_text("utf-8").splitlines()
 
     def described(self, side: str) -> str:
         """How the library of its release describes a side of the pair."""
@@ -108,6 +112,19 @@ class Instance:
             self._process.wait(WAIT_S)
         finally:
             self._process.kill()
+
+    def kill(self) -> None:
+        """End it as SIGKILL does."""
+        self._process.kill()
+        self._process.wait(WAIT_S)
+
+    def order(self, call: Literal["pause", "resume"]) -> None:
+        """Let it call this method of KafkaStreams."""
+        before = len(self.said("did"))
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{call}\n".encode())
+        self._process.stdin.flush()
+        until(lambda: len(self.said("did")) > before, WAIT_S, f"{call}; read {self._said}")
 
     def tasks(self) -> set[str]:
         """The tasks that it has."""
@@ -158,7 +175,7 @@ class Trial:
         properties.write_text(dump(settings), encoding="latin-1")
         command = [*JAVA, "-cp", self.classes, "topologies.Run", self.pair, side, str(properties)]
         with out.open("wb") as stdout, err.open("wb") as stderr:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, stderr=stderr)
         made = Instance(process, out)
         try:
             yield made

@@ -1,11 +1,9 @@
 """A library bump through a team's own scripts and through a person: the same application, a real Airflow."""
 
-import re
 import time
 from collections.abc import Iterator
 
 import pytest
-from kstreams_runbooks.properties import dump, write_atomically
 from lab import report
 from lab.afresh import afresh
 from lab.airflow import APPROVER
@@ -14,49 +12,10 @@ from lab.follow import follow
 from lab.judge import judged
 from lab.stack import Stack
 from world.given import command_deployer, declared_as, manual_deployer
+from world.person import Person
 from world.runs import DAG, evidence, finished, log_of, states, trigger
 
 pytestmark = pytest.mark.long
-
-_ASKED = re.compile(
-    r"PLEASE set (?P<instance>\S+) to release (?P<release>\S+) \(\S+\) with "
-    r"(?:(?P<settings>\S.*) and no other|no) setting"
-)
-# A start is told from the write before it by their times.
-_TELL_APART_S = 0.2
-
-
-class Person:
-    """Does what a bounce asks for, once each, as soon as the log says it; `idle` and nothing happens."""
-
-    def __init__(self, stack: Stack, run_id: str) -> None:
-        self._stack = stack
-        self._run_id = run_id
-        self.done: list[str] = []
-        self.idle = False
-
-    def __call__(self) -> None:
-        """Look at what waits, and do what is asked for."""
-        if self.idle:
-            return
-        for task_id, task in self._stack.api().tasks(DAG, self._run_id).items():
-            if task_id.startswith("bounce_") and task["state"] == "deferred":
-                lines = self._stack.api().log(DAG, self._run_id, task_id, task["try_number"])
-                for line in lines:
-                    if "PLEASE set" in line and f"{task_id} {line}" not in self.done:
-                        self.done.append(f"{task_id} {line}")
-                        self._does(line)
-
-    def _does(self, line: str) -> None:
-        found = _ASKED.search(line)
-        assert found, line
-        name, settings = found["instance"], found["settings"]
-        pairs = settings.split(", ") if settings else []
-        values = {"release": found["release"], **dict(pair.split("=", 1) for pair in pairs)}
-        self._stack.supervisor.stop(name)
-        write_atomically(self._stack.lab.instances / name / "deployment.properties", dump(values))
-        time.sleep(_TELL_APART_S)
-        self._stack.supervisor.start(name)
 
 
 @pytest.fixture
@@ -175,6 +134,6 @@ def test_a_person_who_does_nothing_ends_the_wait_and_a_clear_goes_on(stack: Stac
     removed = "members of the stopped instance removed"
     tries = stack.api().tasks(DAG, run_id)["bounce_1_first"]["try_number"]
     assert removed in "\n".join(stack.api().log(DAG, run_id, "bounce_1_first", tries))
-    assert "orders-running" not in judged(stack).faults()
+    assert "running" not in judged(stack).faults()
     for name in ("orders-1", "orders-2"):
         assert versions(stack, name) == [("3.4.1", None), ("4.3.1", None)]

@@ -39,7 +39,7 @@ def test_one_bounce_and_no_static_membership(stack: Stack) -> None:
             assert "bounce 2 is not needed" in log_of(stack, run_id, task_id)
         document = ended(trial, state="success", outcome=COMPLETED, restarted=((1, "orders-1"), (1, "orders-2")))
     judgement = judged(stack)
-    assert "orders-running" not in judgement.faults()
+    assert "running" not in judgement.faults()
     assert "members of the stopped instance removed" in log_of(stack, run_id, "bounce_1_first")
     outputs = kafka.appended(stack.lab.bootstrap, "orders-running")
     for rolled in report.rolled_in(document):

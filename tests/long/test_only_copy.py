@@ -21,7 +21,7 @@ from lab.afresh import afresh
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
 from lab.stack import Stack
 from world.endings import COMPLETED, NOTHING_CHANGED, begun, begun_other, ended
-from world.given import declared_as
+from world.given import command_deployer, declared_as
 from world.runs import approve, log_of
 
 pytestmark = pytest.mark.long
@@ -124,6 +124,17 @@ def test_exactly_the_named_store_begins_empty(unlogged: Stack) -> None:
     now = entries(unlogged)
     assert not now[_STORE]
     assert all(now[store] for store in _LOGGED)
+
+
+def test_a_teams_script_keeps_the_directories_too(unlogged: Stack) -> None:
+    """It gets the name of the directory that takes them; the card has it."""
+    made = command_deployer(unlogged.lab) | {"settable": [_SETTING]}
+    with declared_as(unlogged, deployer=made):
+        document = done(unlogged, local_state="all", lose_state=_STORE)
+    for card in document["cards"]:
+        kept = re.search(r"the directories are kept in <state\.dir>/(\S+)", card["what"])
+        assert kept, card["what"]
+        assert list((unlogged.lab.instances / card["object"] / "state" / kept[1]).rglob(_STORE))
 
 
 @contextmanager

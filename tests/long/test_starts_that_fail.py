@@ -13,6 +13,7 @@ from lab.afresh import afresh
 from lab.application import FROM_RELEASE, TO_RELEASE, Deployed
 from lab.judge import judged
 from lab.stack import Stack
+from world.contained import contained
 from world.given import command_deployer, declared_as
 from world.runs import approve, dag_of, evidence, finished, log_of, question, trigger_other
 
@@ -145,3 +146,34 @@ def test_a_start_that_opened_the_state_leads_to_undo(stack: Stack) -> None:
         assert finished(stack, undo) == "success"
     assert versions(stack, "orders-1") == [FROM_RELEASE, TO_RELEASE, FROM_RELEASE]
     assert judged(stack).faults() == {}
+
+
+@pytest.mark.parametrize(("dag", "clears"), [("rolling_bounce", "bounce_1_first"), ("stop_and_restart", "stop_app")])
+def test_a_start_in_a_container_goes_back(stack: Stack, bad: Path, dag: str, clears: str) -> None:
+    """A jar that is none, then a setting that only a start refuses: the container of before runs again."""
+    with contained(stack, Deployed(release=TO_RELEASE)) as made:
+        stack.start_traffic()
+        time.sleep(5)
+        deployer = made.deployer((TO_RELEASE, BAD))
+        whole = bad.read_bytes()
+        with declared_as(stack, deployer=deployer, limits=_SHORT, libraries={BAD: TO_RELEASE}):
+            run_id = trigger_other(stack, dag, release=BAD)
+            question(stack, run_id)
+            bad.write_bytes(b"not a jar")
+            approve(stack, run_id, "approve_plan")
+            sentence = failed(stack, run_id)
+            assert f"did not start on {BAD}" in sentence
+            assert f"orders-1 was set back to {TO_RELEASE} and is RUNNING on it" in sentence
+            assert f"correct the cause, then clear {clears}" in sentence
+            run_id = trigger_other(stack, dag, settings=_REFUSED_BY_A_START)
+            sentence = failed(stack, run_id)
+            assert f"did not start on {TO_RELEASE} with facts.agent=/no/such/agent.jar" in sentence
+            assert f"orders-1 was set back to {TO_RELEASE} and is RUNNING on it" in sentence
+            bad.write_bytes(whole)
+        names = list(Deployed().names)
+        assert made.engine.names() == names
+        images = {made.engine.api.inspect_container(name)["Config"]["Image"] for name in names}
+        assert images == {f"orders:{TO_RELEASE}"}
+        assert {version for name in names for version in versions(stack, name)} == {TO_RELEASE}
+        judgement = judged(stack)
+        assert (judgement.code, judgement.faults()) == (0, {})

@@ -3,12 +3,16 @@
 A processor forwards the value that a key had before, and keeps the value of the record; an empty one only looks.
 """
 
+import time
 from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.model.local_state import TaskDirectories
+from kstreams_runbooks.model.releases.release import Release, within
+from kstreams_runbooks.model.times import HOUR_MS
+from kstreams_runbooks.rules import upgrade_path_rules
 from lab.application import FROM_RELEASE, TO_RELEASE
-from lab.trial import Begin, Trial
+from lab.trial import LONGS, Begin, Trial, long
 
 pytestmark = [pytest.mark.long, pytest.mark.parametrize("release", [FROM_RELEASE, "3.9.1", TO_RELEASE])]
 
@@ -19,7 +23,7 @@ _REFUSED = {
     "3.9.1": "RocksDBException: Column families not opened: keyValueWithTimestamp",
     TO_RELEASE: "is a timestamped key-value store and cannot be opened as a regular key-value store",
 }
-_HEADERS = "headers"
+_HEADERS, _GUARANTEE = "headers", "processing.guarantee"
 DROPPED = "timestamps-of-processor-store-dropped"
 LRU = "timestamps-of-lru-map-dropped"
 
@@ -117,3 +121,56 @@ def test_what_an_lru_map_never_had_stays_in_the_changelog(begin: Begin, release:
     trial.run_after({"visits": [("g", b"1")]})
     trial.run_again(all_of("abcdefg"))
     assert looked_up(trial, "abcdefg") == dict.fromkeys("abcefg", "1") | {"d": "null"}
+
+
+@pytest.mark.parametrize("guarantee", ["at_least_once", "exactly_once_v2"])
+def test_a_changelog_that_begins_on_a_kept_disk(begin: Begin, release: str, guarantee: str) -> None:
+    """At least once the files stay, and the next write of a key brings all of it; exactly once deletes them."""
+    trial = begin("logging-of-count-enabled", {"amounts": 1, "totals-out": 1}, release)
+    trial = replace(trial, topics={}, settings={**trial.settings, "default.value.serde": LONGS, _GUARANTEE: guarantee})
+    amounts = {"amounts": [(key, long(1)) for key in KEYS]}
+    trial.run(amounts, "before")
+    trial.run(amounts, "after")
+    kept = 2 if guarantee == "at_least_once" else 1
+    assert trial.longs("totals-out") == dict.fromkeys(KEYS, kept)
+    # From its changelog alone.
+    trial.delete_directories(("0_",))
+    trial.run(amounts, "after")
+    assert trial.longs("totals-out") == dict.fromkeys(KEYS, kept + 1)
+
+
+@pytest.mark.parametrize(("guarantee", "restored"), [("at_least_once", 0), ("exactly_once_v2", len(KEYS))])
+def test_a_new_store_beside_another_one(begin: Begin, release: str, guarantee: str, restored: int) -> None:
+    """Exactly once deletes the files of the tasks that it comes to: the store that was there restores in full."""
+    trial = begin("second-named-count-added", {"amounts": 1, "totals-out": 1}, release)
+    trial = replace(trial, topics={}, settings={**trial.settings, "default.value.serde": LONGS, _GUARANTEE: guarantee})
+    amounts = {"amounts": [(key, long(1)) for key in KEYS]}
+    trial.run(amounts, "before")
+    assert trial.run(amounts, "after")["totals"] == restored
+
+
+def test_a_versioned_store_forgets_its_history_at_a_start(begin: Begin, release: str) -> None:
+    """On kept files a late sale finds no price; a restore has the history. Before 3.5 there are no such stores."""
+    if release == FROM_RELEASE:
+        assert not known_to_bite("versioned-history-after-a-start", release)
+        return
+    assert known_to_bite("versioned-history-after-a-start", release)
+    trial = begin("store-of-joined-table-becomes-versioned", {"prices": 1, "sales": 1, "priced": 1}, release)
+    now = time.time_ns() // 1_000_000
+    old, new, late = now - 3 * HOUR_MS, now - HOUR_MS, now - 2 * HOUR_MS
+    with trial.instance("after") as instance:
+        trial.process([instance], {"prices": [("tea", b"1", old), ("tea", b"2", new)]})
+        trial.process([instance], {"sales": [("tea", b"before", late)]})
+    trial.empty_the_group()
+    assert [one.value() for one in trial.records("priced")] == [b"before,1"]
+    trial.run({"sales": [("tea", b"kept", late), ("tea", b"now", now)]}, "after")
+    assert [one.value() for one in trial.records("priced")] == [b"before,1", b"now,2"]
+    trial.delete_directories(("0_",))
+    trial.run({"sales": [("tea", b"restored", late)]}, "after")
+    assert trial.records("priced")[-1].value() == b"restored,1"
+
+
+def known_to_bite(defect: str, release: str) -> bool:
+    """Whether a release has a defect by its row."""
+    [row] = [row for row in upgrade_path_rules().defects if row.id == defect]
+    return within(Release.parse(release), row.releases)

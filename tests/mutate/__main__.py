@@ -10,7 +10,9 @@ from dataclasses import replace
 from kstreams_runbooks.decide.change.answer import change_plan
 from kstreams_runbooks.decide.change.library import library_findings, with_cleared_state
 from kstreams_runbooks.decide.change.rules import Fired, fired
+from kstreams_runbooks.decide.change.settings import settings_of_release
 from kstreams_runbooks.decide.comparison.subjects import subjects
+from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.topology.change import ChangeRule, Subject
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
 from world.pairs import catalogue, compared, expected
@@ -60,12 +62,19 @@ def first_failing(parts: Mapping[str, tuple[Subject, ...]], libraries: Mapping[s
     return None
 
 
+def _of_releases(case: str, versions: UpgradePathRules) -> Fired:
+    """What follows from the releases and their settings: no row of the changed rules decides that."""
+    found = library_findings(compared(case), versions)
+    settings = settings_of_release(with_cleared_state(compared(case), versions), versions, catalogue(case), None)
+    return Fired((*found.findings, *settings.findings), (*found.undecided, *settings.undecided))
+
+
 def main() -> int:
     """Every mutant, one line each; the survivors again at the end."""
     rules = topology_change_rules()
     versions = upgrade_path_rules()
     parts = {case: subjects(with_cleared_state(compared(case), versions), catalogue(case)) for case in expected()}
-    libraries = {case: library_findings(compared(case), versions) for case in expected()}
+    libraries = {case: _of_releases(case, versions) for case in expected()}
     if (broken := first_failing(parts, libraries, rules)) is not None:
         print(f"without a mutant {TEST}[{broken}] fails already; mend that first", file=sys.stderr)
         return 1

@@ -42,7 +42,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "watch": _KEPT | {"patience"},
     "present": {"decide", "model", "rules"},
     "steps": _KEPT | {"act", "patience", "present", "watch"},
-    "terminal": _KEPT | {"finite", "present", "watch"},
+    # `copier seed` commits offsets; every other write is a step's.
+    "terminal": _KEPT | {"act", "finite", "present", "watch"},
     "demo": {"documents", "files", "finite"},
     "local_settings": _READ | {"act", "ledger"},
     "cli": _KEPT | {"demo", "terminal"},
@@ -55,7 +56,8 @@ ROOMS: dict[str, list[set[str]]] = {
         {"fleet_graph", "lag", "releases", "runbooks", "topology"},
         {"comparison", "fitting", "instances", "status"},
         {"catch_up"},
-        {"change", "drain", "discovery", "internal_topics", "reset"},
+        {"change", "drain", "discovery", "internal_topics", "outputs", "reset"},
+        {"growth"},
         {"plans", "runs"},
         {"rights"},
         {"registry"},
@@ -64,7 +66,8 @@ ROOMS: dict[str, list[set[str]]] = {
     "observe": [{"login"}, {"kafka"}, {"lag"}, {"application"}, {""}],
     "steps": [
         *({"run"}, {"approval"}, {"plan"}, {"stages"}),
-        *({"change", "instances"}, {"drain"}, {"inputs", "reset"}, {"conclude"}, {"status"}),
+        *({"change", "instances"}, {"drain"}, {"inputs", "reset"}, {"adoption", "cutover", "growth"}, {"green"}),
+        *({"conclude"}, {"status"}),
     ],
 }
 

@@ -11,7 +11,27 @@ from world.imports import PACKAGE
 
 # By the reason, which is about every place behind it.
 REASONS: dict[str, tuple[str, ...]] = {
+    "a pattern that is not read here proves nothing: its topics count as gone, and nothing is called a contradiction": (
+        "decide/comparison/contradictions.py::_reads",
+        "decide/topology/java_pattern.py::parts_of",
+    ),
     "the same decision lists the missing reading itself, and is inconclusive, waits or refuses for it": (
+        "watch/green.py::read_green",
+        "decide/instances/members.py::_unowned",
+        "decide/growth/in_place.py::_other_readers",
+        "decide/growth/proven.py::_misplaced",
+        "decide/growth/proven.py::_unassigned",
+        "decide/growth/proven.py::growth_is_proven",
+        "decide/growth/verdict.py::_forecasts",
+        "decide/instances/check.py::_unheard",
+        "decide/instances/check.py::_unwell",
+        "decide/instances/copier_stopped.py::_changed",
+        "decide/instances/mixed.py::_reads",
+        "decide/plans/retire.py::retire_plan",
+        "decide/change/defects.py::_killed",
+        "decide/reset/copier_seed.py::_wanted",
+        "decide/reset/retire.py::_refused",
+        "watch/emptying.py::_running",
         "decide/instances/check.py::_deployed",
         "decide/instances/check.py::_group",
         "decide/instances/check.py::_pid",
@@ -21,6 +41,8 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/instances/copier_stopped.py::_up",
         "decide/instances/copier_stopped.py::_findings",
         "decide/instances/gate.py::_never",
+        "decide/instances/left_down.py::_wrong",
+        "decide/instances/gate.py::_group",
         "decide/instances/gate.py::_progress",
         "decide/instances/gate.py::_settings",
         "decide/instances/gate.py::_troubles",
@@ -36,6 +58,8 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/instances/verification.py::topic_drift",
         "decide/plans/bump.py::_refuse_unguarded_mix",
         "decide/plans/swap.py::_as_swapped",
+        "decide/plans/adoptable.py::_unlike",
+        "decide/plans/cutoverable.py::_undeclared",
         "decide/reset/cleaned_up.py::_kept",
         "decide/reset/offsets.py::_known",
         "decide/reset/offsets.py::_moved",
@@ -54,18 +78,25 @@ REASONS: dict[str, tuple[str, ...]] = {
         "observe/kafka/offsets.py::read_ends",
         "observe/kafka/topic_users.py::_users",
         "steps/plan/fitting.py::require_topics",
+        "steps/plan/plan.py::_judged_settings",
+        "steps/plan/late_losses.py::versions_of",
         "steps/plan/only_copy.py::with_losses",
         "watch/emptying.py::read_emptying",
         "watch/hold.py::_roles",
         "watch/reset_outputs.py::read_outputs",
     ),
     "the branch gives the reason itself before it stops: as Missing, as unknown or as a problem": (
+        "decide/plans/undo.py::_grown",
+        "decide/instances/running_facts.py::with_facts",
+        "observe/application/topics_read.py::poll_instances",
+        "steps/plan/expected_gaps.py::_lowest",
         "decide/comparison/boundary.py::_own_output",
         "decide/plans/set_back.py::_changed_state",
         "decide/drain/hold.py::_restore",
         "decide/drain/hold_limits.py::_of_topic",
         "decide/fitting/topics.py::_patterns",
         "decide/instances/copier_stopped.py::_ends_missing",
+        "decide/instances/routes.py::other_routes",
         "decide/instances/gate.py::_unread",
         "decide/instances/gate.py::thread_troubles",
         "observe/application/topics_read.py::_polled",
@@ -78,6 +109,20 @@ REASONS: dict[str, tuple[str, ...]] = {
         "deployers/docker/runbook_settings.py::SettingsFile.obstacles",
     ),
     "empty or False is the careful side: the caller waits, asks, refuses or does the work again": (
+        "decide/change/defects.py::_read_facts",
+        "steps/plan/defects.py::_versions",
+        "steps/plan/killed.py::releases_of",
+        "watch/dead.py::_left",
+        "decide/fitting/proven.py::_running",
+        "decide/instances/members.py::_belongs",
+        "decide/instances/rolling.py::has_ended",
+        "decide/plans/downgrade.py::_upgrade_from",
+        "steps/instances/bring.py::bring",
+        "steps/instances/set_back.py::_runs_again.look",
+        "steps/instances/untouched.py::note_state",
+        "steps/plan/fitting.py::_deployed",
+        "steps/plan/fitting.py::_own_text",
+        "watch/versions.py::versions_last_run",
         "decide/plans/set_back.py::_may_go_back",
         "act/instance.py::_declared",
         "act/instance.py::_require_new",
@@ -88,6 +133,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/fitting/proven.py::proven_counts",
         "decide/instances/deployed.py::old_start_gone",
         "decide/instances/rolling.py::in_place",
+        "decide/instances/routes.py::_routes",
         "decide/instances/rolling.py::left_behind",
         "decide/plans/leg.py::question_between",
         "decide/plans/undo.py::deployed_as",
@@ -123,10 +169,17 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/comparison/state/changelogs.py::_keeps",
     ),
     "a figure for the reader: it says that it is not known, and no decision depends on it": (
+        "decide/plans/green.py::green_costs",
+        "decide/growth/closure.py::_kind",
+        "present/growth.py::_forecasts",
+        "present/growth.py::document",
+        "steps/growth/keys.py::ForecastKeys.execute",
+        "decide/instances/lag_trend.py::_left",
+        "observe/application/drain.py::DrainReader._held_back",
+        "steps/instances/together.py::stop_all",
         "decide/fitting/topics.py::_count_that_fits",
         "decide/instances/check.py::_idle",
         "decide/instances/gate.py::restore_troubles",
-        "decide/plans/basis.py::with_restore",
         "steps/plan/only_copy.py::restored_from",
         "decide/plans/longest_stop.py::_sentence",
         "decide/reset/retire.py::_size",
@@ -153,17 +206,35 @@ REASONS: dict[str, tuple[str, ...]] = {
         "watch/dead.py::with_dead.dead",
         "watch/evidence.py::topologies_of",
     ),
+    "a limit of cost: those of records and seconds hold without it, and no topic is equal because of it": (
+        "watch/outputs.py::_bytes",
+    ),
     "a consumer counts if Spark does not": (
         "steps/drain/count_unread.py::CountUnread._by_job",
         "steps/drain/count_unread.py::CountUnread.execute",
     ),
     "discovery writes a draft: the field is marked as guessed or left to a person": (
+        "decide/discovery/draft.py::_guarantee",
+        "decide/discovery/facts_shown.py::facts_shown",
+        "decide/discovery/readiness.py::_read_names",
+        "decide/discovery/readiness.py::_runs",
+        "observe/application/discovered.py::jolokia_answers",
         "decide/discovery/draft.py::_inputs",
         "decide/discovery/instances.py::found_instances",
         "observe/application/discovered.py::_hosts",
         "observe/application/discovered.py::found_topology",
     ),
     "check demands the reading before a plan, and the deployment carries the reason": (
+        "decide/change/comparable.py::set_by_runbooks",
+        "decide/change/defects.py::defects_that_bite",
+        "decide/fitting/orphans.py::_changelogs",
+        "decide/instances/running.py::running_topology",
+        "decide/plans/basis.py::kept_settings",
+        "decide/plans/leg.py::kept_in_bump",
+        "decide/plans/leg.py::running_releases",
+        "observe/application/facts.py::read_running_facts",
+        "steps/inputs/hold.py::_settings",
+        "steps/inputs/hold.py::_threads",
         "decide/drain/marks.py::read_topics",
         "decide/instances/deployed.py::left_in_group",
         "decide/instances/missed.py::moving",
@@ -175,6 +246,21 @@ REASONS: dict[str, tuple[str, ...]] = {
         "steps/plan/releases.py::known_of",
         "steps/plan/startable.py::_lowest",
     ),
+    "a short roll asks: the approver reads a danger with the store (docs/holding_inputs.md, Short rolls)": (
+        "decide/plans/longest_stop.py::is_short_roll",
+    ),
+    "facts that an instance does not show are not compared: the declared directory counts (docs/deployers.md)": (
+        "decide/plans/only_copy.py::state_elsewhere",
+    ),
+    "other sources are asked, and the answer names the one that counted, the default last": (
+        "steps/plan/expected_gaps.py::_times",
+    ),
+    "the gate behind it demands the same reading": ("decide/instances/deployed.py::_running",),
+    "what runs is the question: an instance that is silent runs something else only in the middle of a roll": (
+        "observe/application/topologies.py::run_or_set",
+        "watch/reset_neighbours.py::read_running_uses",
+    ),
+    "what is printed is for one release, or asks for it": ("terminal/rights.py::_target",),
     "the finding is a warning for the approver: an undo, a reset and a stop keep their own decision about it": (
         "decide/plans/local_state.py::cleared_state",
         "decide/plans/reset_findings.py::_late",
@@ -182,30 +268,51 @@ REASONS: dict[str, tuple[str, ...]] = {
     ),
 }
 _EMPTY = (None, False, True, "", 0)
+# What is read in place of Missing: without it nothing is known of an instance, a group, the brokers or a log.
+_READINGS = {"Deployment", "StreamsReading", "FactsReading", "GroupReading", "BrokerReading", "RestoringLog"}
+_READINGS |= {"SavedOffsets", "ReadPace", "Described", "Sourced", "TopologyTopics", "Topology"}
 _OURS = {"RunbookError", "Unreachable", "Inconclusive", "BadInput", "Refused"}
+
+
+def types(node: ast.AST) -> Iterator[set[str]]:
+    """The names of the types that each `isinstance` of an expression asks for."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "isinstance":
+            yield {name.id for name in ast.walk(call.args[1]) if isinstance(name, ast.Name)}
 
 
 def asks(node: ast.AST) -> bool:
     """Whether an expression asks if something is Missing."""
-    return any(
-        isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Name)
-        and call.func.id == "isinstance"
-        and any(isinstance(name, ast.Name) and name.id == "Missing" for name in ast.walk(call.args[1]))
-        for call in ast.walk(node)
-    )
+    return any("Missing" in each for each in types(node))
+
+
+def finds(node: ast.AST) -> bool:
+    """Whether an expression asks for a reading, which is there or Missing."""
+    return any(each & _READINGS and "Missing" not in each for each in types(node))
 
 
 def denies(test: ast.expr) -> bool:
-    """Whether a condition holds for what is there."""
-    return isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and asks(test)
+    """Whether a condition holds for what is there alone."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return any(map(denies, test.values))
+    is_not = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    return asks(test) if is_not else finds(test) and not asks(test)
 
 
 def holds(test: ast.expr) -> bool:
     """Whether a condition holds for what is Missing."""
     if isinstance(test, ast.BoolOp):
         return any(map(holds, test.values))
-    return asks(test) and not denies(test)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return finds(test)
+    return asks(test)
+
+
+def is_judgement(value: ast.expr | None) -> bool:
+    """Whether a value answers yes or no without the reason why something is missing."""
+    return isinstance(value, ast.Compare | ast.BoolOp) and not any(
+        isinstance(node, ast.Attribute) and node.attr == "missing" for node in ast.walk(value)
+    )
 
 
 def is_empty(value: ast.expr | None) -> bool:
@@ -221,9 +328,14 @@ def is_empty(value: ast.expr | None) -> bool:
     return value is None
 
 
+def ends(statement: ast.stmt) -> bool:
+    """Whether a branch leaves the function."""
+    return isinstance(statement, ast.Return | ast.Raise)
+
+
 def goes_on(statement: ast.stmt) -> bool:
     """Whether a statement leaves a branch as if nothing were missing, or with a finding that stops nothing."""
-    if isinstance(statement, ast.Return) and is_empty(statement.value):
+    if isinstance(statement, ast.Return) and (is_empty(statement.value) or is_judgement(statement.value)):
         return True
     if isinstance(statement, ast.Continue | ast.Pass):
         return True
@@ -233,7 +345,10 @@ def goes_on(statement: ast.stmt) -> bool:
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
             and node.func.id == "Finding"
-            and any(isinstance(word, ast.Constant) and word.value in {"warning", "info"} for word in node.args)
+            and any(
+                isinstance(word, ast.Constant) and word.value in {"warning", "info"}
+                for word in (*node.args, *(named.value for named in node.keywords))
+            )
         )
         for node in ast.walk(statement)
     )
@@ -242,7 +357,8 @@ def goes_on(statement: ast.stmt) -> bool:
 def lets_pass(node: ast.AST) -> bool:
     """Whether a node lets something that is missing pass."""
     if isinstance(node, ast.If):
-        return holds(node.test) and any(map(goes_on, node.body))
+        skips = finds(node.test) and denies(node.test) and not node.orelse and not any(map(ends, node.body))
+        return skips or (holds(node.test) and any(map(goes_on, node.body)))
     if isinstance(node, ast.IfExp):
         return (holds(node.test) and is_empty(node.body)) or (denies(node.test) and is_empty(node.orelse))
     if isinstance(node, ast.comprehension):
@@ -302,6 +418,25 @@ def e(x):
         return Verdict(Outcome.PROCEED, (), (Finding("f", "warning", "o", "m", "s"),))
 def f(x):
     return x if not isinstance(x, Missing) else ()
+def g(x):
+    if not isinstance(x.deployment, Deployment):
+        return ()
+def h(x):
+    if isinstance(x.grace, Missing):
+        return x.seconds <= 30
+def i(x):
+    return x.group.members if isinstance(x.group, GroupReading) else ()
+def j(xs):
+    return {x.streams.version for x in xs if isinstance(x.streams, StreamsReading)}
+def k(xs):
+    if isinstance(xs.deployment, Deployment) and xs.seen:
+        found[xs] = xs.deployment
+def l(x):
+    if isinstance(x, Missing):
+        return Finding("f", object="o", severity="warning")
+def m(x):
+    if y or not isinstance(x, Deployment):
+        return False
 """
     stopping = """
 def a(x):
@@ -318,6 +453,24 @@ def d(x):
         return read(x)
     except RunbookError as error:
         return Missing(str(error))
+def e(x):
+    if not isinstance(x.deployment, Deployment):
+        raise Inconclusive(x.deployment.missing)
+def f(x):
+    if isinstance(x, Missing):
+        return x.missing == "gone"
+def g(x):
+    if isinstance(x, Deployment):
+        found[x] = x
+    else:
+        unknown.append(x.missing)
+def h(x):
+    if not isinstance(x, int):
+        return ()
+def i(x):
+    if isinstance(x, Deployment):
+        return x
+    return Missing("no")
 """
-    assert sorted(places(ast.parse(passing))) == ["a", "b", "c", "d", "e", "f"]
+    assert sorted(places(ast.parse(passing))) == [*"abcdefghijklm"]
     assert list(places(ast.parse(stopping))) == []

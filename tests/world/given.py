@@ -65,7 +65,7 @@ def command_deployer(lab: Lab) -> dict[str, Any]:
             "start": run("start", "{instance}", "{once}"),
             "state_sizes": run("state_sizes", "{instance}"),
             "log": run("log", "{instance}"),
-            "clear_state": run("clear_state", "{instance}", "{directories}"),
+            "clear_state": run("clear_state", "{instance}", "{directories}", "{aside}"),
             "topology": run("topology", "{release}", "{settings}"),
         },
     }

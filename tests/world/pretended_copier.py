@@ -12,13 +12,15 @@ stand still.
 Every task is safe to clear; `undo` takes the run back.
 """
 
+from dataclasses import replace
+
 from airflow.sdk import Param
 from kstreams_runbooks.decide.plans.basis import all_down, costs_at_once, facts
+from kstreams_runbooks.decide.plans.switches import CopierSwitch
 from kstreams_runbooks.fleet import load_fleet, require_copier
-from kstreams_runbooks.model.copying import AS_DEPLOYED
 from kstreams_runbooks.model.readings.readings import ApplicationReading
 from kstreams_runbooks.model.runs.plan import Plan, SidePart
-from kstreams_runbooks.model.runs.stages import StartAll, StopAll
+from kstreams_runbooks.model.runs.stages import StopAll
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.approval.code import code_digest
@@ -39,28 +41,28 @@ def pretended(run: Run, reading: ApplicationReading, findings: tuple[Finding, ..
     side, code = run.side(COPIER), code_digest(run.record.dag_id)
     require_copier(load_fleet(), run.application, side.declared.name)
     there = side.observed()
+    part = SidePart(
+        COPIER,
+        side.declared.name,
+        side.declared.cluster,
+        facts(there, side.declared, code),
+        tuple(costs_at_once(side.declared)),
+    )
+    [start] = CopierSwitch(run.application.inputs, part, ()).resuming()
     return Plan(
         runbook=run.record.dag_id,
         application=run.declared.name,
         cluster=run.declared.cluster,
         change=((COPIER, side.declared.name),),
         limits=run.declared.limits,
-        stages=(StopAll(1, side=COPIER), StartAll(2, AS_DEPLOYED, (), side=COPIER)),
+        stages=(StopAll(1, side=COPIER), replace(start, number=2)),
         facts=facts(reading, run.declared, code),
         costs=(),
         findings=(*findings, *judged(side, there)),
         undo=("every stage, last to first",),
         title=f"stop of copier {side.declared.name}",
         worst_case=all_down(side.declared),
-        sides=(
-            SidePart(
-                COPIER,
-                side.declared.name,
-                side.declared.cluster,
-                facts(there, side.declared, code),
-                tuple(costs_at_once(side.declared)),
-            ),
-        ),
+        sides=(part,),
     )
 
 

@@ -42,10 +42,10 @@ def dag_of(run_id: str) -> str:
     return _DAG_OF.get(run_id, DAG)
 
 
-def finished(stack: Stack, run_id: str) -> str:
+def finished(stack: Stack, run_id: str, approver: str = APPROVER) -> str:
     """The state in which the run ended, everything approved."""
     heard = partial(heard_end, stack.lab, run_id=run_id)
-    return follow(stack.api(), dag_of(run_id), run_id, approver=stack.api(APPROVER), at_once=heard, poll_s=_POLL_S)
+    return follow(stack.api(), dag_of(run_id), run_id, approver=stack.api(approver), at_once=heard, poll_s=_POLL_S)
 
 
 def command(stack: Stack, *arguments: str) -> tuple[int, str]:

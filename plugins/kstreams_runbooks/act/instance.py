@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from types import FrameType
 
 from kstreams_runbooks.deployers.protocol import Deployer
-from kstreams_runbooks.errors import Interrupted, NotStarted, Refused, RunbookError, StillUp, WriteRefused
-from kstreams_runbooks.model.local_state import TaskDirectories
+from kstreams_runbooks.errors import Inconclusive, Interrupted, NotStarted, Refused, RunbookError, StillUp, WriteRefused
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, LeftState, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.target import RunbookSettings, Target
@@ -20,6 +20,12 @@ from kstreams_runbooks.patience import going_on
 # The start of a process as its deployer shows it: time in Unix ms and process id.
 ProcessStart = tuple[int | None, int | None]
 
+# What a process has left, from the instance as its deployer shows it after an end. True if it was one that this call
+# has started.
+ProcessLeft = Callable[[Deployment | None, bool], LeftState]
+
+# A supervisor kills a process that does not stop: its own limit may be longer than that of the stop request.
+_END_S, _LOOK_S = 60, 0.5
 # Airflow asks a task to stop with SIGINT or SIGTERM and kills it some seconds later.
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -48,6 +54,7 @@ def restart(
     still_up: Callable[[], str] = lambda: "",
     was: ProcessStart | None = None,
     at_stop: Callable[[], None] = lambda: None,
+    left: ProcessLeft | None = None,
 ) -> RestartTimes:
     """Stop one instance, delete the local state `clears`, set `target`, remove its members, start it.
 
@@ -63,6 +70,9 @@ def restart(
     `remove_members` is called once the process is gone, without static membership: the others would wait out the
     session timeout (45 s by default) for a member that does not come back under its name. `at_stop` is called before
     that.
+
+    `left` decides after each end of a process what is deleted, too, before the next start (None: nothing, however it
+    ended). The instance stays down if that fails or is left to a person (Inconclusive), as with `must_clear`.
 
     WriteRefused, and nothing done, for a deployer that does not act itself: a step asks a person instead. A target or a
     deletion that `apply` and `clear_state` would refuse is refused while the instance still runs; an instance that is
@@ -102,21 +112,20 @@ def restart(
             stopped = _now_ms()
             log(f"{instance}: down after {stopped - requested} ms")
             at_stop()
+            between.look(left, started=False)
             if not told:
                 between.prepare()
             between.require(told)
             if remove_members is not None:
                 remove_members()
             with between.set_back(StillUp):
+                between.started = True
                 with going_on(f"{instance}: starts", log):
                     deployer.start(instance, once)
                 started = _now_ms()
                 _require_new(deployer, instance, was)
         except BaseException as error:
-            if not must_clear:
-                _start_again(deployer, instance, error, log, back)
-            elif isinstance(error, RunbookError):
-                raise between.left_down(error) from error
+            _after_error(between, error, back, left, starts=not must_clear)
             raise
         log(f"{instance}: started {started - requested} ms after it was asked to stop")
         if told:
@@ -141,6 +150,8 @@ class _Between:
     cleared: bool = False
     asked: bool = False
     ready: bool = False
+    stays_down: bool = False
+    started: bool = False
 
     def set_ahead(self, told: list[str]) -> None:
         """Set the target while the instance still runs, unless state goes first or nothing is known to set back to.
@@ -191,6 +202,18 @@ class _Between:
         except RunbookError:
             return _text(None)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether state that must not be started on is still there."""
+        return self.must and not self.cleared
+
+    def clear(self) -> None:
+        """Delete it."""
+        if self.is_open and self.clears is not None:
+            self.deployer.clear_state(self.instance, self.clears.names)
+            self.log(f"{self.instance}: {self.clears.what} cleared")
+            self.cleared = True
+
     def prepare(self) -> None:
         """Delete the local state and set the target, unless that was done ahead."""
         if self.ready:
@@ -203,6 +226,23 @@ class _Between:
         self.asked = True
         self.deployer.apply(self.instance, self.target)
         self.ready = True
+
+    def look(self, left: ProcessLeft | None, *, started: bool) -> None:
+        """Take in what the ended process has left; Inconclusive if the instance stays down for a person.
+
+        A dry run has stopped nothing.
+        """
+        if left is None or self.deployer.would_write:
+            return
+        found = left(_present(self.deployer, self.instance), started)
+        if found.stays_down:
+            self.stays_down = True
+            raise Inconclusive(found.stays_down)
+        if found.clears is not None:
+            self.log(f"{self.instance}: {found.why}")
+            everything = self.clears is not None and not self.clears.names
+            self.clears = self.clears if everything else (self.clears or NO_DIRECTORIES).joined(found.clears)
+            self.must, self.ready, self.cleared = True, False, False
 
     def require(self, told: list[str]) -> None:
         if self.must and not self.ready:
@@ -250,21 +290,40 @@ def _not_cleared(deployer: Deployer, instance: str, clears: TaskDirectories, err
     )
 
 
-def _start_again(
-    deployer: Deployer,
-    instance: str,
+def _after_error(
+    between: _Between,
     error: BaseException,
-    log: Callable[[str], None],
     allowed: tuple[Target, Target] | None,
+    left: ProcessLeft | None,
+    *,
+    starts: bool,
+) -> None:
+    """Start the instance again unless it has to stay down: then the error of a run has what is left to do."""
+    if between.stays_down:
+        return
+    if starts and not between.is_open:
+        _start_again(between, error, allowed, left)
+    elif isinstance(error, RunbookError):
+        raise between.left_down(error) from error
+
+
+def _start_again(
+    between: _Between, error: BaseException, allowed: tuple[Target, Target] | None, left: ProcessLeft | None
 ) -> None:
     """Start the instance after `error` on one of the `allowed` targets (None: on any), the first one if neither is set.
 
-    NotStarted, with both reasons, if that fails too. Nothing is done if its old process still lives.
+    NotStarted, with both reasons, if that fails too. Nothing is done if its old process still lives. What a process has
+    left is deleted first (`left`).
     """
     if isinstance(error, StillUp):
         return
-    wanted = ""
+    deployer, instance, log, wanted = between.deployer, between.instance, between.log, ""
     try:
+        if left is not None and not between.started and not _has_ended(deployer, instance):
+            log(f"{instance}: {error}; its process lives, so nothing is started")
+            return
+        between.look(left, started=between.started)
+        between.clear()
         declared = _declared(_present(deployer, instance))
         if allowed is not None and declared not in allowed:
             wanted = f" with {allowed[0].text}"
@@ -276,10 +335,22 @@ def _start_again(
     except StillUp as alive:
         raise StillUp(f"{error}; {alive}") from error
     except RunbookError as second:
+        if between.stays_down:
+            raise Inconclusive(f"{error}; {second}") from error
         raise NotStarted(
             f"{instance} is DOWN: {error}; and starting it again{wanted} failed: {second}; correct that, then clear "
             "this step, which starts it"
         ) from error
+
+
+def _has_ended(deployer: Deployer, instance: str) -> bool:
+    """Whether its process has ended: one that was asked to stop may do so, or be killed, after the request."""
+    until = time.monotonic() + _END_S
+    while not _is_stopped(_present(deployer, instance)):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(_LOOK_S)
+    return True
 
 
 def _stop(deployer: Deployer, instance: str, still_up: Callable[[], str], log: Callable[[str], None]) -> None:

@@ -105,18 +105,25 @@ class OffsetWriter(KafkaWriter):
             for place, one in wanted.items()
         ]
 
-    def delete(self, group_id: str, topics: Sequence[str], *, before: SavedOffsets) -> tuple[ObjectWritten, ...]:
-        """Delete every offset that the group has committed on these topics; a topic without one is done `already`."""
+    def delete(
+        self, group_id: str, topics: Sequence[str], *, before: SavedOffsets, running: bool = False
+    ) -> tuple[ObjectWritten, ...]:
+        """Delete every offset that the group has committed on these topics; a topic without one is done `already`.
+
+        With `running` the group may have members: brokers refuse for a topic that one of them subscribes to (KIP-496).
+        """
         with self._reader() as reader:
             states = known(read_topic_states(reader, topics))
+            stable = not (self._dry_run or running)
             now = {
                 one.place: one
-                for one in read_saved(reader, group_id, stable=not self._dry_run, say=self._say).offsets
+                for one in read_saved(reader, group_id, stable=stable, say=self._say).offsets
                 if one.topic in states
             }
             touched = {topic for topic, _ in now}
             reasons = [lacks(states[topic], "READ", "Read") for topic in sorted(touched)]
-            reasons += self._group_reasons(reader, group_id, "DELETE", "Delete") if now else []
+            if now:
+                reasons += self._group_reasons(reader, group_id, "DELETE", "Delete", running=running)
         saved = before.by_place()
         refuse_if(
             [*reasons, *(self._moved(group_id, place, one, saved.get(place), None) for place, one in now.items())]
@@ -188,10 +195,12 @@ class OffsetWriter(KafkaWriter):
             for group in group_ids
         ]
 
-    def _group_reasons(self, reader: ClusterReader, group_id: str, operation: str, right: str) -> list[str]:
+    def _group_reasons(
+        self, reader: ClusterReader, group_id: str, operation: str, right: str, *, running: bool = False
+    ) -> list[str]:
         group = _found(reader, group_id)
         refused = lacks_on_group(group_id, read_group_operations(reader, group_id), operation, right)
-        busy = "" if group is None else not_writable(group)
+        busy = "" if group is None or (running and group.type != SHARE) else not_writable(group)
         if group is not None and busy and group.type != SHARE and (stop := self._emptied.get(group_id)):
             line = f"write after {stop}, which stops the {len(group.members)} members of group {group_id}"
             self.would_write += [line] if line not in self.would_write else []

@@ -22,7 +22,7 @@ def fleet_graph(declared: Iterable[DeclaredApplication]) -> FleetGraph:
         for use, topics in uses:
             for topic in topics:
                 edges.setdefault((entry.name, topic, use == "output"), GraphEdge(entry.name, entry.cluster, topic, use))
-    found = (GraphEntry(one.name, one.cluster, one.application_id, one.copies) for one in entries)
+    found = (GraphEntry(one.name, one.cluster, one.application_id, one.copies, one.consumes) for one in entries)
     return FleetGraph(tuple(found), tuple(edges.values()))
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
+from kstreams_runbooks.decide.catch_up.history import history_read
 from kstreams_runbooks.decide.change.defects import defects_that_bite
 from kstreams_runbooks.decide.change.described import described_change
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.change.without_topology import may_stay_unread
 from kstreams_runbooks.decide.drain.certificate import certified, drained
+from kstreams_runbooks.decide.drain.copied import copied_exactly, nearly_copied, offsets_unmoved
 from kstreams_runbooks.decide.drain.emptying import may_be_emptied
 from kstreams_runbooks.decide.drain.flushed import flushed, swap_holds
 from kstreams_runbooks.decide.drain.hold import may_hold
@@ -16,17 +18,29 @@ from kstreams_runbooks.decide.drain.marks import nothing_left, read_up_to
 from kstreams_runbooks.decide.fitting.partitioning import keys_are_with_their_state
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.decide.fitting.uncommitted import uncommitted_records
+from kstreams_runbooks.decide.growth.proven import growth_is_proven
+from kstreams_runbooks.decide.growth.verdict import may_grow, may_grow_in_place
 from kstreams_runbooks.decide.instances.check import ready_for_change
 from kstreams_runbooks.decide.instances.copier_stopped import still_stopped, stopped_cleanly
 from kstreams_runbooks.decide.instances.deployed import deployed
 from kstreams_runbooks.decide.instances.gate import gate
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
+from kstreams_runbooks.decide.instances.left_down import left_down
 from kstreams_runbooks.decide.instances.members import every_member_runs, group_is_empty
+from kstreams_runbooks.decide.instances.rolling import restores_nothing
 from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
+from kstreams_runbooks.decide.outputs.proven import copy_is_proven
+from kstreams_runbooks.decide.outputs.sides import sides_are_equal
+from kstreams_runbooks.decide.plans.adopt import abandon_plan, adopt_plan
+from kstreams_runbooks.decide.plans.adoptable import may_abandon, may_adopt
 from kstreams_runbooks.decide.plans.bump import bump_plan
-from kstreams_runbooks.decide.plans.expected_gaps import with_expected_gaps
+from kstreams_runbooks.decide.plans.expected_gaps import with_expected_gaps, with_full_restores
 from kstreams_runbooks.decide.plans.flush import flush_plan
+from kstreams_runbooks.decide.plans.green import cancel_plan, green_plan
+from kstreams_runbooks.decide.plans.greenable import may_cancel_green, may_start_green
+from kstreams_runbooks.decide.plans.growth import growth_plan
+from kstreams_runbooks.decide.plans.killed import after_kill
 from kstreams_runbooks.decide.plans.local_state import cleared_state, state_of_undo, with_cleared_state
 from kstreams_runbooks.decide.plans.longest_stop import may_stop
 from kstreams_runbooks.decide.plans.only_copy import may_lose_state
@@ -67,9 +81,27 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         topics_fit,
         uncommitted_records,
         keys_are_with_their_state,
+        may_grow,
+        may_grow_in_place,
+        growth_plan,
+        growth_is_proven,
         bump_plan,
         restart_plan,
         may_swap,
+        may_adopt,
+        nearly_copied,
+        copied_exactly,
+        offsets_unmoved,
+        copy_is_proven,
+        sides_are_equal,
+        may_abandon,
+        adopt_plan,
+        abandon_plan,
+        may_start_green,
+        may_cancel_green,
+        history_read,
+        green_plan,
+        cancel_plan,
         flush_plan,
         may_reset,
         reset_plan,
@@ -83,6 +115,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         state_of_undo,
         with_cleared_state,
         with_expected_gaps,
+        with_full_restores,
         with_set_back,
         may_be_set_back,
         may_take_over,
@@ -90,6 +123,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         may_write,
         may_keep_state,
         may_lose_state,
+        after_kill,
         may_clean,
         may_retire,
         retire_plan,
@@ -103,12 +137,14 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         may_answer,
         deployed,
         gate,
+        restores_nothing,
         stays_down,
         every_member_runs,
         nothing_drifted,
         group_is_empty,
         stopped_cleanly,
         still_stopped,
+        left_down,
         drained,
         certified,
         flushed,

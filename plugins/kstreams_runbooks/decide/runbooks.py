@@ -12,7 +12,8 @@ class Runbook:
 
     Its `needs` are facts of an application (decide/discovery/readiness.py): without one of them it refuses or is
     inconclusive. Without one of `wants` it works, at a cost. If `only_where` does not hold, it has nothing to do.
-    `field` is the field of its form that names a release, empty if the form has none. `plan` is the decision that makes
+    `field` is the field of its form that names a release, empty if the form has none; `asks` are others that only a
+    person knows, with a placeholder. `plan` is the decision that makes
     its plan, `closing` the one that proves its end (decide/registry.py); its modes
     may have others (`of_modes`). With `keeps_library` it refuses a release that brings another Kafka Streams release.
     `longest_h` are the hours after which Airflow ends a run of it, with the reason in `because`: its waits give up
@@ -25,6 +26,7 @@ class Runbook:
     only_where: str | None = None
     is_dag: bool = False
     field: str = ""
+    asks: tuple[tuple[str, str], ...] = ()
     plan: str = ""
     closing: str = ""
     keeps_library: bool = False
@@ -34,6 +36,12 @@ class Runbook:
 
 
 _READ = ("group_known", "offsets_read")
+ADOPT = "adopt_control_topic"
+GREEN = "blue_green_start"
+INCREASE = "partition_increase"
+# The fact that an application is not a copier, and what a run refuses otherwise.
+NOT_A_COPIER = "not_a_copier"
+OF_A_COPIER = "a copier has neither state nor control topics of its own, and its offsets decide what it copies"
 _ROLLED = (*_READ, "members_run", "classic_group", "instances_answer", "deployment_seen")
 
 RUNBOOKS: tuple[Runbook, ...] = (
@@ -108,7 +116,10 @@ RUNBOOKS: tuple[Runbook, ...] = (
     ),
     Runbook(
         "control_topic_flush",
-        needs=(*_READ, "classic_group", "topology_read", "inputs_pausable", "deployment_seen", "approver"),
+        needs=(
+            *(*_READ, NOT_A_COPIER, "classic_group", "topology_read", "inputs_pausable", "deployment_seen"),
+            "approver",
+        ),
         wants=("release_described", "names_chosen", "directories_clearable"),
         is_dag=True,
         field="release",
@@ -119,16 +130,51 @@ RUNBOOKS: tuple[Runbook, ...] = (
         because="an approval of a working day, asked again, and what is left to read and restore",
     ),
     Runbook(
+        ADOPT,
+        needs=(*_READ, "classic_group", "topology_read", "deployment_seen", "approver"),
+        wants=("names_chosen", "directories_clearable"),
+        is_dag=True,
+        plan="adopt_plan",
+        closing="change_verified",
+        longest_h=72,
+        because="an approval of a working day, asked again, and a copy of all that the inputs have",
+        of_modes=(("abandon_plan", "left_down"),),
+    ),
+    Runbook(
+        GREEN,
+        needs=("auto_create_off", "deployment_seen", NOT_A_COPIER, "release_described", "state_clearable", "approver"),
+        wants=("guarantee_known",),
+        is_dag=True,
+        plan="green_plan",
+        closing="change_verified",
+        longest_h=336,
+        because="an approval of a working day, asked again, and a history that may take days to read",
+        of_modes=(("cancel_plan", "retirement_verified"),),
+    ),
+    Runbook(
         "store_migration",
         needs=(*_READ, "topology_read", "state_clearable", "deployment_seen"),
         only_where="state",
     ),
-    Runbook("partition_increase", needs=(*_READ, "topology_read", "no_state", "auto_create_off")),
+    Runbook(
+        INCREASE,
+        needs=(
+            *(*_READ, NOT_A_COPIER, "classic_group", "topology_read", "inputs_pausable", "deployment_seen"),
+            *("no_state", "approver"),
+        ),
+        wants=("release_described",),
+        is_dag=True,
+        asks=(("partitions", "N"), ("copier", "COPIER")),
+        plan="growth_plan",
+        closing="change_verified",
+        longest_h=36,
+        because="an approval of a working day, asked again, and what is left to read",
+    ),
     Runbook(
         "reset_and_cleanup",
         needs=(
-            *(*_READ, "classic_group", "topology_read", "state_clearable", "deployment_seen", "auto_create_off"),
-            "approver",
+            *(*_READ, NOT_A_COPIER, "classic_group", "topology_read", "state_clearable", "deployment_seen"),
+            *("auto_create_off", "approver"),
         ),
         wants=("release_described", "directories_clearable"),
         is_dag=True,
@@ -142,7 +188,7 @@ RUNBOOKS: tuple[Runbook, ...] = (
     ),
     Runbook(
         "blue_green_cutover",
-        needs=(*_READ, "topology_read", "inputs_pausable"),
+        needs=(*_READ, NOT_A_COPIER, "topology_read", "inputs_pausable"),
         wants=("names_chosen",),
     ),
 )
@@ -160,6 +206,12 @@ def runbook(name: str) -> Runbook:
         if row.name == name:
             return row
     raise KeyError(name)
+
+
+def why_not_of_copiers(name: str) -> str:
+    """Why a DAG is not for a copier, empty if it is; one that is not in the table is for any."""
+    refused = any(row.name == name and NOT_A_COPIER in row.needs for row in RUNBOOKS)
+    return f"{name} is not for a copier: {OF_A_COPIER}" if refused else ""
 
 
 def longest_h(name: str) -> float:
@@ -183,6 +235,8 @@ def start_command(name: str, application: str, release: str) -> Iterator[str]:
     yield from ("kstreams-runbooks", "trigger", name, "--application", application)
     if field := runbook(name).field:
         yield from ("--param", f"{field}={release}")
+    for asked, placeholder in runbook(name).asks:
+        yield from ("--param", f"{asked}={placeholder}")
 
 
 # The command that checks the fleet now.

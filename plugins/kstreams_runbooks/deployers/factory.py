@@ -16,6 +16,9 @@ class _Deployed(Protocol):
     def application_id(self) -> str: ...
 
     @property
+    def as_deployed(self) -> bool: ...
+
+    @property
     def copies(self) -> bool: ...
 
     @property
@@ -33,7 +36,8 @@ def make_deployer(application: _Deployed, *, dry_run: bool = True, aside: str = 
         raise BadInput(f"deployer kind {settings.kind!r} is unknown; known are {kinds.listed_kinds()}")
     made = deployer_class(kinds.KINDS[settings.kind])
     deployer = made(settings, application_id=application.application_id, dry_run=dry_run, aside=aside)
-    return CopierDeployer(deployer, application.application_id) if application.copies else deployer
+    as_it_is = application.as_deployed and application.copies
+    return CopierDeployer(deployer, application.application_id) if as_it_is else deployer
 
 
 def deployer_class(kind: kinds.DeployerKind) -> Callable[..., Deployer]:

@@ -19,6 +19,7 @@ from kstreams_runbooks.deployers.command.shown import (
 from kstreams_runbooks.deployers.printed import PrintedTopology
 from kstreams_runbooks.deployers.requests import Wish, request_sentence
 from kstreams_runbooks.deployers.settable import check_once, described_target, refuse_others, settable_keys, shown
+from kstreams_runbooks.deployers.state_directory import aside_name
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.fleet.deployers.manual import ManualSettings, Stated
 from kstreams_runbooks.model.abilities import Abilities
@@ -40,12 +41,13 @@ class ManualDeployer(WithoutBuilds):
         *,
         application_id: str,
         dry_run: bool = True,
-        aside: str = "",  # noqa: ARG002 - as for all
+        aside: str = "",
     ) -> None:
         self.would_write: list[str] = []
         self._settings = settings
         self._application_id = application_id
         self._dry_run = dry_run
+        self._aside = aside_name(application_id, aside)
         self._settable = settable_keys(settings.settable)
         self._names = tuple(instance.name for instance in settings.instances)
         self._topologies: dict[Target, PrintedTopology] = {}
@@ -129,9 +131,10 @@ class ManualDeployer(WithoutBuilds):
         settings = self._settings
         return log_end_of(settings.commands.log, instance, self._application_id, settings.environment)
 
-    def kept_aside(self, instance: str) -> str:  # noqa: ARG002 - as for all
-        """Nothing: what deletes the state there keeps nothing."""
-        return ""
+    def kept_aside(self, instance: str) -> str:
+        """The directory to which the request asks to move it."""
+        self._one(instance)
+        return f"<state.dir>/{self._aside}" if self._aside else ""
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """Missing: only the person sees the disk."""
@@ -186,7 +189,7 @@ class ManualDeployer(WithoutBuilds):
         """The request to the person, with the declaration's own words on how to do it."""
         self._one(instance)
         artifact = "" if target is None else self._settings.releases.get(target.release, "")
-        wanted = request_sentence(wish, instance, target, artifact, directories, once)
+        wanted = request_sentence(wish, instance, target, artifact, directories, once, self._aside)
         return f"{wanted} ({self._settings.how})" if self._settings.how else wanted
 
     def _ask(self, request: str) -> None:

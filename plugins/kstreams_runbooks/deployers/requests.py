@@ -15,11 +15,13 @@ def request_sentence(
     artifact: str = "",
     directories: Directories = (),
     once: RunbookSettings = (),
+    aside: str = "",
 ) -> str:
     """The sentence; `artifact` is the word for the release at the place where it is deployed.
 
     Target and artifact are for `deploy` alone; `deploy` without a target is a ValueError. `directories` are for
-    `clear_state` alone, `once` for `start` and `deploy`: settings for that start.
+    `clear_state` alone, as `aside`, the name of the directory that takes them; `once` for `start` and `deploy`:
+    settings for that start.
     """
     alone = f"{for_one_start(once)}, and remove it from its settings afterwards" if once else ""
     if wish == "stop":
@@ -28,10 +30,12 @@ def request_sentence(
         return f"start {instance}{alone}"
     if wish == "clear_state":
         where = "<state.dir>/<application.id>"
+        verb, end = ("move", f" to <state.dir>/{aside}") if aside else ("delete", "")
         if directories:
             what = in_words(directories)
-            return f"delete the {what} of {instance} while it is stopped (in {where}, nothing else)"
-        return f"delete the local state of {instance} while it is stopped ({where}, nothing else)"
+            return f"{verb} the {what} of {instance} while it is stopped (in {where}, nothing else){end}"
+        content = f"{where}/*" if aside else where
+        return f"{verb} the local state of {instance} while it is stopped ({content}, nothing else){end}"
     if target is None:
         raise ValueError(f"{wish} {instance}: no target")
     called = f" ({artifact})" if artifact and artifact != target.release else ""

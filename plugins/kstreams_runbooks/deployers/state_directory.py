@@ -67,7 +67,12 @@ def clear(state_dir: Path, application_id: str, directories: Directories = (), a
 
 def aside_directory(state_dir: Path, application_id: str, aside: str) -> Path:
     """The directory that takes what a deletion with `aside` takes away, next to the application's own."""
-    return state_dir / f"{application_id}.{aside}"
+    return state_dir / aside_name(application_id, aside)
+
+
+def aside_name(application_id: str, aside: str) -> str:
+    """The name of that directory; empty without `aside`."""
+    return f"{application_id}.{aside}" if aside else ""
 
 
 def require_aside(state_dir: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kstreams_runbooks.fleet.names import application_names, fleet_dir, release_names
 
 if TYPE_CHECKING:
+    from kstreams_runbooks.fleet.consumer import Consumer
     from kstreams_runbooks.fleet.copier import Copier
     from kstreams_runbooks.fleet.copiers import copiers_of, feeding, require_copier
     from kstreams_runbooks.fleet.declarations import Application, Cluster
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Application",
     "Cluster",
+    "Consumer",
     "Copier",
     "Fleet",
     "Limits",
@@ -35,6 +37,7 @@ __all__ = [
 _HOME = {
     "Application": "declarations",
     "Cluster": "declarations",
+    "Consumer": "consumer",
     "Copier": "copier",
     "Fleet": "loading",
     "Limits": "limits",

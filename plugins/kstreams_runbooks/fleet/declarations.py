@@ -1,14 +1,15 @@
 """One cluster and one application as their files declare them."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet.approvers import Approver, Approvers, login_of
 from kstreams_runbooks.fleet.deployers.kinds import DeployerSettings
 from kstreams_runbooks.fleet.limits import Limits
+from kstreams_runbooks.fleet.output_semantics import DeclaredOutput
 from kstreams_runbooks.fleet.settable import SettableKey
 from kstreams_runbooks.fleet.values import (
     FleetModel,
@@ -21,13 +22,16 @@ from kstreams_runbooks.fleet.values import (
     Words,
     YesNoUnknownField,
     Zone,
+    distinct,
 )
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.releases.release import Release
 
 ProcessingGuarantee = Literal["at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2", "unknown"]
 
-ApplicationKind = Literal["streams", "copier"]
+ApplicationKind = Literal["streams", "copier", "consumer"]
+# A reason of some words behind the acceptance.
+ACCEPTED_TWICE: Final = r"^accepted, because \S.{2,}$"
 
 
 class Cluster(FleetModel):
@@ -53,13 +57,19 @@ class Application(FleetModel):
     """One Kafka Streams application. Internal topics are not declared: they follow from the running topology."""
 
     name: Words = Field(description="stem of the file")
-    kind: ApplicationKind = Field(default="streams", description="streams, or copier (docs/copiers.md)")
+    kind: ApplicationKind = Field(
+        default="streams", description="streams, copier (docs/copiers.md) or consumer (docs/consumers.md)"
+    )
     application_id: KafkaName = Field(
         description="application.id: the consumer group and the prefix of internal topics"
     )
     cluster: Words = Field(description="name of a cluster's file, without .yaml")
     inputs: Topics = Field(min_length=1, description="topics that it reads and other programs write")
     outputs: Topics = Field(default=(), description="topics that it writes for others")
+    output_semantics: dict[KafkaName, DeclaredOutput] = Field(
+        default_factory=dict,
+        description="of an output, what no fact shows: how two sides are compared in it (docs/compare_outputs.md)",
+    )
     control: Topics = Field(
         default=(),
         description="control topics: those of its inputs that a copier writes, which can be stopped",
@@ -115,6 +125,35 @@ class Application(FleetModel):
         description="its processing.guarantee; unknown stops a run if the upgrade path depends on it",
     )
     limits: Limits = Field(default_factory=Limits, description="limits that differ from the defaults")
+    green_of: Words | None = Field(
+        default=None,
+        description="the application next to which this one starts, to take over from it (docs/blue_green_start.md)",
+    )
+    green_outputs: dict[KafkaName, KafkaName] = Field(
+        default_factory=dict,
+        description="with `green_of`: each of its outputs, with the output of that application that it replaces",
+    )
+    effects_twice: Annotated[str, Field(pattern=ACCEPTED_TWICE)] | None = Field(
+        default=None,
+        description="with `green_of`: `accepted, because …` if what its code does outside of Kafka may happen twice",
+    )
+
+    @field_validator("green_outputs")
+    @classmethod
+    def _each_for_another(cls, value: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        own = info.data.get("outputs", tuple(value))
+        if strange := sorted(set(value) - set(own)):
+            raise ValueError(f"names {strange[0]}, which is not one of its outputs; correct it")
+        distinct((*value, *value.values()))
+        return value
+
+    @model_validator(mode="after")
+    def _green_alone(self) -> Self:
+        if self.green_of is None and (self.green_outputs or self.effects_twice):
+            raise ValueError(
+                "has green_outputs or effects_twice without green_of; name the application, or remove them"
+            )
+        return self
 
     @field_validator("libraries")
     @classmethod
@@ -145,6 +184,13 @@ class Application(FleetModel):
             seen[topic] = setting
         return value
 
+    @field_validator("output_semantics")
+    @classmethod
+    def _of_outputs(cls, value: dict[str, DeclaredOutput], info: ValidationInfo) -> dict[str, DeclaredOutput]:
+        if strange := sorted(value.keys() - {*info.data.get("outputs", value)}):
+            raise ValueError(f"names {strange[0]}, which is not one of its outputs; correct it")
+        return value
+
     @field_validator("automatic_approval")
     @classmethod
     def _not_in_production(cls, value: bool, info: ValidationInfo) -> bool:
@@ -168,8 +214,23 @@ class Application(FleetModel):
 
     @property
     def copies(self) -> bool:
-        """Whether it is a copier: no Kafka Streams application, and without metrics and topology."""
+        """Whether it is a copier."""
         return self.kind == "copier"
+
+    @property
+    def consumes(self) -> bool:
+        """Whether it is a consumer: its group reads outputs of applications, and is not one itself."""
+        return self.kind == "consumer"
+
+    @property
+    def as_deployed(self) -> bool:
+        """Whether only its processes and its group are read: a copier or a consumer without metrics and topology."""
+        return False
+
+    @property
+    def route_pairs(self) -> tuple[tuple[str, str], ...]:
+        """Each topic that the shipped copier reads, with the one that it writes; none of any other entry."""
+        return ()
 
     @property
     def reads_committed(self) -> bool:
@@ -207,12 +268,17 @@ class Application(FleetModel):
             limits=tuple((name, float(value)) for name, value in self._limits(overrides or {})),
             processing_guarantee=self.processing_guarantee,
             outputs=self.outputs,
+            output_semantics=tuple(one.semantics(topic) for topic, one in sorted(self.output_semantics.items())),
+            punctuators=self.punctuators,
             control=self.control,
             rule_topics=self.rule_topics,
             libraries=tuple(sorted(self.libraries.items())),
             inputs=self.inputs,
             input_settings=tuple(sorted(self.input_settings.items())),
             copies=self.copies,
+            consumes=self.consumes,
+            as_deployed=self.as_deployed,
+            routes=self.route_pairs,
         )
 
     def _limits(self, overrides: Mapping[str, float]) -> Limits:

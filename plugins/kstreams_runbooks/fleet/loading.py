@@ -9,10 +9,11 @@ from pathlib import Path
 
 from kstreams_runbooks.documents.text import is_absent
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.fleet.copier import Copier
+from kstreams_runbooks.fleet.consumer import Consumer
+from kstreams_runbooks.fleet.copier import AsDeployed, Copier, TopicCopier
 from kstreams_runbooks.fleet.declarations import Application, Cluster
 from kstreams_runbooks.fleet.folders import FOLDERS, declarations_in, other_suffix, signature
-from kstreams_runbooks.fleet.names import fleet_dir, is_copier
+from kstreams_runbooks.fleet.names import entry_kind, fleet_dir
 from kstreams_runbooks.fleet.problems import Problem, nearest
 from kstreams_runbooks.fleet.reading import read_declaration
 from kstreams_runbooks.wording import outside
@@ -23,10 +24,10 @@ _RESET_TOOL = "https://issues.apache.org/jira/browse/KAFKA-14922"
 
 @dataclass(frozen=True)
 class Fleet:
-    """All declared clusters, applications and copiers.
+    """All declared clusters, applications, copiers and consumers.
 
-    `applications`, `copiers` and `clusters` have the valid ones only, by name. `disabled` has the fault of each invalid
-    application or copier. `problems` are all reasons for that; `warnings` disable nothing.
+    Each mapping has the valid ones only, by name; a shipped copier is an application too. `disabled` has the fault of
+    each invalid application, copier or consumer. `problems` are all reasons for that; `warnings` disable nothing.
     """
 
     directory: Path
@@ -36,6 +37,7 @@ class Fleet:
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
     copiers: Mapping[str, Copier] = field(default_factory=dict)
+    consumers: Mapping[str, Consumer] = field(default_factory=dict)
 
     @property
     def used_clusters(self) -> tuple[str, ...]:
@@ -66,24 +68,30 @@ class Fleet:
 
     @property
     def entries(self) -> Mapping[str, Application]:
-        """Every application and every copier, by name."""
-        return {**self.applications, **self.copiers}
+        """Every application, copier and consumer, by name."""
+        return {**self.applications, **self.copiers, **self.consumers}
 
     def side(self, name: str) -> Application:
-        """The application or the copier of that name: a run may have either as a side; BadInput as `application`."""
-        return self.copiers[name] if name in self.copiers else self.application(name)
+        """The entry of that name: a run may have any as a side; BadInput as `application` if there is none."""
+        return self.entries[name] if name in self.entries else self.application(name)
 
     def application(self, name: str) -> Application:
-        """The Kafka Streams application of that name; BadInput if it is unknown, disabled or a copier."""
+        """The application of that name; BadInput if it is unknown, disabled, a consumer or a copier as deployed."""
+        if name in self.applications:
+            return self.applications[name]
+        if name in self.consumers:
+            raise BadInput(
+                f"application {name}: is a consumer (expected a Kafka Streams application): it has no topology; name "
+                "an application, or see its records left with `kstreams-runbooks lag`"
+            )
         if name in self.copiers:
             fed = {*self.copiers[name].outputs}
             its = sorted(one.name for one in self.applications.values() if fed & {*one.control})
             raise BadInput(
-                f"application {name}: is a copier (expected a Kafka Streams application): it is stopped and started by "
-                f"runs of the applications that it feeds; name one of them ({', '.join(its) or 'none declared'})"
+                f"application {name}: is a copier as deployed (expected a Kafka Streams application): it is stopped "
+                f"and started by runs of the applications that it feeds; name one of them ("
+                f"{', '.join(its) or 'none declared'})"
             )
-        if name in self.applications:
-            return self.applications[name]
         self.require_known(name)
         raise BadInput(f"application {name}: unknown; {nearest(name, [*self.applications, *self.disabled])}")
 
@@ -163,20 +171,20 @@ def _load(directory: Path, used: dict[str, str | None]) -> Fleet:
         del applications[file.stem]
     return Fleet(
         directory=directory,
-        applications={name: one for name, one in applications.items() if not isinstance(one, Copier)},
+        applications={name: one for name, one in applications.items() if not one.as_deployed},
         clusters=clusters,
         disabled={file.stem: problems for file, problems in bad.items() if file.parent == directory / "applications"},
         problems=tuple(problem for problems in bad.values() for problem in problems),
         warnings=(*other_suffix(directory), *_prefixes(directory, applications.values())),
         copiers={name: one for name, one in applications.items() if isinstance(one, Copier)},
+        consumers={name: one for name, one in applications.items() if isinstance(one, Consumer)},
     )
 
 
 def _read_application(file: Path, used: dict[str, str | None]) -> tuple[Application | None, tuple[Problem, ...]]:
-    """A Kafka Streams application or, by its `kind`, a copier."""
-    if is_copier(file):
-        return read_declaration(file, Copier, os.environ, used)
-    return read_declaration(file, Application, os.environ, used)
+    """A Kafka Streams application or, by its `kind` and `program`, a copier or a consumer."""
+    models: dict[str, type[Application]] = {"as-deployed": AsDeployed, "shipped": TopicCopier, "consumer": Consumer}
+    return read_declaration(file, models.get(entry_kind(file), Application), os.environ, used)
 
 
 def _cluster_trouble(

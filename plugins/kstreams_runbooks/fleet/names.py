@@ -7,7 +7,7 @@ import os
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from kstreams_runbooks import CHECKOUT
 
@@ -15,6 +15,10 @@ from kstreams_runbooks import CHECKOUT
 _RELEASES = re.compile(rb"^([ \t]+)releases:[ \t]*(?:#.*)?\r?\n((?:\1[ \t]+.*\n|[ \t]*(?:#.*)?\r?\n)*)", re.MULTILINE)
 _RELEASE = re.compile(rb"^[ \t]+[\"']?(\d{1,9}(?:\.\d{1,9}){2,3})[\"']?[ \t]*:", re.MULTILINE)
 _COPIER = re.compile(rb"^kind:[ \t]*[\"']?copier[\"']?[ \t]*(#.*)?\r?$", re.MULTILINE)
+# A copier with a program of ours is an application as any other; the loader judges the program's name.
+_PROGRAM = re.compile(rb"^program[ \t]*:", re.MULTILINE)
+_CONSUMER = re.compile(rb"^kind:[ \t]*[\"']?consumer[\"']?[ \t]*(#.*)?\r?$", re.MULTILINE)
+EntryKind = Literal["", "as-deployed", "shipped", "consumer"]
 # The loader refuses a larger file.
 _LARGEST_BYTES = 1_048_576
 
@@ -25,7 +29,10 @@ def fleet_dir(given: Path | None = None) -> Path:
 
 
 def application_names(config_dir: Path | None = None) -> tuple[str, ...]:
-    """File stems under `applications/`, sorted, without copiers: disabled ones too, none without such a folder."""
+    """File stems under `applications/`, sorted, without copiers as deployed and consumers; disabled ones too.
+
+    None without such a folder.
+    """
     return _applications(config_dir).names
 
 
@@ -63,16 +70,19 @@ def _version(entry: "os.DirEntry[str]") -> tuple[int, ...]:
 def _read(folder: str, files: tuple[tuple[str, tuple[int, ...]], ...]) -> _Applications:
     # A name with a line break or half a character cannot be in a form; the fleet reports its fault.
     read = {name: _content(f"{folder}/{name}.yaml") for name, _ in files if name.isprintable()}
-    there = {name: text for name, text in read.items() if not _is_copier(text)}
+    there = {name: text for name, text in read.items() if not (_is_as_deployed(text) or _is_consumer(text))}
     blocks = {block[2] for text in there.values() for block in _RELEASES.finditer(text)}
     releases = {release.decode() for block in blocks for release in _RELEASE.findall(block)}
     newest = sorted(releases, key=lambda name: [int(part) for part in name.split(".")], reverse=True)
     return _Applications(tuple(there), tuple(newest))
 
 
-def is_copier(file: Path) -> bool:
-    """Whether a declaration is that of a copier, by a line `kind: copier`; False for a file that cannot be read."""
-    return _is_copier(_content(os.fspath(file)))
+def entry_kind(file: Path) -> EntryKind:
+    """The kind of a declaration, by lines `kind:` and `program:`; "" of an application, or unreadable."""
+    text = _content(os.fspath(file))
+    if _is_consumer(text):
+        return "consumer"
+    return "" if not _is_copier(text) else "as-deployed" if _is_as_deployed(text) else "shipped"
 
 
 def _content(file: str) -> bytes:
@@ -92,6 +102,14 @@ def _content(file: str) -> bytes:
 def _is_copier(text: bytes) -> bool:
     # Most files have no such key: a search for the plain text is cheaper than the pattern.
     return (text.startswith(b"kind:") or b"\nkind:" in text) and _COPIER.search(text) is not None
+
+
+def _is_consumer(text: bytes) -> bool:
+    return (text.startswith(b"kind:") or b"\nkind:" in text) and _CONSUMER.search(text) is not None
+
+
+def _is_as_deployed(text: bytes) -> bool:
+    return _is_copier(text) and _PROGRAM.search(text) is None
 
 
 def is_declaration(file_name: str) -> bool:

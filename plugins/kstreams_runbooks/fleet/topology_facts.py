@@ -32,6 +32,8 @@ _LINKS: Final = "links"
 # Facts next to a serde: the settings that give it. Its format does not depend on that.
 _ENDING: Final = "_of_settings"
 _OF_SETTINGS: Final = (f"key_serde{_ENDING}", f"value_serde{_ENDING}")
+# A suppression without one of these facts would have a limit that the program may not set.
+_LIMITS: Final = frozenset({"mode", "time_limit_ms", "max_records", "max_bytes", "when_full"})
 _POLICY: Final = "cleanup.policy"
 _DELETE: Final = "delete"
 _OF_LIBRARY: Final = "kafka.streams."
@@ -113,7 +115,7 @@ class _Store(_WithSerdes):
     aggregation: model.Aggregation | None = None
     key_of: frozenset[str] | None = None
     changelog: str | None = None
-    # Not compared, and checked all the same: a document with another type is not of the jar.
+    # Not compared, and checked all the same: a document with another type or place is not of the jar.
     caching: bool | None = None
     is_global: bool | None = Field(None, alias="global")
 
@@ -176,7 +178,7 @@ class _NotRead(_Part):
 
 class _Refused(_Part):
     by: str
-    settings: tuple[str, ...]
+    settings: tuple[str, ...] = Field(min_length=1)
     exception: str
     sentence: str
 
@@ -248,6 +250,7 @@ def _written(text: str) -> dict[str, Any]:
 
 
 def _read(document: _Document) -> model.TopologyFacts:
+    _check_read_once(document)
     document = _with_lambdas(document)
     two_sided = {name for name, one in document.stores.items() if one.window and one.window.size_ms is None}
     # The document has it as not read: no single number is its size.
@@ -268,14 +271,14 @@ def _read(document: _Document) -> model.TopologyFacts:
     not_read |= _unread_extractors(document, not_read)
     by_serializer = None if library is None else Release.parse(library) < _KEEPS_SERDES
     extractors = {name: one for source in document.operators.values() for name, one in source.extractors().items()}
-    # A suppression without one of its facts would have a limit that the program may not set.
-    limits = {"mode", "time_limit_ms", "max_records", "max_bytes", "when_full"}
     return model.TopologyFacts(
         document.topology,
         model.Declaration(
             stores={name: _store(name, one, unread, by_serializer) for name, one in document.stores.items()},
             suppressions={
-                name: _suppression(one) for name, one in document.suppressions.items() if limits <= one.model_fields_set
+                name: _suppression(one)
+                for name, one in document.suppressions.items()
+                if one.model_fields_set >= _LIMITS
             },
             topics={name: _topic(one, extractors.get(name)) for name, one in document.topics.items()},
             operators={name: one.read() for name, one in document.operators.items()},
@@ -290,6 +293,29 @@ def _read(document: _Document) -> model.TopologyFacts:
             of_settings=dict(_of_settings(document)),
         ),
     )
+
+
+def _check_read_once(document: _Document) -> None:
+    """BadInput if a fact has a value and a reason why it was not read, or neither: the document was edited."""
+    sections: dict[str, Mapping[str, _WithSerdes | _Topic]] = {
+        "stores": document.stores,
+        "suppressions": document.suppressions,
+        "topics": document.topics,
+    }
+    for entry in document.not_read:
+        section, name, field = entry.fact if len(entry.fact) == len(("section", "name", "field")) else ("", "", "")
+        part = sections.get(section, {}).get(name)
+        if part is not None and getattr(part, field, None) is not None:
+            where = shown(f"{section}.{name}.{field}")
+            raise BadInput(
+                f"{where} has a value and is under `not_read` (expected: one of them); print the facts again"
+            )
+    left_out = {entry.fact[:2] for entry in document.not_read}
+    for name, one in document.suppressions.items():
+        lacking = sorted(_LIMITS - one.model_fields_set)
+        if lacking and ("suppressions", name) not in left_out:
+            where = shown(f"suppressions.{name}")
+            raise BadInput(f"{where} has no {lacking[0]}, and `not_read` has no reason for it; print the facts again")
 
 
 def _unlinked(document: _Document) -> tuple[model.UnlinkedClass, ...] | None:
@@ -352,7 +378,7 @@ def _lines(written: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def _store(name: str, store: _Store, unread: set[tuple[str, ...]], by_serializer: bool | None) -> model.DeclaredStore:
-    without = {"window", "key_serde", "value_serde", "supplier", "caching", "is_global", *_OF_SETTINGS}
+    without = {"window", "key_serde", "value_serde", "supplier", "caching", *_OF_SETTINGS}
     plain = store.model_dump(exclude=without)
     # A window with a part that was not read is not known: no part of it has a default.
     whole = store.window is not None and not any(fact[:3] == ("stores", name, "window") for fact in unread)

@@ -1,6 +1,7 @@
 """The arguments that every job takes: ranges of offsets, the brokers, a file for the answer, a Connect server."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from kstreams_runbooks.documents.text import LARGEST_BYTES, read_text
@@ -22,8 +23,22 @@ def job_parser(name: str, doc: str | None) -> argparse.ArgumentParser:
 
 def given_ranges(given: argparse.Namespace) -> tuple[OffsetRange, ...]:
     """The ranges of `--ranges`; BadInput for an invalid one."""
-    inline = given.ranges.lstrip().startswith("[")
-    return parse_ranges(given.ranges if inline else _text("--ranges", given.ranges, LARGEST_RANGES))
+    return ranges_of("--ranges", given.ranges)
+
+
+def ranges_of(option: str, text: str) -> tuple[OffsetRange, ...]:
+    """The ranges of an option, as JSON or in a file of it; BadInput for an invalid one."""
+    inline = text.lstrip().startswith("[")
+    return parse_ranges(text if inline else _text(option, text, LARGEST_RANGES))
+
+
+def whole_topic(ranges: Sequence[OffsetRange], topic: str) -> list[OffsetRange]:
+    """The ranges of a topic, by partition; BadInput if they are not those of all of its partitions."""
+    own = sorted((one for one in ranges if one.topic == topic), key=lambda one: one.partition)
+    numbers = [one.partition for one in own]
+    if numbers != list(range(len(own))) or not own:
+        raise BadInput(f"ranges: {topic} has partitions {numbers} (expected each from 0 on); give one range for each")
+    return own
 
 
 def given_kafka(given: argparse.Namespace) -> dict[str, str]:

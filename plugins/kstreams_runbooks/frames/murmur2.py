@@ -18,7 +18,12 @@ _WORD: Final = 4
 
 
 def default_partition(key: "Column", partitions: int) -> "Column":
-    """The partition, from 0, of a binary key in a topic of `partitions`; null for a null key.
+    """The partition, from 0, of a binary key in a topic of `partitions`; null for a null key."""
+    return (key_hash(key) % partitions).cast("int")
+
+
+def key_hash(key: "Column") -> "Column":
+    """The hash, from 0, of which a partition is the remainder; null for a null key.
 
     Java's ints are unsigned numbers of 64 bits here: the factor is below 2^31, so no product overflows.
     """
@@ -41,7 +46,7 @@ def default_partition(key: "Column", partitions: int) -> "Column":
     value = F.when(length % _WORD == 0, value).otherwise(_times(value.bitwiseXOR(rest)))
     value = _times(_let(value, lambda value: _shifted(value, 13)))
     value = _let(value, lambda value: _shifted(value, 15))
-    return (value.bitwiseAND(F.lit(_POSITIVE)) % partitions).cast("int")
+    return value.bitwiseAND(F.lit(_POSITIVE))
 
 
 def _word(key: "Column", first: "Column") -> "Column":

@@ -58,22 +58,32 @@ _NOT_THEIRS = frozenset(
 )
 
 
-def read_ranges(spark: "SparkSession", kafka: Mapping[str, str], ranges: Sequence[OffsetRange]) -> "DataFrame":
+def read_ranges(
+    spark: "SparkSession",
+    kafka: Mapping[str, str],
+    ranges: Sequence[OffsetRange],
+    *,
+    headers: bool = False,
+    split: bool = True,
+) -> "DataFrame":
     """The readable records of `ranges` with the columns of the Kafka source: key, value, topic, partition, offset, ….
 
     `kafka` are the settings of a Java client with bootstrap.servers; those of groups, offsets and isolation are
-    ignored. Leave out empty ranges: reading one costs as much as a thousand records.
+    ignored. Leave out empty ranges: reading one costs as much as a thousand records. `headers` adds their column, null
+    for a record without any. Without `split` one task reads each range, in the order of its offsets.
     """
     empty = next((one for one in ranges if not one.offsets), None)
     if not ranges or empty:
         raise BadInput(f"{f'{empty.topic}-{empty.partition}' if empty else 'ranges'}: nothing to read; leave it out")
     given = {f"kafka.{name}": value for name, value in kafka.items() if name not in _NOT_THEIRS}
-    return (
+    source = (
         spark.read.format("kafka")
         .options(**{**_DEFAULTS, **given, **_FIXED})
         .option("assign", places_json(ranges))
         .option("startingOffsets", offsets_json(ranges, ends=False))
         .option("endingOffsets", offsets_json(ranges, ends=True))
-        .option("minPartitions", sum(-(-one.offsets // _OFFSETS_PER_TASK) for one in ranges))
-        .load()
+        .option("includeHeaders", str(headers).lower())
     )
+    if split:
+        source = source.option("minPartitions", sum(-(-one.offsets // _OFFSETS_PER_TASK) for one in ranges))
+    return source.load()

@@ -13,8 +13,12 @@ class Abilities:
 
     `keeps_state`: an instance finds the local state of before at each start; None if that is neither seen nor declared.
 
+    `state_dirs` are the instances with the state.dir that each program is declared to have, none without a declaration.
+    `keeps_elsewhere`: what a program keeps in another directory is there at its next start.
+
     `clear`: local state can be cleared, by the deployer or by a person at its request; `clear_directories`: single task
-    directories as well. `act`: its mutating calls take effect; without it a person has to act.
+    directories as well; `keeps_aside`: it can be moved instead, as for stores that the form names. `act`: its mutating
+    calls take effect; without it a person has to act.
     """
 
     instances: bool
@@ -26,3 +30,6 @@ class Abilities:
     once: bool = False
     stays_stopped: bool = False
     keeps_state: bool | None = True
+    state_dirs: tuple[tuple[str, str], ...] = ()
+    keeps_elsewhere: bool = True
+    keeps_aside: bool = True

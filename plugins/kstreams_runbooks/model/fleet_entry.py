@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from kstreams_runbooks.model.output_classes import OutputSemantics
+
 
 @dataclass(frozen=True, slots=True)
 class DeclaredApplication:
@@ -9,8 +11,9 @@ class DeclaredApplication:
 
     `control` are those of its inputs that a copier writes, which can be stopped; `rule_topics` are topics whose records
     change how it processes. `input_settings` are its own settings that name inputs, each with the input. `copies`: it
-    is a copier, no Kafka Streams application. `approver_ids` are the ids in Airflow of approvers that have one, by
-    login.
+    is a copier, `consumes`: any other group; `as_deployed`: one of which only the processes and the group are read.
+    `routes` are those of the shipped copier, from each topic to another one. `approver_ids` are the ids in Airflow of
+    approvers that have one, by login. `output_semantics` are of its outputs, `punctuators` write by the clock.
     """
 
     name: str
@@ -35,7 +38,12 @@ class DeclaredApplication:
     inputs: tuple[str, ...] = ()
     input_settings: tuple[tuple[str, str], ...] = ()
     copies: bool = False
+    as_deployed: bool = False
+    routes: tuple[tuple[str, str], ...] = ()
     approver_ids: tuple[tuple[str, str], ...] = ()
+    consumes: bool = False
+    output_semantics: tuple[OutputSemantics, ...] = ()
+    punctuators: tuple[str, ...] = ()
 
     def library(self, release: str) -> str:
         """The Kafka Streams release inside a declared release: the release's own name unless declared otherwise."""

@@ -8,12 +8,13 @@ TopicUse = Literal["input", "control", "rule", "output"]
 
 @dataclass(frozen=True, slots=True)
 class GraphEntry:
-    """An application of the fleet, or a copier (`copies`)."""
+    """An application of the fleet, a copier (`copies`) or a consumer (`consumes`)."""
 
     name: str
     cluster: str
     application_id: str
     copies: bool
+    consumes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

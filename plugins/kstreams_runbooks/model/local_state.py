@@ -38,6 +38,42 @@ NO_DIRECTORIES = TaskDirectories()
 
 
 @dataclass(frozen=True, slots=True)
+class AfterKill:
+    """Local state that is not kept if the process of an instance did not end cleanly, of the side with this role.
+
+    `libraries` are the releases that leave it so, by the known `defects`. `clears` is deleted before the next start. If
+    a run may not delete it, `unclear` is the reason, and the instance stays down for a person.
+    """
+
+    libraries: tuple[str, ...]
+    defects: tuple[str, ...]
+    clears: TaskDirectories
+    side: str = ""
+    unclear: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredFirst:
+    """A release of a side (role) whose instances are stopped only while none of their tasks restores, by `defects`."""
+
+    library: str
+    defects: tuple[str, ...]
+    side: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftState:
+    """Local state that a process has left: what is deleted before the next start, None for nothing, and `why`.
+
+    `stays_down` is a sentence for a person, who has to delete it; empty if the instance may start.
+    """
+
+    clears: TaskDirectories | None = None
+    why: str = ""
+    stays_down: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FileTimes:
     """When what is in a task directory, and the directory itself, last changed, in Unix ms: the oldest, the newest."""
 

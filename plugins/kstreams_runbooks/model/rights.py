@@ -14,12 +14,14 @@ LoginRole = Literal["observer", "operator", "spark", "application", "test"]
 # first alone), `still_read` (the other repartition topics), `left` (internal topics that exist and are in neither),
 # `empty` (read in place of inputs by a flush), `created_empty` (those that the form does not give), `cleaned` (outputs
 # that the form names), `sought` (inputs with a target in it), `undone` (created or deleted by the run that an undo
-# takes back). Groups: `group`, `every_group`. Transactional ids: `writers` (of what it reads),
-# `own_transactions`, `exactly_once` (its own, if it has any).
+# takes back), `copied` (sources and targets of a shipped copier). Groups: `group`, `timed_group` (if brokers keep its
+# session timeout), `every_group`. Transactional ids:
+# `writers` (of what it reads), `own_transactions`, `exactly_once` (its own, if it has any).
 On = Literal[
     "inputs",
     "globals",
     "outputs",
+    "copies",
     "sinks",
     "repartition",
     "changelogs",
@@ -33,7 +35,9 @@ On = Literal[
     "cleaned",
     "sought",
     "undone",
+    "copied",
     "group",
+    "timed_group",
     "every_group",
     "cluster",
     "writers",

@@ -32,8 +32,24 @@ the application, the row is shown as one that may apply.
 | at a kill | an instance ends without a clean stop |
 
 A defect that the change leaves behind is information. A target that a row refuses is refused for applications that meet
-its needs. A release is never a bridge if a row refuses it, or warns of *going to* it. Runbooks show what to
-do differently; they do not do it by themselves.
+its needs. A release is never a bridge if a row refuses it, or warns of *going to* it. A run clears
+local state after a kill, stops no instance that restores, and counts full restores in its forecasts, if a row that
+applies or may apply asks for it. What else is done differently, it shows.
+
+## After a kill
+
+A run deletes the task directories of an instance before it starts it, if a row asks for that after a kill and the
+process did not end cleanly: its supervisor killed it, it died, or its deployer does not report how it ended
+(`ended_cleanly`). After a clean stop the directories stay. A process that exits by itself although
+`KafkaStreams#close` ran into its timeout looks clean: give `close` less time than the supervisor gives the process.
+
+Directories with a store that no topic restores in full are not deleted, and neither are those that the deployer cannot
+delete or that no description names. The instance then stays down and the run is inconclusive: delete the directories,
+start the instance, and clear the task. The plan has all of this in its worst case.
+
+If an instance was killed outside of a run and its supervisor has started it again, no reading shows that. Stop the
+supervisor from starting it (`autorestart=false`, no restart policy), or delete the directories before the process
+starts, in the start script of the instance.
 """
 
 

@@ -19,6 +19,15 @@ _HEAD = """\
 # checked. unknown: not observable from outside, and the value is a conservative one. given: on the command line.
 # Other fields: this project's own config/applications/orders.yaml has every field with its meaning.
 """
+_GREEN = """\
+# {name}: starts next to {blue}, to take over from it, as `kstreams-runbooks declare-green {blue}` drafted it.
+#
+# Look at every field before you rely on it. observed: as in the entry of {blue}. guessed: likely, to be checked.
+# unknown: to be filled in. given: on the command line.
+#
+# If its code does something outside of Kafka, it happens twice while both run; why that is right:
+# effects_twice: accepted, because …
+"""
 _CLUSTER = """\
 # One Kafka cluster, written by `kstreams-runbooks discover`. The file's name is the cluster's name.
 
@@ -31,8 +40,18 @@ connection: {connection}
 def declaration_text(draft: Draft, at: str) -> str:
     """YAML of one declaration; `at` is the time of discovery, for its reader."""
     fields = draft.fields
-    head = _HEAD.format(group=_clean(fields["application_id"].value), cluster=_clean(fields["cluster"].value), at=at)
-    return "\n".join([head, *_lines(fields, ""), "deployer:", *_lines(draft.deployer, "  ")]).rstrip() + "\n"
+    group, cluster = _clean(fields["application_id"].value), _clean(fields["cluster"].value)
+    return entry_text(draft, _HEAD.format(group=group, cluster=cluster, at=at))
+
+
+def green_text(draft: Draft, blue: str) -> str:
+    """YAML of the declaration of an application that starts next to `blue`."""
+    return entry_text(draft, _GREEN.format(name=draft.name, blue=_clean(blue)))
+
+
+def entry_text(draft: Draft, head: str) -> str:
+    """YAML of a declaration behind a comment, each field behind its mark and its note."""
+    return "\n".join([head, *_lines(draft.fields, ""), "deployer:", *_lines(draft.deployer, "  ")]).rstrip() + "\n"
 
 
 def cluster_text(name: str) -> str:

@@ -5,13 +5,14 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from kstreams_runbooks.decide.fleet_graph import downstream
-from kstreams_runbooks.model.fleet_graph import FleetGraph
+from kstreams_runbooks.model.fleet_graph import FleetGraph, GraphEntry
 from kstreams_runbooks.present.diagram import escaped
 
 SCHEMA_VERSION: Final = 1
 _CLASSES = (
     "classDef topic fill:#e8eefc,stroke:#4662a8",
     "classDef copier fill:#fff3d6,stroke:#b8860b",
+    "classDef consumer fill:#e6f4ea,stroke:#3c763d",
 )
 # A topic whose records change how an application processes.
 _RULES = "-.->"
@@ -30,7 +31,7 @@ def graph_document(graph: FleetGraph) -> dict[str, Any]:
 
 
 def graph_mermaid(graph: FleetGraph) -> str:
-    """A flowchart with a group for each cluster: copiers and applications, and the topics between them."""
+    """A flowchart with a group for each cluster: copiers, applications, consumers, and the topics between them."""
     return "\n".join(["flowchart LR", *(f"    {line}" for line in _lines(graph))])
 
 
@@ -42,7 +43,7 @@ def _lines(graph: FleetGraph) -> Iterator[str]:
         yield f'subgraph c{number}["cluster {escaped(cluster)}"]'
         for entry in graph.entries:
             if entry.cluster == cluster:
-                opening, closing = ("[/", "/]") if entry.copies else ("[", "]")
+                opening, closing = _box(entry)
                 yield f'    {entries[entry.name]}{opening}"{escaped(entry.name)}"{closing}'
         for (there, topic), name in topics.items():
             if there == cluster:
@@ -57,5 +58,15 @@ def _lines(graph: FleetGraph) -> Iterator[str]:
     yield from _CLASSES
     if topics:
         yield f"class {','.join(topics.values())} topic"
-    if copiers := [entries[one.name] for one in graph.entries if one.copies]:
-        yield f"class {','.join(copiers)} copier"
+    for kind, names in (
+        ("copier", [entries[one.name] for one in graph.entries if one.copies]),
+        ("consumer", [entries[one.name] for one in graph.entries if one.consumes]),
+    ):
+        yield from (f"class {','.join(names)} {kind}" for _ in names[:1])
+
+
+def _box(entry: GraphEntry) -> tuple[str, str]:
+    """The shape of an entry in the chart."""
+    if entry.copies:
+        return "[/", "/]"
+    return ("([", "])") if entry.consumes else ("[", "]")

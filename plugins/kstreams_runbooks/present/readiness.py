@@ -7,13 +7,14 @@ from typing import Any, Final
 from kstreams_runbooks.decide.rights.granted import lacks, not_known
 from kstreams_runbooks.decide.runbooks import runbook
 from kstreams_runbooks.errors import RunbookError, Unreachable
-from kstreams_runbooks.model.discovery.readiness import FactsShown, NoteReadiness, Readiness
+from kstreams_runbooks.model.discovery.readiness import FactsShown, NoteReadiness, Readiness, Sessions
 from kstreams_runbooks.model.readings.acls import RightsAnswer
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.present.rights import acl_document
 
 SCHEMA_VERSION: Final = 1
 _FACTS: Final = "topology facts"
+_SESSIONS: Final = "session timeouts"
 _NOTE: Final = "the run's note"
 _UNREAD = FactsShown("not known", unknown=("nothing was read",))
 
@@ -23,6 +24,7 @@ class ApplicationReadiness:
     """One application; `error` is why nothing of it could be read, None if something could.
 
     `bootstrap` is for the commands that grant rights. `defects` are the known ones that bite what runs, or may.
+    `sessions` is about the restarts that runs measured, None of a copier.
     """
 
     application: str
@@ -32,6 +34,7 @@ class ApplicationReadiness:
     facts: FactsShown = _UNREAD
     bootstrap: str = ""
     defects: tuple[Finding, ...] = ()
+    sessions: Sessions | None = None
 
 
 def document(found: Sequence[ApplicationReadiness], note: NoteReadiness, ledger: str = "") -> dict[str, Any]:
@@ -62,6 +65,7 @@ def document(found: Sequence[ApplicationReadiness], note: NoteReadiness, ledger:
                     for each in one.runbooks
                 ],
                 "defects": [asdict(each) for each in one.defects],
+                "session_timeouts": one.sessions and {"standing": one.sessions.status, "why": list(one.sessions.why)},
                 "topology_facts": {
                     "standing": one.facts.status,
                     "instances_without": list(one.facts.without),
@@ -88,6 +92,8 @@ def as_text(found: Sequence[ApplicationReadiness], note: NoteReadiness) -> Itera
             yield f"  {name:21} {each.status:11} {_lacks(each, said, one.bootstrap)}".rstrip()
         yield from (f"  {defect.severity:7} {defect.id}: {defect.message}" for defect in one.defects)
         yield f"  {_FACTS:21} {one.facts.status:11} {'; '.join(_about(one.facts))}".rstrip()
+        if one.sessions:
+            yield f"  {_SESSIONS:21} {one.sessions.status:11} {'; '.join(one.sessions.why)}"
         yield from (f"  [{number}] {why}" for why, number in said.items())
     if any(not runbook(each.runbook).is_dag for one in found if not one.error for each in one.runbooks):
         yield "* a procedure for a person: kstreams-runbooks plan prints its steps"

@@ -110,7 +110,11 @@ def release_settings() -> SettingCatalogue:
         replace(row, releases=tuple(one["releases"]), words=one["words"]) if (one := by_id.get(row.id)) else row
         for row in refusals
     )
-    return SettingCatalogue(rows, effects, tried)
+    name, limits = "setting_limits.yaml", "setting_limits"
+    document = _document(name)
+    every = (replace(row, releases=("..",)) for row in _rows(SettingRefusal, document[limits], f"{name}, {limits}"))
+    topics = _rows(ReleaseSetting, document["topic_settings"], f"{name}, topic_settings")
+    return SettingCatalogue(rows, effects, tried, tuple(every), topics)
 
 
 def _document(name: str) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from kstreams_runbooks.present.plan_lines import plan_lines
 from kstreams_runbooks.steps.approval.void import voided
 from kstreams_runbooks.steps.instances.watch_trigger import SAW
 from kstreams_runbooks.steps.plan.cards import cards_that_count
+from kstreams_runbooks.steps.plan.killed import CLEARED
 from kstreams_runbooks.steps.plan.next_action import next_of_run
 from kstreams_runbooks.steps.run.ending import BEGUN, StepFailed, leave, reported
 from kstreams_runbooks.steps.run.never_began import NeverBegan, never_began
@@ -137,6 +138,8 @@ def facts_of(run: Run) -> RunFacts:
     closing = [entry for entry in verdicts if entry.name in proofs and entry.seq > max(since, last_write)]
     failures = _failures(run, entries)
     saw = [entry for entry in entries if _is_note(entry, SAW) and entry.seq > since]
+    # None without a plan of this release.
+    lost = plan_of(run.ledger, run.record)
     return RunFacts(
         dry_run=run.dry_run,
         wrote=tuple(dict.fromkeys(_wrote(card) for card in cards_that_count(run))),
@@ -147,7 +150,9 @@ def facts_of(run: Run) -> RunFacts:
         reached=begun.task_id if begun else "",
         touched=tuple(dict.fromkeys(card.object for card in cards if card.kind == INSTANCE)),
         saw=run.ledger.piece(run.key, saw[-1].seq).payload["sentence"] if saw else "",
-        emptied=_emptied(run),
+        emptied=tuple(one for one in lost.emptied if one not in lost.in_part) if lost else (),
+        in_part=lost.in_part if lost else (),
+        cleared=_cleared(run),
     )
 
 
@@ -156,10 +161,10 @@ def _wrote(card: Card) -> str:
     return f"{card.what} (set back)" if card.done and card.kind == INSTANCE else card.what
 
 
-def _emptied(run: Run) -> tuple[str, ...]:
-    """The stores that the plan of a run lets begin empty; none without a plan of this release."""
-    plan = plan_of(run.ledger, run.record)
-    return () if plan is None else plan.emptied
+def _cleared(run: Run) -> tuple[str, ...]:
+    """The local state that was deleted because a process was killed, or may have been."""
+    kept = (one.payload for one in run.ledger.evidence(run.key, kind="write", name=CLEARED))
+    return tuple(dict.fromkeys(f"{one['what']} of {one['instance']} ({one['why']})" for one in kept))
 
 
 def _proof(run: Run, closing: Sequence[Entry]) -> Verdict | None:

@@ -58,7 +58,8 @@ class ResetQuestion:
     """What a person asks: the mode, the targets as given by topic, and outputs whose records would be deleted.
 
     `brings` are the versions that start afterwards: their inputs have targets too. `directories` are the only task
-    directories that go, none for all. `lost` are stores that may begin empty.
+    directories that go, none for all. `lost` are stores that may begin empty. Unless `counts`, offsets count in place
+    of records.
     """
 
     mode: ResetMode
@@ -67,6 +68,7 @@ class ResetQuestion:
     brings: tuple[Side, ...] = ()
     directories: Directories = ()
     lost: tuple[str, ...] = ()
+    counts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def read_reset(application: str, question: ResetQuestion, say: Callable[[str], N
         question.mode,
         read.outputs,
         rows,
-        counted_moves(config, rows, isolation, say) if rows else (),
+        counted_moves(config, rows, isolation, say, exact=question.counts) if rows else (),
         tuple(_missing_keys(config, entry, question.mode, read, rows)),
         question.emptied,
         question.directories,
@@ -212,7 +214,7 @@ def _read(
         pace=_pace(entry),
         oldest_ms=oldest_left(config, partitions, isolation_of(entry)),
         problems=tuple(dict.fromkeys(filter(None, (*problems, *unlisted, *unseen)))),
-        restoring=read_restoring_logs(reader, [*filter(is_changelog, own), *(restored & names.visible)]),
+        restoring=read_restoring_logs(reader, [*filter(is_changelog, own), *((restored | inputs) & names.visible)]),
     )
     return _Read(facts, sides, outputs, targets, tables, inputs | restored)
 

@@ -28,12 +28,12 @@ def may_hold_inputs(ledger: Ledger) -> tuple[RunRecord, ...]:
 def held_inputs(ledger: Ledger, run_key: str) -> tuple[HeldInputs, ...]:
     """Inputs that a run has paused and neither resumed nor undone; one value for each application and way.
 
-    A card comes before its write: inputs count as held from the first card of the pause on, and until the stages of the
+    A card comes before its write: inputs count as held from the first card of a pause on, and until the stages of its
     resume are complete. ValueError for a card or a plan whose facts this release does not know.
     """
     stored = ledger.plan(run_key)
     if stored is not None and any(stage["kind"] == "certify" for stage in stored.get("stages", ())):
-        return tuple(_by_switch(ledger, run_key, decode(Plan, stored)))
+        return tuple(_by_pairs(ledger, run_key, decode(Plan, stored)))
     held: dict[tuple[str, str, str], dict[str, int]] = {}
     for card in ledger.cards(run_key):
         if card.kind not in KINDS or card.done:
@@ -54,26 +54,50 @@ def held_inputs(ledger: Ledger, run_key: str) -> tuple[HeldInputs, ...]:
     )
 
 
-def _by_switch(ledger: Ledger, run_key: str, plan: Plan) -> Iterator[HeldInputs]:
-    """The inputs that a flush holds: all of them, by its switch."""
+def _by_pairs(ledger: Ledger, run_key: str, plan: Plan) -> Iterator[HeldInputs]:
+    """The inputs that each hold of a plan keeps back, by its switch.
+
+    The card of an instance has the number of the start that ends its stop: of a copier, that of the resume.
+    """
     cards = [card for card in ledger.cards(run_key) if not card.done]
     ends = {end.payload["stage"] for end in ledger.evidence(run_key, kind="note", name=STAGE_COMPLETE)}
     begun = {note.payload["bounce"] for note in ledger.evidence(run_key, kind="write", name="restart")}
-    needed = {one.number for one in plan.resuming}
-    if plan.start and plan.certify and plan.certify.how == SWAP and plan.start.number not in begun:
-        # The start itself names the inputs again.
-        needed |= {plan.start.number}
-    if (certify := plan.certify) and cards and not needed <= ends:
-        yield HeldInputs(run_key, plan.cluster, plan.application, certify.inputs, certify.how, cards[0].at_ms)
+    for hold in plan.input_holds:
+        certify, own = hold.certify, {one.number for one in (*hold.pausing, *hold.resuming)}
+        # With empty topics the start itself names the inputs again.
+        starts = bool(plan.start and certify.how == SWAP and not {plan.start.number} & (begun | ends))
+        first = next((card for card in cards if card.stage in own), None)
+        if first is not None and (starts or not hold.is_over(ends)):
+            about = (run_key, plan.cluster, plan.application, certify.inputs, certify.how, first.at_ms)
+            others = tuple(one.application for one in plan.sides if one.role in certify.behind)
+            yield HeldInputs(*about, hold.number, hold.name, others)
 
 
-def forecast_of(ledger: Ledger, run_key: str) -> HoldForecast | None:
-    """The newest forecast that a run has kept of its hold, None without one."""
-    kept = ledger.evidence(run_key, kind="verdict", name=may_hold.__name__, newest=1)
-    if not kept:
-        return None
-    inputs = kept[0].payload["inputs"]
-    return forecast_hold(decode(HoldFacts, inputs["facts"]), decode(PlannedHold, inputs["planned"]))
+def forecast_of(ledger: Ledger, run_key: str, number: int = 1) -> HoldForecast | None:
+    """The newest forecast that a run has kept of its hold with this number, None without one."""
+    return dict(_forecasts(ledger, run_key)).get(number)
+
+
+def longest_forecast(ledger: Ledger, run_key: str) -> HoldForecast | None:
+    """The newest forecast of the longest of its holds, None without one."""
+    found = (forecast for _, forecast in _forecasts(ledger, run_key))
+    return max(found, key=lambda forecast: forecast.seconds[1], default=None)
+
+
+def forecasts_text(ledger: Ledger, run_key: str) -> str:
+    """How long a run holds inputs, for its approver: each of several holds with its number; empty without one."""
+    found = sorted(dict(_forecasts(ledger, run_key)).items())
+    if len(found) == 1:
+        return found[0][1].sentence
+    return "; ".join(f"hold {number}: {forecast.sentence}" for number, forecast in found)
+
+
+def _forecasts(ledger: Ledger, run_key: str) -> Iterator[tuple[int, HoldForecast]]:
+    """The number of a hold and its forecast, the oldest first."""
+    for kept in ledger.evidence(run_key, kind="verdict", name=may_hold.__name__):
+        inputs = kept.payload["inputs"]
+        planned = decode(PlannedHold, inputs["planned"])
+        yield planned.number, forecast_hold(decode(HoldFacts, inputs["facts"]), planned)
 
 
 def _is_complete(ledger: Ledger, card: Card) -> bool:

@@ -20,7 +20,7 @@ from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.touched import TopicState
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.target import Target
-from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.model.topology.declaration import Declaration, Described
 from kstreams_runbooks.model.topology.internal_topics import (
     InternalAnswer,
     InternalSeen,
@@ -37,9 +37,15 @@ from kstreams_runbooks.wording import first_of
 
 
 def running_side(fleet: Fleet, entry: Application) -> Side:
-    """The version that every instance runs, with its facts and its declaration.
+    """The version that every instance runs, with its facts and its declaration; errors as `running_version`."""
+    described = running_version(fleet, entry)
+    return Side(parse_topology(described.text), described.declaration)
 
-    Refused if several run, BadInput if none reports its topology.
+
+def running_version(fleet: Fleet, entry: Application) -> Described:
+    """The same as a description with its text.
+
+    Refused if several versions run, BadInput if no instance reports its topology.
     """
     with ClusterReader(kafka_config(fleet.cluster(entry.cluster).connection)) as reader:
         reading = read_application(entry, reader, make_deployer(entry, dry_run=True))
@@ -51,7 +57,10 @@ def running_side(fleet: Fleet, entry: Application) -> Side:
         )
     if version.text is None:
         raise BadInput(f"{entry.name}: no instance reports its topology; start one, or give --release or --topology")
-    return _side(entry, version.release, version.text, version.read)
+    side = _side(entry, version.release, version.text, version.read)
+    library, is_read = entry.declared().library(version.release), version.read is not None
+    source = f"release {version.release} as it runs"
+    return Described(version.release, library, source, version.text, side.declared, read=is_read)
 
 
 def released_side(entry: Application, release: str) -> Side:

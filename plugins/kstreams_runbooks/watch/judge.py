@@ -1,14 +1,18 @@
 """The status of every application of the fleet after a check, also if its cluster could not be read."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from kstreams_runbooks.decide.status.inputs import with_inputs
 from kstreams_runbooks.decide.status.news import Judged, during_run, kept_status, to_notify
 from kstreams_runbooks.decide.status.status import Status, status
+from kstreams_runbooks.decide.status.unfed import CopierStatus, fed
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
-from kstreams_runbooks.model.readings.status import KeptStatus
+from kstreams_runbooks.model.readings.lag import ApplicationLag
+from kstreams_runbooks.model.readings.states import is_empty
+from kstreams_runbooks.model.readings.status import KeptReading, KeptStatus
 from kstreams_runbooks.model.times import DAY_MS
 from kstreams_runbooks.watch.held import at_work
 from kstreams_runbooks.watch.own_writes import own_writes
@@ -50,9 +54,10 @@ def judge_fleet(
     it; an application without one was declared later, and the next check judges it.
     """
     before = {(one.cluster, one.application): one for one in ledger.lag_statuses()}
+    by_name = {(entry.cluster, entry.name): entry for entry in entries}
     by_cluster: dict[str, list[str]] = {}
-    for entry in entries:
-        by_cluster.setdefault(entry.cluster, []).append(entry.name)
+    for cluster, name in by_name:
+        by_cluster.setdefault(cluster, []).append(name)
     statuses, too_late, work = [], [], at_work(ledger)
     for cluster, names in sorted(by_cluster.items()):
         at_ms = read_at_ms.get(cluster)
@@ -61,12 +66,21 @@ def judge_fleet(
         earlier = earlier_readings(ledger, cluster, ids, at_ms or 0, settings)
         own = own_writes(ledger, cluster, (found[-1].lag for found in readings.values() if found), at_ms or 0)
         why = problems.get(cluster) or f"cluster {cluster} was not read in this check; look at the log of its task"
+        there = {name: found[-1] for name, found in readings.items() if found and found[-1].at_ms == at_ms}
+        alone = {
+            name: _with_inputs(
+                status(window(earlier[name], sample_of(reading), own), limits_of(settings)),
+                reading.lag,
+                by_name[cluster, name],
+            )
+            for name, reading in there.items()
+        }
         for name in names:
             if at_ms is None:
                 judged = Judged(cluster, name, Status("unknown", why), now_ms, read=False)
-            elif readings[name] and readings[name][-1].at_ms == at_ms:
-                samples = window(earlier[name], sample_of(readings[name][-1]), own)
-                found = during_run(status(samples, limits_of(settings)), work.get((cluster, name), ""))
+            elif name in there:
+                copiers = _copiers(by_name[cluster, name], by_name.values(), alone, there)
+                found = during_run(fed(alone[name], copiers), work.get((cluster, name), ""))
                 judged = Judged(cluster, name, found, at_ms)
             else:
                 too_late.append(f"{name} @ {cluster}")
@@ -77,3 +91,20 @@ def judge_fleet(
     earliest_ms = min([now_ms, *read_at_ms.values()])
     forgotten = ledger.forget_lag(earliest_ms - int(settings.keep_days * DAY_MS))
     return Judgement(tuple(statuses), to_notify(statuses, work), forgotten, tuple(too_late))
+
+
+def _with_inputs(found: Status, lag: ApplicationLag, entry: Application) -> Status:
+    every = (*entry.inputs, *entry.outputs, *entry.control, *entry.rule_topics)
+    return with_inputs(found, lag, tuple(entry.input_settings.values()), every)
+
+
+def _copiers(
+    entry: Application, entries: Iterable[Application], alone: Mapping[str, Status], there: Mapping[str, KeptReading]
+) -> Iterator[CopierStatus]:
+    """The copiers that write control topics of an application, without one that was declared after the reading."""
+    for copier in entries:
+        topics = tuple(topic for topic in entry.control if topic in copier.outputs)
+        if topics and copier.copies and copier.cluster == entry.cluster and copier.name in there:
+            lag = there[copier.name].lag
+            stopped = is_empty(lag.group_state or "")
+            yield CopierStatus(copier.name, copier.owner, topics, alone[copier.name], lag.unread, stopped)

@@ -27,6 +27,7 @@ from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe import ClusterReader, read_application
 from kstreams_runbooks.observe.application.topologies import run_or_set
 
+_GIVE = "give --since with --from-declaration and --to-declaration"
 _VERIFIED = "change_verified"
 
 Sides = tuple[Declaration, Declaration]
@@ -103,18 +104,24 @@ def change_in_ledger(ledger: Ledger | None, entry: Application, sides: Sides | N
     for run in reversed(runs):
         if ledger is None or (run.application, run.cluster) != (entry.name, entry.cluster) or run.wrote_at_ms is None:
             continue
-        after = _verified(ledger, run)
+        try:
+            after = _verified(ledger, run)
+            changes = window_changes(*sides) if sides else _changes(ledger, run, entry)
+        except ValueError:
+            raise Inconclusive(
+                f"windows of {entry.name}: run {run.name} was kept in a format that this release does not read, so "
+                f"which windows it changed is unknown; {_GIVE}"
+            ) from None
         if after is None:
             raise Inconclusive(
                 f"windows of {entry.name}: run {run.name} changed it and was not verified, so which windows it has "
-                "since then is unknown; give --since with --from-declaration and --to-declaration"
+                f"since then is unknown; {_GIVE}"
             )
-        changes = window_changes(*sides) if sides else _changes(ledger, run, entry)
         if changes or sides:
             return Changed(changes, _stream_times(after), f"verified by run {run.name}")
     raise Inconclusive(
-        f"windows of {entry.name}: no verified run in the ledger changed a declared window ({len(runs):,} runs); give "
-        "--since with --from-declaration and --to-declaration"
+        f"windows of {entry.name}: no verified run in the ledger changed a declared window ({len(runs):,} runs); "
+        f"{_GIVE}"
     )
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from kstreams_runbooks.decide.fitting.state_kind import state_kind, store_name
 from kstreams_runbooks.errors import BadInput, Inconclusive
@@ -20,12 +20,12 @@ from kstreams_runbooks.model.readings.partitioning import (
     PartitioningReading,
     StateKind,
 )
-from kstreams_runbooks.model.readings.readings import Missing, TopicReading
+from kstreams_runbooks.model.readings.readings import TopicReading
 from kstreams_runbooks.model.topology.declaration import StoreKind
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.kafka.ends import ends_of
 from kstreams_runbooks.watch.drain.java_client import java_settings
 from kstreams_runbooks.watch.spark_job import answered_by_job, submit_here
+from kstreams_runbooks.watch.topic_ends import KnownEnds, existing_topics, known_ends
 from kstreams_runbooks.wording import outside
 
 JOB: Final = "partitioning_check.py"
@@ -66,9 +66,9 @@ def read_partitioning(
         raise BadInput(f"input {outside(pair.input)}: is the state topic too (expected two topics); give the input")
     kind = state_kind(pair, entry.application_id, declared_kinds(entry, pair))
     with ClusterReader(config) as reader:
-        given, kept = _topics(reader, pair)
+        given, kept = existing_topics(reader, (pair.input, pair.state))
         # The state first: each record behind a state that is read is then in front of the input's end.
-        kept_ends, given_ends = _ends(reader, kept), _ends(reader, given)
+        kept_ends, given_ends = known_ends(reader, kept), known_ends(reader, given)
         policies = reader.settings([pair.input, pair.state], [_CLEANUP])
         taken = reader.taken()
     read, changes = _ranges(given, given_ends, sample), _ranges(kept, kept_ends, sample)
@@ -123,42 +123,7 @@ def counts_of(document: Mapping[str, Any]) -> KeyCounts:
     return found
 
 
-def _topics(reader: ClusterReader, pair: KeyPair) -> tuple[TopicReading, TopicReading]:
-    names, wanted = reader.names(), (pair.input, pair.state)
-    if hidden := names.unseen(wanted):
-        raise Inconclusive(next(iter(hidden.values())))
-    if absent := [name for name in wanted if name not in names.visible]:
-        raise BadInput(
-            f"topic {outside(absent[0])}: does not exist on the cluster; give the full name of one that does"
-        )
-    found = {topic.name: topic for topic in reader.topics(wanted)}
-    if gone := [name for name in wanted if name not in found]:
-        raise Inconclusive(f"topic {gone[0]}: was deleted while it was read; read it again")
-    return found[pair.input], found[pair.state]
-
-
-class _Ends(NamedTuple):
-    """Of one partition: its log's start, the end up to which committed records can be read, and its end."""
-
-    start: int
-    stable: int
-    end: int
-
-
-def _ends(reader: ClusterReader, topic: TopicReading) -> list[_Ends]:
-    """The ends of all partitions; Inconclusive if one is not known."""
-    found = ends_of(reader, [topic])
-    known = []
-    for number in range(topic.partitions):
-        start, stable, end = found[topic.name, number]
-        if isinstance(start, Missing) or isinstance(stable, Missing) or isinstance(end, Missing):
-            why = next(each.missing for each in (start, stable, end) if isinstance(each, Missing))
-            raise Inconclusive(f"{topic.name}-{number}: its ends are not known ({why}); read it again")
-        known.append(_Ends(start, stable, end))
-    return known
-
-
-def _ranges(topic: TopicReading, ends: Sequence[_Ends], sample: int | None) -> tuple[OffsetRange, ...]:
+def _ranges(topic: TopicReading, ends: Sequence[KnownEnds], sample: int | None) -> tuple[OffsetRange, ...]:
     return tuple(
         OffsetRange(
             topic.name, number, one.start if sample is None else max(one.start, one.stable - sample), one.stable
@@ -168,7 +133,7 @@ def _ranges(topic: TopicReading, ends: Sequence[_Ends], sample: int | None) -> t
 
 
 def _compared(
-    topic: TopicReading, ranges: Sequence[OffsetRange], ends: Sequence[_Ends], policies: Mapping[str, str]
+    topic: TopicReading, ranges: Sequence[OffsetRange], ends: Sequence[KnownEnds], policies: Mapping[str, str]
 ) -> ComparedTopic:
     offsets = sum(one.stable - one.start for one in ends)
     policy = policies.get(_CLEANUP)

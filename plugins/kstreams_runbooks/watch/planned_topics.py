@@ -16,7 +16,6 @@ def judged_on_cluster(application: str, wanted: Described, running: Side) -> tup
     BadInput if the application or its connection is unknown, Unreachable if no broker answers.
     """
     from kstreams_runbooks.connections import kafka_config
-    from kstreams_runbooks.decide.comparison.state.changelogs import windowed_changelogs, with_logs
     from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, repartitions_read, topics_needed
     from kstreams_runbooks.decide.fitting.topics import topics_fit
     from kstreams_runbooks.decide.fitting.uncommitted import resets_of, uncommitted_records, worst
@@ -25,7 +24,7 @@ def judged_on_cluster(application: str, wanted: Described, running: Side) -> tup
     from kstreams_runbooks.observe import ClusterReader, read_application
     from kstreams_runbooks.observe.application.topics_seen import read_topics_seen
     from kstreams_runbooks.watch.repartitions import read_repartitions
-    from kstreams_runbooks.watch.restoring_logs import read_restoring_logs
+    from kstreams_runbooks.watch.restoring_logs import with_kept
 
     fleet = load_fleet()
     entry = fleet.application(application)
@@ -33,9 +32,7 @@ def judged_on_cluster(application: str, wanted: Described, running: Side) -> tup
     with ClusterReader(kafka) as reader:
         seen = read_topics_seen(reader, topics_needed(brought, entry.declared()))
         reading = read_application(entry, reader, make_deployer(entry, dry_run=True))
-        changelogs = windowed_changelogs(running, entry.application_id)
-        if changelogs:
-            running = with_logs(running, changelogs, read_restoring_logs(reader, changelogs.values()))
+        running = with_kept(reader, running, entry.application_id)
     buffers = tuple(polled_buffers(one.instance, one.streams) for one in reading.instances)
     left = read_repartitions(entry, kafka, repartitions_read(brought, entry.application_id), reading.instances)
     records = uncommitted_records((wanted,), left, None, resets_of((wanted,)), entry.declared())

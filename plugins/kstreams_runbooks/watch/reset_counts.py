@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.model.readings.input_offsets import InputPartition, MovedOffset
-from kstreams_runbooks.model.readings.lag import Counted, Isolation
+from kstreams_runbooks.model.readings.lag import Counted, Isolation, Readable
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.reset import CountedMove
 from kstreams_runbooks.observe import ClusterReader
@@ -20,16 +20,27 @@ _Ranges = Mapping[Place, tuple[int, int]]
 
 
 def counted_moves(
-    config: Mapping[str, Any], rows: Sequence[MovedOffset], isolation: Isolation, say: Callable[[str], None]
+    config: Mapping[str, Any],
+    rows: Sequence[MovedOffset],
+    isolation: Isolation,
+    say: Callable[[str], None],
+    *,
+    exact: bool = True,
 ) -> tuple[CountedMove, ...]:
-    """The records of each partition whose new offset is known; a count that fails is Missing, for its reason."""
+    """The records of each partition whose new offset is known; a count that fails is Missing, for its reason.
+
+    Unless it is `exact`, offsets are counted in place of records: at least as many, and nothing is read for it.
+    """
     known = [one for one in rows if one.left is not None]
     moved = {(one.topic, one.partition): span for one in known if (span := _span(one)) is not None}
     left = {(one.topic, one.partition): one.left for one in known if one.left is not None}
     rest = {place: _without(span, moved.get(place)) for place, span in left.items()}
-    with Counter(config, isolation=isolation, say=say) as counter:
-        # No record is read twice: what is read again is a part of what is left to read.
-        by_move, by_rest = _counted(counter, moved), _counted(counter, rest)
+    if exact:
+        with Counter(config, isolation=isolation, say=say) as counter:
+            # No record is read twice: what is read again is a part of what is left to read.
+            by_move, by_rest = _counted(counter, moved), _counted(counter, rest)
+    else:
+        by_move, by_rest = _offsets(moved), _offsets(rest)
     befores = {
         (one.topic, one.partition): (max(one.before, one.start or 0), one.stable)
         for one in known
@@ -114,6 +125,10 @@ def _sum(one: int | Missing, other: int | Missing) -> int | Missing:
     if isinstance(one, Missing):
         return one
     return other if isinstance(other, Missing) else one + other
+
+
+def _offsets(ranges: _Ranges) -> Counted:
+    return Counted({place: Readable(max(0, end - start)) for place, (start, end) in ranges.items()}, "nothing")
 
 
 def _counted(counter: Counter, ranges: _Ranges) -> Counted | Missing:

@@ -23,7 +23,7 @@ def read_running_uses(
     `working` are the groups with members. An application that is stopped has no use here; one that works, and whose
     topology is not reported or cannot be judged, is unknown: it may write what nothing else shows.
     """
-    streams = [one for one in entries if not one.copies]
+    streams = [one for one in entries if not one.as_deployed]
     answers = poll_all(
         {
             entry.name: [

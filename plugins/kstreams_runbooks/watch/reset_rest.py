@@ -8,12 +8,13 @@ from kstreams_runbooks.decide.reset.outputs import is_own
 from kstreams_runbooks.decide.reset.radius import used_by
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.fleet import Application, load_fleet
-from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.model.readings.reset import TopicUser
 from kstreams_runbooks.model.readings.rest import RestReading, TopicEnds
 from kstreams_runbooks.model.readings.states import is_empty
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.ends import ends_of
+from kstreams_runbooks.observe.kafka.groups import unknown_group
 from kstreams_runbooks.observe.kafka.topic_users import read_topic_users
 from kstreams_runbooks.patience import repeated
 from kstreams_runbooks.watch.reset_neighbours import read_running_uses
@@ -63,7 +64,7 @@ def read_rest(
         working = {name for name, _, state in reader.groups() if not is_empty(state)}
         uses, unseen = read_running_uses(others, reader.names(), working)
         taken = repeated(lambda: read_topic_ends(reader, topics, entry.application_id), looks, apart_s, say)
-        group = reader.group(entry.application_id)
+        group = _group(reader, entry.application_id)
     declared = entry.declared()
     return RestReading(
         noted=noted,
@@ -72,6 +73,14 @@ def read_rest(
         used_by={one: tuple(used_by(declared, one, users, uses, graph)) for one in sorted(topics)},
         unknown=tuple(dict.fromkeys((*unlisted, *unseen, *fleet.not_looked_at))),
     )
+
+
+def _group(reader: ClusterReader, group_id: str) -> GroupReading | Missing:
+    """The group; one that no broker knows is as empty as one without members."""
+    group = reader.group(group_id)
+    if isinstance(group, Missing) and reader.unlisted([group_id])[group_id] == unknown_group(group_id):
+        return GroupReading(reader.taken(), group_id, "", "Empty", ())
+    return group
 
 
 def _users(reader: ClusterReader, topics: Collection[str], own: str) -> tuple[tuple[TopicUser, ...], tuple[str, ...]]:

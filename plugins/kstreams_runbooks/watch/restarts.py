@@ -5,25 +5,47 @@ from typing import Any
 
 from kstreams_runbooks.decide.runs.time_shares import Share, Span, TimeShares, time_shares
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.runs.journal import APPROVAL, CONCLUDED, RUN, Entry
 from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.restarts import EarlierRestart, Restart
 
 _GATE, _RESTART, _STOP, _PASSED = "gate", "restart", "stop", "proceed"
 # Notes of the steps: a step begins, a gate with its bake has passed, a restart is measured, a person is asked.
-_BEGUN, _BAKED, _MEASURED = "begun", "gate and bake passed", "restart measured"
-_BY_PERSON = "restarted by a person"
+_BEGUN, _BAKED = "begun", "gate and bake passed"
+# The ledger's entry for a measured restart, with the sentence about it.
+MEASURED = "restart measured"
+# That of a restart by a person, from the wait for it (steps/instances/by_person.py).
+BY_PERSON = "restarted by a person"
 _ASKED = frozenset({"earlier approval void", "a person was asked", "a person was asked about a stage"})
 _FAILURE = "failure"
+# The newest restarts of an application from which a plan and `readiness` forecast.
+_NEWEST = 20
+
+
+def measured_restarts(ledger: Ledger, cluster: str, application: str, *, acts: bool) -> list[EarlierRestart]:
+    """The newest restarts of an application that runs measured, oldest first.
+
+    Restarts by a person count where a person restarts the instances (`acts` is false), and those by a run where the run
+    does. One whose agent did not answer for a while does not count: how long the instance was away is not known.
+    """
+    kept = ledger.evidence_of(cluster, application, kind="note", name=MEASURED, newest=_NEWEST)
+    found = [EarlierRestart(one.run_key, decode(Restart, one.payload["restart"])) for one in kept]
+    return [
+        one
+        for one in found
+        if one.restart.application == application and one.restart.by_person is not acts and one.restart.is_measured
+    ]
 
 
 def restarts(ledger: Ledger, record: RunRecord, plan: Plan | None) -> list[dict[str, Any]]:
     """Each restart as measured: bounce, instance, stop, start, RUNNING, the first gate that it passed, its forecast."""
     forecast = {cost.instance: cost.gap_s for part in (plan.parts if plan else ()) for cost in part.costs}
-    measured = {one.payload["write"]: one.payload for one in ledger.evidence(record.run_key, "note", _MEASURED)}
+    measured = {one.payload["write"]: one.payload for one in ledger.evidence(record.run_key, "note", MEASURED)}
     stops = ledger.evidence(record.run_key, "write", _STOP)
     made = ledger.evidence(record.run_key, "write", _RESTART)
-    by_person = ledger.evidence(record.run_key, "note", _BY_PERSON)
+    by_person = ledger.evidence(record.run_key, "note", BY_PERSON)
     found = [
         _restart(write, measured.get(write.id), stops, forecast)
         for write in sorted((*made, *by_person), key=lambda one: one.id)

@@ -8,11 +8,11 @@ from kstreams_runbooks.decide.fleet_graph import fleet_graph, writers_of
 from kstreams_runbooks.decide.instances.running import running_topology
 from kstreams_runbooks.decide.rights.needed import OF_CONNECTION, UNDOES, needed_acls
 from kstreams_runbooks.decide.topology.names import internal_by_id, is_changelog
-from kstreams_runbooks.fleet import Application, Copier, Fleet
+from kstreams_runbooks.fleet import Application, Consumer, Copier, Fleet
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.readings.acls import GrantedReading, NeededAcls, OwnResources
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
+from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Missing
 from kstreams_runbooks.model.rights import LoginRole
 from kstreams_runbooks.model.runs.cards import TOPIC_KINDS
 from kstreams_runbooks.model.runs.ledger import RunRecord
@@ -25,6 +25,8 @@ from kstreams_runbooks.observe.login.principal import principal_of
 from kstreams_runbooks.rules import rights
 
 _AT_LEAST_ONCE = "at_least_once"
+# Types of groups whose session timeout brokers keep (KIP-848, KIP-1071).
+_TIMED = {"consumer", "streams"}
 _UNKNOWN = "unknown"
 
 
@@ -45,7 +47,7 @@ def own_resources(
     """
     declared = tuple(dict.fromkeys((*entry.inputs, *entry.control, *entry.rule_topics)))
     # A copier declares its delivery in place of a guarantee.
-    guarantee = entry.delivery if isinstance(entry, Copier) else entry.processing_guarantee
+    guarantee = entry.delivery if isinstance(entry, Copier | Consumer) else entry.processing_guarantee
     own = OwnResources(
         application_id=entry.application_id,
         inputs=declared,
@@ -54,8 +56,12 @@ def own_resources(
         changelogs=(),
         writers=_writers(fleet, entry, declared),
         exactly_once=None if guarantee == _UNKNOWN else guarantee != _AT_LEAST_ONCE,
+        is_timed=isinstance(reading.group, GroupReading) and reading.group.type in _TIMED,
+        copies=tuple(entry.outputs) if entry.copies else (),
+        copied=tuple(topic for route in entry.route_pairs for topic in route),
     )
-    if entry.copies:
+    # A copier and a consumer have no internal topics.
+    if entry.copies or entry.consumes:
         return own
     topology = running_topology(reading)
     if isinstance(topology, Missing):

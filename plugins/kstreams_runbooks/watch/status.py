@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kstreams_runbooks.decide.status.expected_topics import accepted_topics, expected_ids
+from kstreams_runbooks.decide.status.standing import standing, stands_still
 from kstreams_runbooks.decide.status.status import LagSample, status
 from kstreams_runbooks.decide.status.whom_to_poll import Acquaintance, unheard_of, why_poll
 from kstreams_runbooks.decide.topology.names import internal_by_id
@@ -17,6 +18,7 @@ from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.fleet import Application
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot, with_others
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.status import KeptReading, KnownTopology
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.observe import ClusterReader
@@ -29,11 +31,12 @@ from kstreams_runbooks.observe.application.topics_read import (
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.lag.ages import with_ages
 from kstreams_runbooks.observe.lag.lag import LagAsked, read_lag
+from kstreams_runbooks.observe.lag.waiting import read_offsets_retention_ms
 from kstreams_runbooks.watch.buffers import buffer_limits
 from kstreams_runbooks.watch.dead import with_dead
 from kstreams_runbooks.watch.held import holders
-from kstreams_runbooks.watch.known_defects import named_defects
 from kstreams_runbooks.watch.own_writes import own_writes
+from kstreams_runbooks.watch.running_defects import named_defects
 from kstreams_runbooks.watch.settings import CheckSettings
 from kstreams_runbooks.watch.silent_application import (
     DESCRIBING_THREADS,
@@ -46,6 +49,7 @@ from kstreams_runbooks.watch.window import earlier_readings, limits_of, window
 
 # The task of a check has five minutes, and a deployer that hangs may take one.
 _DESCRIBE_S = 60
+_NOT_NEEDED = Missing("every group has members")
 _READS_MORE = "reads what its topology does not name"
 
 
@@ -108,6 +112,8 @@ def read_cluster(
         snapshot = _read(reader, cluster, entries, poll)
         before = {name: reading.lag for name, reading in last.items()}
         snapshot = with_ages(snapshot, reader, config, limits.expiring_ms, before)
+        stands = any(map(stands_still, snapshot.applications))
+        kept_ms = read_offsets_retention_ms(reader) if stands else _NOT_NEEDED
         requests = reader.requests()
     at_ms = snapshot.taken.at_ms
     lags = {lag.application: lag for lag in snapshot.applications}
@@ -141,6 +147,7 @@ def read_cluster(
                 expected[name],
                 fills[name],
                 accepted_topics(last.get(name), lag, expected[name], reasons.get(name, "")),
+                standing(lag, last.get(name), kept_ms),
             )
             for name, lag in lags.items()
         },

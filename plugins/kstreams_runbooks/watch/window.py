@@ -4,12 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kstreams_runbooks.decide.status.expected_topics import expected_ids
+from kstreams_runbooks.decide.status.standing import standing
 from kstreams_runbooks.decide.status.status import LagSample, StatusLimits
 from kstreams_runbooks.ledger import Ledger
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.status import KeptReading
 from kstreams_runbooks.model.times import HOUR_MS, SECOND_MS
 from kstreams_runbooks.watch.own_writes import NO_WRITES, OwnWrites
 from kstreams_runbooks.watch.settings import CheckSettings
+
+_NOT_ASKED = Missing("fleet_check reads it")
 
 
 def limits_of(settings: CheckSettings) -> StatusLimits:
@@ -25,7 +29,8 @@ def limits_of(settings: CheckSettings) -> StatusLimits:
 
 def sample_of(reading: KeptReading) -> LagSample:
     """A kept reading as a sample for the status."""
-    return LagSample(reading.at_ms, reading.lag, reading.failed, reading.expected, reading.buffers)
+    stands = reading.standing
+    return LagSample(reading.at_ms, reading.lag, reading.failed, reading.expected, reading.buffers, standing=stands)
 
 
 def earlier_readings(
@@ -48,5 +53,10 @@ def window(earlier: Sequence[KeptReading], present: LagSample, own: OwnWrites = 
     if earlier and not present.expected:
         expected = expected_ids(earlier[-1].expected, present.lag, own.topics)
         present = replace(present, expected=expected)
+    if present.standing is None:
+        # Only the check asks brokers how long they keep offsets.
+        last = earlier[-1] if earlier else None
+        kept_ms = last.standing.kept_ms if last and last.standing else _NOT_ASKED
+        present = replace(present, standing=standing(present.lag, last, kept_ms))
     samples = (*map(sample_of, earlier), present)
     return tuple(replace(one, moved=own.moved_at(one.lag.application_id, one.at_ms)) for one in samples)

@@ -9,9 +9,9 @@ import pytest
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.deployers.builds import WithoutBuilds
 from kstreams_runbooks.deployers.requests import Wish
-from kstreams_runbooks.errors import Interrupted, Refused, StillUp, Unreachable, WriteRefused
+from kstreams_runbooks.errors import Inconclusive, Interrupted, Refused, StillUp, Unreachable, WriteRefused
 from kstreams_runbooks.model.abilities import Abilities
-from kstreams_runbooks.model.local_state import NO_DIRECTORIES, Directories, TaskDirectories
+from kstreams_runbooks.model.local_state import NO_DIRECTORIES, Directories, LeftState, TaskDirectories
 from kstreams_runbooks.model.readings.readings import Deployment, Missing, ProcessState, Taken
 from kstreams_runbooks.model.target import RunbookSettings, Target
 
@@ -488,3 +488,113 @@ def test_a_dry_run_has_started_nothing() -> None:
     deployer.would_write.append("start o1")
     run(deployer)
     assert deployer.steps == ["check", "apply", "stop", "start"]
+
+
+KILLED = LeftState(TaskDirectories(("1_",)), "it was killed")
+
+
+def left_by(*found: LeftState) -> Callable[[Deployment | None, bool], LeftState]:
+    """What each process in turn has left; later ones nothing."""
+    rest = list(found)
+
+    def left(shown: Deployment | None, started: bool) -> LeftState:  # noqa: ARG001 - as `restart` calls it
+        assert shown is not None
+        assert shown.process == "stopped"
+        return rest.pop(0) if rest else LeftState()
+
+    return left
+
+
+def restart_killed(deployer: Recorder, *found: LeftState, **more: object) -> None:
+    """One restart to NEW of a process that leaves this."""
+    restart(deployer, "o1", NEW, remove_members=None, log=lambda _: None, left=left_by(*found), **more)  # type: ignore[arg-type]
+
+
+def test_state_that_a_kill_left_is_cleared_before_the_start() -> None:
+    """Its settings are written ahead all the same, as nobody knows before that the stop ends with a kill."""
+    deployer = Recorder()
+    restart_killed(deployer, KILLED)
+    assert deployer.steps == ["check", "apply", "stop", "clear", "apply", "start"]
+    assert (deployer.cleared, deployer.runs) == ([("1_",)], NEW)
+
+
+def test_state_after_a_clean_end_is_kept() -> None:
+    """Nothing is cleared, and nothing more is asked."""
+    deployer = Recorder()
+    restart_killed(deployer, LeftState())
+    assert deployer.steps == ["check", "apply", "stop", "start"]
+
+
+def test_a_kill_deletes_next_to_what_the_run_deletes() -> None:
+    """Both, each once; a run that deletes everything needs nothing more."""
+    some, every = Recorder(), Recorder()
+    restart_killed(some, KILLED, clears=TaskDirectories(("0_",)))
+    assert some.cleared == [("0_",), ("0_", "1_")]
+    restart_killed(every, KILLED, clears=NO_DIRECTORIES)
+    assert every.cleared == [(), ()]
+
+
+def test_state_that_a_run_may_not_delete_keeps_the_instance_down() -> None:
+    """A start on it would double records."""
+    deployer = Recorder()
+    with pytest.raises(Inconclusive, match=r"^o1 is not started: a person deletes it$"):
+        restart_killed(deployer, LeftState(stays_down="o1 is not started: a person deletes it"))
+    assert not deployer.up
+    assert deployer.steps[-1] == "stop"
+
+
+def test_a_failed_deletion_keeps_the_instance_down() -> None:
+    """With what to delete, and the step to clear."""
+    deployer = Recorder(at=failing("clear"))
+    with pytest.raises(Refused, match=r"o1 is not started: its task directories 1_\* was not deleted \(clear failed\)"):
+        restart_killed(deployer, KILLED)
+    assert not deployer.up
+    restart_killed(deployer, KILLED)
+    assert deployer.runs == NEW
+
+
+def test_a_signal_before_the_deletion_keeps_the_instance_down() -> None:
+    """A rerun finds how it ended, and deletes."""
+    deployer = Recorder(at=signalled("stop", signal.SIGTERM))
+    with pytest.raises(Interrupted, match="o1 is not started"):
+        restart_killed(deployer, KILLED)
+    assert not deployer.up
+
+
+def test_a_start_that_fails_is_judged_too() -> None:
+    """What the new release has left is deleted before the next start, as what the old one has."""
+    deployer = Recorder(at=failing("start"))
+    with pytest.raises(Unreachable, match="start failed"):
+        restart_killed(deployer, LeftState(), KILLED)
+    assert deployer.up
+    assert deployer.steps[-2:] == ["clear", "start"]
+
+
+def test_a_process_that_is_killed_after_the_stop_request_is_judged_too() -> None:
+    """A supervisor may kill it once the request has given up."""
+    deployer = Recorder()
+
+    def stop(instance: str) -> None:
+        deployer.steps.append("stop")
+        deployer.up = False
+        raise Refused(f"{instance}: still there 60 s after the stop request")
+
+    deployer.stop = stop  # type: ignore[method-assign]
+    with pytest.raises(Refused, match="still there"):
+        restart_killed(deployer, KILLED)
+    assert deployer.steps == ["check", "apply", "stop", "apply", "clear", "start"]
+    assert deployer.runs == Target("3.4.1")
+
+
+def test_a_process_that_does_not_end_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start request would start it on its state as soon as it is killed."""
+    monkeypatch.setattr("kstreams_runbooks.act.instance._END_S", 0)
+    deployer = Recorder()
+
+    def stop(instance: str) -> None:
+        raise Refused(f"{instance}: still there 60 s after the stop request")
+
+    deployer.stop = stop  # type: ignore[method-assign]
+    with pytest.raises(Refused, match="still there"):
+        restart_killed(deployer, KILLED)
+    assert "start" not in deployer.steps

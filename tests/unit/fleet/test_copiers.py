@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
+from kstreams_runbooks.decide.runbooks import why_not_of_copiers
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.errors import BadInput, WriteRefused
 from kstreams_runbooks.fleet import application_names, copiers_of, feeding, load_fleet, require_copier
@@ -59,7 +60,8 @@ def test_a_copier_needs_no_release_no_topology_and_no_metrics(tmp_path: Path, de
     assert application_names(tmp_path) == ("orders",)
     assert found.side("passing").declared().releases == (AS_DEPLOYED,)
     with pytest.raises(
-        BadInput, match=r"passing: is a copier \(expected .*\): it is stopped .* name one of them \(orders\)"
+        BadInput,
+        match=r"passing: is a copier as deployed \(expected .*\): it is stopped .* name one of them \(orders\)",
     ):
         found.application("passing")
 
@@ -82,7 +84,7 @@ def test_a_field_of_a_streams_application_is_refused_by_name(
     """One clear sentence."""
     [problem] = fleet(tmp_path, passing=COPIER | changes).problems
     assert problem.field == field
-    assert problem.reason.startswith("has no meaning for a copier: runbooks only stop it and start it again")
+    assert problem.reason.startswith("has no meaning for a copier")
 
 
 @pytest.mark.parametrize(
@@ -104,6 +106,83 @@ def test_an_unknown_kind_and_a_streams_application_without_metrics_are_refused(t
     instances = {"deployer": STREAMS["deployer"] | {"instances": [{"name": "o-1"}]}}
     found = fleet(tmp_path, one=STREAMS | {"kind": "relay"}, two=STREAMS | instances)
     assert {problem.field for problem in found.problems} >= {"kind", "deployer.instances[0].metrics"}
+
+
+SHIPPED: dict[str, Any] = _PEOPLE | {
+    "kind": "copier",
+    "program": "topic-copier",
+    "application_id": "passing",
+    "routes": {"sent": "orders", "sent-too": "customers"},
+    "libraries": {"0.1.0": "4.4.0"},
+    "deployer": {
+        "kind": "manual",
+        "instances": [{"name": "p-1", "metrics": "http://127.0.0.1:1"}],
+        "releases": {"0.1.0": "copier:0.1.0"},
+        "settable": ["mode", "until"],
+    },
+}
+
+
+def test_the_shipped_copier_is_an_application_and_a_copier(tmp_path: Path) -> None:
+    """Its routes say what it reads and writes; it has releases and metrics, and forms offer it."""
+    found = fleet(tmp_path, passing=SHIPPED, orders=STREAMS | {"inputs": ["orders", "customers"]})
+    assert found.problems == ()
+    assert set(found.applications) == {"orders", "passing"}
+    assert set(found.copiers) == {"passing"}
+    assert application_names(tmp_path) == ("orders", "passing")
+    copier = found.application("passing")
+    assert (copier.inputs, copier.outputs) == (("sent", "sent-too"), ("orders", "customers"))
+    declared = copier.declared()
+    assert declared.routes == (("sent", "orders"), ("sent-too", "customers"))
+    assert (declared.copies, declared.as_deployed, declared.library("0.1.0")) == (True, False, "4.4.0")
+    assert (declared.processing_guarantee, copier.reads_committed) == ("exactly_once_v2", True)
+    assert copier.deployer.settable == ("mode", "until")
+    assert require_copier(found, found.application("orders"), "passing").outputs == copier.outputs
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "sentence"),
+    [
+        ({"inputs": ["sent"]}, "inputs", "follows from `program: topic-copier` and its routes; remove it"),
+        ({"delivery": "at_least_once"}, "delivery", "follows from `program: topic-copier` and its routes; remove it"),
+        ({"processing_guarantee": "exactly_once_v2"}, "processing_guarantee", "follows from `program: topic-copier`"),
+        ({"control": ["sent"]}, "control", "has no meaning for a copier, which copies"),
+        ({"routes": {}}, "routes", "is empty"),
+        ({"routes": {"a": "x", "b": "x"}}, "routes", "names x twice; remove one"),
+        ({"routes": {"a": "b", "b": "c"}}, "routes", "names b twice; remove one"),
+        ({"program": "mirror"}, "program", "must be 'topic-copier'"),
+        ({"kind": "streams"}, "program", "is not a known key"),
+    ],
+)
+def test_what_the_shipped_copier_may_not_declare(
+    tmp_path: Path, changes: dict[str, Any], field: str, sentence: str
+) -> None:
+    """Each in one sentence about its field."""
+    found = [problem for problem in fleet(tmp_path, passing=SHIPPED | changes).problems if problem.field == field]
+    assert len(found) == 1
+    assert sentence in found[0].reason
+
+
+@pytest.mark.parametrize("text", ["kind: copier\nprogram: x\n", "program: x\nkind: copier\n"])
+def test_a_copier_with_a_program_is_in_the_forms(tmp_path: Path, text: str) -> None:
+    """The program's line is at the top level: that of a supervised instance is not meant."""
+    (tmp_path / "applications").mkdir()
+    (tmp_path / "applications" / "shipped.yaml").write_text(text)
+    nested = "kind: copier\ndeployer:\n  instances:\n  - name: p\n    program: p\n"
+    (tmp_path / "applications" / "deployed.yaml").write_text(nested)
+    assert application_names(tmp_path) == ("shipped",)
+
+
+@pytest.mark.parametrize(
+    ("runbook", "refused"),
+    [
+        *((name, True) for name in ("control_topic_flush", "reset_and_cleanup", "blue_green_cutover")),
+        *((name, False) for name in ("library_bump", "rolling_bounce", "stop_and_restart", "undo", "of_a_team")),
+    ],
+)
+def test_runbooks_that_are_not_for_a_copier(runbook: str, refused: bool) -> None:
+    """A reset would copy records twice or leave some out, and nothing flushes into a copier."""
+    assert bool(why_not_of_copiers(runbook)) is refused
 
 
 def test_its_copiers_write_its_control_topics(tmp_path: Path) -> None:

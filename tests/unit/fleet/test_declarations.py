@@ -87,7 +87,7 @@ def test_an_approver_may_have_the_id_that_airflow_knows(config: Path, write: Wri
         (("inputs: [orders, customers]", "inputs: orders"), 'inputs: "orders" must be a list'),
         (("inputs: [orders, customers]", "inputs: [or ders]"), 'inputs[0]: "or ders" must match pattern'),
         (('table_aggregations: "yes"', "table_aggregations: maybe"), "must be 'yes', 'no' or 'unknown'"),
-        (("owner: team-orders", "owner: a\nowner: b"), "line 124 has the key owner a second time"),
+        (("owner: team-orders", "owner: a\nowner: b"), "line 147 has the key owner a second time"),
         (("inputs: [orders, customers]", "inputs: [orders"), "is not valid YAML: line"),
         (("owner: team-orders", "owner: ${NOT_SET}"), 'owner: "${NOT_SET}" needs NOT_SET, which is not set'),
         (("owner: team-orders", "owner: a\nname: b"), "name is not a key: the name is the file's stem"),

@@ -1,5 +1,7 @@
 """A document of topology facts as values; bad documents in one sentence."""
 
+import re
+
 import pytest
 from kstreams_runbooks.decide.topology.code_facts import is_facts
 from kstreams_runbooks.decide.topology.text import parse_topology
@@ -124,7 +126,9 @@ def test_a_lambda_is_the_class_that_has_it() -> None:
             (("default_value_serde",), lambda_of),
         )
     )
-    read = _facts(("not_read:\n", f"not_read:\n{more}\n")).read
+    both = '    key_serde: {name: "string", schema_version: null}\n    kind: "window"\n'
+    long = '    value_serde: {name: "long", schema_version: null}\n    window'
+    read = _facts(("not_read:\n", f"not_read:\n{more}\n"), (both, '    kind: "window"\n'), (long, "    window")).read
     assert read.stores["readings-store"].value_serde == Serde("com.acme.Json (lambda)", is_class=True)
     assert read.topics["reading-counts"].key_serde == Serde("App (lambda)", is_class=True)
     assert (set(read.stores), read.topics["readings"].partitions) == ({"readings-store"}, None)
@@ -164,9 +168,47 @@ def test_a_join_with_two_differences_has_no_size_that_is_missing() -> None:
     assert (half.stores["joined"].window, list(half.not_read)) == (None, ["stores.joined.window.size_ms"])
 
 
+UNREAD_LIMIT = ("not_read:\n", 'not_read:\n  - {fact: ["suppressions", "closed", "max_bytes"], reason: "a field"}\n')
+
+
 def test_a_suppression_with_a_limit_that_was_not_read_is_unknown() -> None:
     """A limit that is absent is not the same as no limit."""
-    assert _facts(("    max_bytes: null\n", "")).read.suppressions == {}
+    assert _facts(("    max_bytes: null\n", ""), UNREAD_LIMIT).read.suppressions == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("    max_bytes: null\n", "", '"suppressions.closed" has no max_bytes, and `not_read` has no reason for it'),
+        (
+            "not_read:\n",
+            'not_read:\n  - {fact: ["stores", "readings-store", "logging"], reason: "x"}\n',
+            '"stores.readings-store.logging" has a value and is under `not_read` (expected: one of them)',
+        ),
+        (
+            "not_read:\n",
+            'not_read:\n  - {fact: ["topics", "readings", "joined_with"], reason: "x"}\n',
+            '"topics.readings.joined_with" has a value and is under `not_read` (expected: one of them)',
+        ),
+        (
+            "not_read:\n",
+            'refused:\n  - {by: "streams", settings: [], exception: "a.B", sentence: "No."}\nnot_read:\n',
+            "refused[0].settings is empty; at least one is needed",
+        ),
+    ],
+)
+def test_a_document_that_contradicts_itself_is_named(old: str, new: str, sentence: str) -> None:
+    """It was edited: no version of the jar prints a fact twice, or leaves one out without a reason."""
+    with pytest.raises(BadInput, match=re.escape(sentence)):
+        _facts((old, new))
+
+
+def test_what_is_nearly_a_contradiction_is_read() -> None:
+    """A fact without a value has a reason, and an entry about a store that is not there is about none."""
+    gone = 'not_read:\n  - {fact: ["stores", "gone", "logging"], reason: "x"}\n'
+    assert _facts(("not_read:\n", gone)).read.stores["readings-store"].logging is True
+    part = 'not_read:\n  - {fact: ["stores", "readings-store", "value_serde", "schema_version"], reason: "x"}\n'
+    assert _facts(("not_read:\n", part)).read.stores["readings-store"].value_serde == Serde("long")
 
 
 def test_an_extractor_that_was_not_read_is_that_of_its_topics() -> None:

@@ -29,5 +29,8 @@ def test_the_reset_writes_to_new_outputs() -> None:
 
 def test_any_other_runbook_is_one_sentence() -> None:
     """With those that there are."""
-    with pytest.raises(BadInput, match=r"RUNBOOK=undo: .* one of library_bump, control_topic_flush, reset_and_cleanup"):
+    with pytest.raises(
+        BadInput,
+        match=r"RUNBOOK=undo: .* one of library_bump, control_topic_flush, adopt_control_topic, reset_and_cleanup",
+    ):
         shown("undo")

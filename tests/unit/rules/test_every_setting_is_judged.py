@@ -11,10 +11,13 @@ from world.pairs import compared
 
 # Why a change can lose, double or misread nothing, and the settings as patterns.
 HARMLESS = {
-    "how a client connects and proves who it is: a wrong value ends in no connection": (
-        r"sasl\..*|ssl\..*|security\..*|bootstrap\.(controllers|resolve\.timeout\.ms)|client\.dns\.lookup"
+    "into which class of Java lists are read: their bytes stay (tests/apps/topologies, class-of-lists-changed)": (
+        r"default\.list\.(key|value)\.serde\.type"
+    ),
+    "how a client finds and keeps its connections: a wrong value ends in no connection": (
+        r"bootstrap\.(controllers|resolve\.timeout\.ms)|client\.dns\.lookup"
         r"|connections\.max\.idle\.ms|reconnect\.backoff.*|retry\.backoff.*|socket\..*|(receive|send)\.buffer\.bytes"
-        r"|metadata\..*|config\.providers|enable\.metrics\.push|zookeeper\.connect"
+        r"|metadata\..*|enable\.metrics\.push|zookeeper\.connect"
     ),
     "how long a client waits: then an error ends the thread, and the record is processed again": (
         r"(request|delivery|default\.api|task|transaction)\.timeout\.ms|max\.block\.ms|timeout\.ms"
@@ -28,7 +31,7 @@ HARMLESS = {
         r"partitioner\.(adaptive\.partitioning\.enable|availability\.timeout\.ms|rack\.aware)"
     ),
     "what an instance reports, or answers to queries": (
-        r"metric.*|auto\.include\.jmx\.reporter|built\.in\.metrics\.version|client\.id|log\.summary\.interval\.ms"
+        r"metrics\..*|auto\.include\.jmx\.reporter|built\.in\.metrics\.version|client\.id|log\.summary\.interval\.ms"
         r"|application\.server|default\.interactive\.query\.isolation\.level|topology\.description\.push\.enabled"
     ),
     "Kafka Streams sets it itself, or no consumer of it uses it (StreamsConfig)": (

@@ -18,9 +18,17 @@ from kstreams_runbooks.model.runs.held_inputs import HeldInputs
 from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.steps.stages import order
-from kstreams_runbooks.watch.held_inputs import STAGE_COMPLETE, forecast_of, held_inputs, may_hold_inputs
+from kstreams_runbooks.watch.held_inputs import (
+    STAGE_COMPLETE,
+    forecast_of,
+    forecasts_text,
+    held_inputs,
+    longest_forecast,
+    may_hold_inputs,
+)
 from world.new_ledger import new_ledger
 from world.samples import card, declared, reading
+from world.two_holds import two_holds
 
 KEY = "flush/r"
 
@@ -123,10 +131,70 @@ def test_a_flush_holds_all_inputs_from_its_first_card_until_its_resume_is_comple
     assert held(made) == []
     write(made, TopicCreated(TopicShape("empty-of-in-for-orders", 2)), stage=3)
     assert held_inputs(made, KEY) == (HeldInputs(KEY, "demo", "orders", ("in",), "swap", 10),)
-    for stage in plan.resuming:
+    [hold] = plan.input_holds
+    for stage in hold.resuming:
         assert held(made) == [("orders", ("in",))]
         complete(made, stage.number)
     assert held(made) == [("orders", ("in",))]
     assert plan.start is not None
     made.record(KEY, "start_application", 1, "write", "restart", {"bounce": plan.start.number}, 100)
     assert held(made) == []
+
+
+def test_each_hold_of_a_plan_counts_by_its_own_stages(tmp_path: Path) -> None:
+    """A kill in one of them is named; between the two nothing is held, and the second begins with its own card."""
+    made = new_ledger(tmp_path / "ledger.db")
+    made.start_run(RunRecord("", "flush", "r", "orders", "demo", "oncall", False, "", {}, 1))
+    plan = two_holds()
+    made.store_plan(KEY, plan.digest, encode(plan))
+    # The card of a copier has the number of the start that ends its stop.
+    write(made, PersonAsked("x", "y"), stage=3)
+    [first] = held_inputs(made, KEY)
+    assert (first.number, first.hold, first.since_ms) == (1, "hold 1 of 2, stages 1 to 3", 10)
+    complete(made, 3)
+    assert held_inputs(made, KEY) == ()
+    write(made, PersonAsked("x", "y"), stage=7)
+    [second] = held_inputs(made, KEY)
+    assert (second.number, second.hold, second.since_ms) == (2, "hold 2 of 2, stages 4 to 7", 20)
+    assert second.others == ("copy",)
+    complete(made, 5)
+    assert held(made) == [("orders", ("orders",))]
+    complete(made, 7)
+    assert held(made) == []
+
+
+def test_a_card_of_another_stage_holds_nothing(tmp_path: Path) -> None:
+    """What a plan does before or after its holds does not begin one."""
+    made = new_ledger(tmp_path / "ledger.db")
+    made.start_run(RunRecord("", "flush", "r", "orders", "demo", "oncall", False, "", {}, 1))
+    plan = two_holds()
+    made.store_plan(KEY, plan.digest, encode(plan))
+    write(made, PersonAsked("x", "y"), stage=8)
+    assert held(made) == []
+
+
+def test_each_hold_has_the_forecast_with_its_number(ledger: Ledger) -> None:
+    """The newest of it; an approver reads all, and windows are judged by the longest."""
+    facts = HoldFacts(Taken(1, "x"), (), Missing("hidden"), (), (), 0)
+    for number, longest_s in ((1, 30.0), (2, 40.0), (1, 20.0)):
+        planned = PlannedHold("manual", 1, 1, 10, 3, 5, 1, 0, 1, 0, 0, longest_s=longest_s, number=number)
+        inputs = {"facts": facts, "planned": planned}
+        ledger.record(KEY, "plan", 1, "verdict", "may_hold", encode_call(may_hold, inputs, may_hold(facts, planned)), 5)
+    allowed = {number: forecast_of(ledger, KEY, number) for number in (1, 2, 3)}
+    assert [one and one.limits[0].seconds for one in allowed.values()] == [20.0, 40.0, None]
+    text = forecasts_text(ledger, KEY)
+    assert text.startswith("hold 1: ")
+    assert "; hold 2: " in text
+    longest = longest_forecast(ledger, KEY)
+    assert longest is not None
+    assert longest.seconds[1] == max(one.seconds[1] for one in allowed.values() if one)
+
+
+def test_one_forecast_has_no_number(ledger: Ledger) -> None:
+    """And none is empty."""
+    assert forecasts_text(ledger, KEY) == ""
+    facts = HoldFacts(Taken(1, "x"), (), Missing("hidden"), (), (), 0)
+    planned = PlannedHold("manual", 1, 1, 10, 3, 5, 1, 0, 1, 0, 0)
+    inputs = {"facts": facts, "planned": planned}
+    ledger.record(KEY, "plan", 1, "verdict", "may_hold", encode_call(may_hold, inputs, may_hold(facts, planned)), 5)
+    assert forecasts_text(ledger, KEY) == forecast_hold(facts, planned).sentence

@@ -18,11 +18,16 @@ MINUTE_MS = 60_000
 NOW = 1_790_000_000_000
 ROW = PartitionLag("orders", 0, "source", "ok", topic_id="a", committed=10, last_stable_offset=20, records=10)
 LAG = ApplicationLag("orders", "orders", "classic", "Stable", (ROW,))
-FLEET: Any = [
-    SimpleNamespace(name="orders", cluster="demo"),
-    SimpleNamespace(name="far-1", cluster="far"),
-    SimpleNamespace(name="far-2", cluster="far"),
-]
+
+
+def entry(name: str, cluster: str = "demo", **fields: Any) -> Any:
+    """The part of a fleet entry that is judged."""
+    no_copier = {"control": (), "outputs": (), "copies": False, "owner": "team"}
+    no_topics: dict[str, Any] = {"inputs": (), "rule_topics": (), "input_settings": {}}
+    return SimpleNamespace(name=name, cluster=cluster, **(no_copier | no_topics | fields))
+
+
+FLEET: Any = [entry("orders"), entry("far-1", "far"), entry("far-2", "far")]
 
 
 @pytest.fixture
@@ -71,7 +76,7 @@ def test_a_reading_of_an_earlier_check_is_not_taken_for_this_one(ledger: Ledger)
 
 def test_an_application_that_was_declared_after_its_cluster_was_read_is_left_to_the_next_check(ledger: Ledger) -> None:
     """Nobody is told of it, and nothing is kept of how it stands, whatever was read of it before."""
-    late = [SimpleNamespace(name="late", cluster="demo"), FLEET[0]]
+    late = [entry("late"), FLEET[0]]
     ledger.keep_lag("demo", {"late": KeptReading(NOW - DAY_MS, LAG)})
     keep(ledger, NOW)
     settings = CheckSettings()
@@ -153,3 +158,29 @@ def test_what_is_older_than_it_is_kept_for_goes_with_the_check(ledger: Ledger) -
     keep(ledger, NOW)
     assert judge(ledger, NOW).forgotten == 2
     assert len(ledger.lag_readings("demo", ("orders",), most=9)["orders"]) == 2
+
+
+def test_an_application_behind_a_copier_that_has_stopped_is_unfed(ledger: Ledger) -> None:
+    """It reads everything there is; a copier of another cluster, or of other topics, is not its own."""
+    stopped = replace(LAG, application_id="passing", group_state="Empty")
+    far = entry("other", "far", outputs=("orders",), copies=True)
+    elsewhere = entry("elsewhere", outputs=("more",), copies=True)
+    own = entry("passing", outputs=("orders",), copies=True, owner="team-passing")
+    fleet = [entry("orders", control=("orders",)), own, far, elsewhere]
+    ledger.keep_lag("demo", {name: KeptReading(NOW, stopped) for name in ("passing", "elsewhere")})
+    keep(ledger, NOW)
+
+    def words(*copiers: Any) -> dict[str, str]:
+        found = judge_fleet(
+            ledger, copiers, CheckSettings(), read_at_ms={"demo": NOW}, problems={}, now_ms=NOW + 1
+        ).statuses
+        return {one.application: f"{one.word}: {one.sentence}" for one in found}
+
+    assert words(*fleet)["orders"] == (
+        "unfed: control topic orders does not grow and its sources do: copier passing (owner team-passing) is "
+        "stopped, 10 records wait"
+    )
+    assert words(*fleet)["passing"].startswith("stopped: group passing has offsets and no member; 10 records wait")
+    assert words(fleet[0], far, elsewhere)["orders"].startswith("healthy")
+    late = entry("late", outputs=("orders",), copies=True)
+    assert words(fleet[0], late)["orders"].startswith("healthy")

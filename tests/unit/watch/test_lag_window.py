@@ -9,7 +9,7 @@ from kstreams_runbooks.model.readings.buffers import PolledBuffers, SuppressBuff
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
 from kstreams_runbooks.model.readings.lag_snapshot import LagSnapshot
 from kstreams_runbooks.model.readings.readings import Taken
-from kstreams_runbooks.model.readings.status import KeptReading
+from kstreams_runbooks.model.readings.status import KeptReading, Standing
 from kstreams_runbooks.model.topology.declaration import DeclaredSuppression
 from kstreams_runbooks.present.lag import as_text, document
 from kstreams_runbooks.watch.buffers import BufferLimits
@@ -57,6 +57,21 @@ def test_what_the_check_has_kept_counts(ledger: Path) -> None:
     assert "  ! committed offsets unchanged over 3 readings" in text
     assert answer(replace(NOW, cluster="elsewhere")).status.word == "healthy"
     assert answer(replace(NOW, applications=(replace(LAG, application_id="orders-v2"),))).status.word == "healthy"
+
+
+def test_a_stopped_application_keeps_its_offsets_as_the_check_found(ledger: Path) -> None:
+    """`lag` does not ask brokers how long: the check has, or the message reports that it has not."""
+    stopped = replace(LAG, group_state="Empty")
+    assert (
+        "is not known: offsets.retention.minutes: fleet_check reads it"
+        in answer(replace(NOW, applications=(stopped,))).status.sentence
+    )
+    new_ledger(ledger).keep_lag(
+        "demo", {"orders": KeptReading(60_000, stopped, standing=Standing(30_000, 7 * 86_400_000))}
+    )
+    found = answer(replace(NOW, applications=(stopped,))).status
+    assert found.word == "stopped"
+    assert found.sentence.endswith("; brokers keep its offsets until 1970-01-08 00:00 UTC at least")
 
 
 def test_a_ledger_that_does_not_answer_costs_the_window_and_is_said(

@@ -123,6 +123,27 @@ def test_a_run_that_changed_no_window_is_none(ledger: Ledger, folder: Path) -> N
     assert change_in_ledger(ledger, ENTRY, (before, before)).changes == ()
 
 
+@pytest.mark.parametrize("kept", ["plan", "verification"])
+def test_a_run_in_a_format_of_before_makes_it_unknown(
+    ledger: Ledger, folder: Path, monkeypatch: pytest.MonkeyPatch, kept: str
+) -> None:
+    """One sentence and no traceback; with both declarations only its reading is needed."""
+    assert folder
+    run(ledger, "first", 1_000)
+    key = ledger.runs()[-1].run_key
+    if kept == "plan":
+        monkeypatch.setattr(Ledger, "plan", lambda *_: stored_plan() | {"stages": [{"kind": "leap"}]})
+    else:
+        payload = {"decision": "change_verified", "inputs": {"after": {"x": 1}}, "result": {"outcome": "proceed"}}
+        ledger.record(key, "verify", 1, "verdict", "change_verified", payload, 2_000)
+    why = "run first was kept in a format that this release does not read, so which windows it changed is unknown; give"
+    with pytest.raises(Inconclusive, match=why):
+        change_in_ledger(ledger, ENTRY, None)
+    if kept == "plan":
+        before, after = SIDES
+        assert change_in_ledger(ledger, ENTRY, (before, after)).changes
+
+
 def test_without_a_ledger_nothing_is_known() -> None:
     """And never over."""
     with pytest.raises(Inconclusive, match=r"\(0 runs\)"):

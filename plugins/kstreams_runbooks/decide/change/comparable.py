@@ -61,6 +61,25 @@ def with_settings(described: Described, settings: Iterable[tuple[str, str]]) -> 
     return replace(described, declared=replace(declared, config={**declared.config, **own}, refused=refused))
 
 
+def of_other_settings(running: Described, was: _Settings, will: _Settings) -> tuple[Described, Described]:
+    """A version with the settings `was` of its deployer, and the same program with those that it `will` have.
+
+    A version whose settings are not known has those of its deployer alone: no other changes. A setting that is taken
+    away has the value of the program, which the deployer hid: that of its declaration file, or it is not read.
+    """
+    declared, before, after = running.declaration, dict(was), dict(will)
+    known, file = declared.config or {}, running.file if running.read else declared
+    own = (file.config if file is not None else None) or {}
+    unset = before.keys() - after.keys()
+    kept = {name: value for name, value in known.items() if name not in unset}
+    shown = {name: own[name] for name in unset & own.keys()}
+    hidden = {f"config.{name}": "the program has its own value, if any" for name in sorted(unset - own.keys())}
+    not_read = {**declared.not_read, **hidden}
+    new = replace(declared, config={**kept, **shown, **after}, not_read=not_read, refused=None)
+    old = replace(declared, config={**known, **before})
+    return replace(running, declared=old), replace(running, declared=new)
+
+
 def set_by_runbooks(instances: Iterable[InstanceReading]) -> _Settings:
     """The settings that every instance has from a runbook, with one value; none if a deployment is not known."""
     found: list[Mapping[str, str]] = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
+from typing import Final
 
 from kstreams_runbooks.decide.change.library import aggregates_tables, joins_by_foreign_key, may_join_outer
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
@@ -14,7 +15,7 @@ from kstreams_runbooks.decide.comparison.setting_facts import (
     by_new_name,
     optimized,
 )
-from kstreams_runbooks.decide.releases.defects import defect_findings, refuses
+from kstreams_runbooks.decide.releases.defects import defect_findings, refuses, unknown_needs
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.names import is_suppression
 from kstreams_runbooks.errors import BadInput
@@ -24,17 +25,21 @@ from kstreams_runbooks.model.readings.readings import (
     BrokerReading,
     Deployment,
     GroupReading,
+    Missing,
     StreamsReading,
 )
+from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.releases.path import PathFinding
-from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import DefectFacts, UpgradePathRules
+from kstreams_runbooks.model.releases.release import Release, within
+from kstreams_runbooks.model.releases.rules import Defect, DefectEffect, DefectFacts, UpgradePathRules
 from kstreams_runbooks.model.target import RunbookSettings
 from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, Described
 from kstreams_runbooks.model.verdicts import SEVERITIES, Finding
 
 _PROTOCOL, _STANDBYS, _OPTIMIZATION = "group.protocol", "num.standby.replicas", "topology.optimization"
 _CLEANUP_AGE, _NEVER = "state.cleanup.dir.max.age.ms", "-1"
+CLEARS: Final[DefectEffect] = "clear_state_before_start"
+KILLED = "state-after-kill"
 _PUNCTUATORS = ".punctuators"
 # Facts that one setting decides, which a deployer or a plan may give alone.
 _GIVEN = {
@@ -61,6 +66,10 @@ def program_facts(side: Side) -> dict[str, tuple[str, ...]]:
         facts["outer_joins"] = (_yes(joins & {"left", "outer"}),)
     if side.declared.was_read and not any(where.endswith(_PUNCTUATORS) for where in side.declared.not_read):
         facts["stream_time_punctuation"] = ("no",)
+    own = [declared.stores.get(name) for name in side.store_places if not is_suppression(name)]
+    kinds = {None if store is None else store.kind for store in own}
+    if "versioned" in kinds or None not in kinds:
+        facts["versioned_stores"] = (_yes("versioned" in kinds),)
     stores = {_kind(side, name) for name in side.store_places}
     if not stores:
         facts |= {"stores": ("none",), "caching": ("no",)}
@@ -121,12 +130,7 @@ def defects_that_bite(
     only the fleet entry, the group and the settings of the instances are known. `target` is the library that is
     brought, empty if nothing is; `settings` are those that a plan brings.
     """
-    try:
-        known = together(*(program_facts(_side(one)) for one in versions))
-    except BadInput:
-        # A description that no parser reads: what it would show is not known. Other parts report it.
-        known = {}
-    facts = _with_planned(_either(entry_facts(declared), _read_facts(reading), known), settings)
+    facts = known_facts(reading, declared, versions, settings)
     broker = reading.broker.version if isinstance(reading.broker, BrokerReading) else None
     brokers = Release.parse(broker) if isinstance(broker, str) and Release.known(broker) else None
     wanted = Release.parse(target) if Release.known(target) else None
@@ -138,7 +142,75 @@ def defects_that_bite(
         there = found.get(one.id)
         if there is None or SEVERITIES.index(finding.severity) < SEVERITIES.index(there.severity):
             found[one.id] = finding
-    return tuple(sorted(found.values(), key=lambda one: SEVERITIES.index(one.severity)))
+    every = (*found.values(), *_killed(reading, declared, facts, rules))
+    return tuple(sorted(every, key=lambda one: SEVERITIES.index(one.severity)))
+
+
+def known_facts(
+    reading: ApplicationReading,
+    declared: DeclaredApplication,
+    versions: tuple[Described, ...],
+    settings: RunbookSettings = (),
+) -> DefectFacts:
+    """The facts of an application as it was read, of all its `versions`, and of the settings that a plan brings."""
+    try:
+        known = together(*(program_facts(_side(one)) for one in versions))
+    except BadInput:
+        # A description that no parser reads: what it would show is not known. Other parts report it.
+        known = {}
+    return _with_planned(_either(entry_facts(declared), _read_facts(reading), known), settings)
+
+
+def defects_with(
+    effect: DefectEffect,
+    library: str,
+    facts: DefectFacts,
+    rules: UpgradePathRules,
+    broker: str | Missing | None = None,
+) -> tuple[str, ...]:
+    """The defects for which something is done differently with an instance of a release: those that bite, or may.
+
+    A release that is not known may have one. `broker` is the release of the brokers, None if
+    their defects are not asked for.
+    """
+    if not Release.known(library):
+        return ("release-not-known",)
+    brokers = Release.parse(broker) if isinstance(broker, str) and Release.known(broker) else None
+    return tuple(
+        row.id
+        for row in rules.defects
+        if effect in row.effects
+        and (row.of == "library" or broker is not None)
+        and _has(row, Release.parse(library), brokers)
+        and unknown_needs(row, facts) is not None
+    )
+
+
+def _has(row: Defect, library: Release, brokers: Release | None) -> bool:
+    if row.of == "broker":
+        return brokers is None or within(brokers, row.releases)
+    return within(library, row.releases)
+
+
+def _killed(
+    reading: ApplicationReading, declared: DeclaredApplication, facts: DefectFacts, rules: UpgradePathRules
+) -> Iterator[Finding]:
+    """Each instance that is down, was not seen to end cleanly, and whose release may take its state for good."""
+    for one in reading.instances:
+        deployment = one.deployment
+        if isinstance(deployment, Missing) or not is_down(deployment.process) or deployment.ended_cleanly is True:
+            continue
+        release = deployment.release
+        library = "" if isinstance(release, Missing) else declared.library(release)
+        if rows := defects_with(CLEARS, library, facts, rules):
+            end = deployment.ended_cleanly
+            how = f"how it ended is not known ({end.missing})" if isinstance(end, Missing) else "it was killed"
+            message = (
+                f"{one.down}, and {how}: on {library or 'its release'} its next start may take writes that were not "
+                f"committed for good ({', '.join(rows)}). A run deletes the task directories of its stores before it "
+                "starts it; delete them manually before any other start"
+            )
+            yield Finding(KILLED, "warning", one.instance, message, "docs/defects.md")
 
 
 def entry_facts(declared: DeclaredApplication) -> dict[str, tuple[str, ...]]:

@@ -21,6 +21,7 @@ from kstreams_runbooks.model.topology.change import ChangeRule
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredTopic, Described
 
 _APPLICATION_ID = "application.id"
+_INSTANCE, _ITS_OWN = "group.instance.id", "one-of-each-instance"
 _GUARANTEE = "processing.guarantee"
 
 
@@ -143,6 +144,8 @@ def _config(config: Mapping[str, str] | None, application: DeclaredApplication) 
     if config is None:
         return None
     fleet = {_APPLICATION_ID: application.application_id}
+    if application.static_membership:
+        fleet[_INSTANCE] = _ITS_OWN
     if application.processing_guarantee != "unknown":
         fleet[_GUARANTEE] = application.processing_guarantee
     return {**fleet, **config}

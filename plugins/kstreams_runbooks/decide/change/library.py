@@ -1,11 +1,12 @@
 """The version planner's findings on a change that brings another Kafka Streams release."""
 
 from dataclasses import replace
-from typing import cast
+from typing import cast, get_args
 
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import sides
+from kstreams_runbooks.decide.comparison.setting_facts import protocol_of
 from kstreams_runbooks.decide.comparison.state.kinds import OF_STREAM, carries
 from kstreams_runbooks.decide.releases.defects import refuses
 from kstreams_runbooks.decide.releases.downgrade import cleared_on_the_way
@@ -27,6 +28,7 @@ _JOIN = ".join"
 _MISSING = (_BROKER, "missing-guarantee", "missing-group-protocol")
 # Changes of a release that the two topologies answer.
 _ANOTHER_TOPOLOGY = "process-values"
+_GUARANTEES, _PROTOCOLS = get_args(Guarantee), get_args(GroupProtocol)
 _BUMP: tuple[ChangeRunbook, ...] = ("library_bump",)
 
 
@@ -80,15 +82,17 @@ def with_cleared_state(compared: Compared, rules: UpgradePathRules) -> Compared:
 
 def question_of(side: Side, running: Release, target: Release) -> PathQuestion:
     """The question for the path from the release of a side to another, as far as the side answers it."""
-    # Its values were checked when the side was read (contradictions.py).
     config = side.declared.config
+    guarantee = (config or {}).get("processing.guarantee", "at_least_once")
+    protocol = protocol_of(side.declared)
     return PathQuestion(
         running=running,
         target=target,
-        guarantee=None if config is None else cast(Guarantee, config.get("processing.guarantee", "at_least_once")),
+        # A value that no release has is refused as a setting.
+        guarantee=None if config is None or guarantee not in _GUARANTEES else cast(Guarantee, guarantee),
         foreign_key_joins=joins_by_foreign_key(side),
         table_aggregations=aggregates_tables(side),
-        group_protocol=None if config is None else cast(GroupProtocol, config.get("group.protocol", "classic").lower()),
+        group_protocol=None if config is None or protocol not in _PROTOCOLS else cast(GroupProtocol, protocol),
     )
 
 

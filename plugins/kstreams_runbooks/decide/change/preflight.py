@@ -12,8 +12,10 @@ from kstreams_runbooks.decide.change.rules import Fired, found
 from kstreams_runbooks.decide.change.settings import settings_of_release
 from kstreams_runbooks.decide.change.unchanged import NAMED, again_with, with_same_program
 from kstreams_runbooks.decide.change.without_topology import may_stay_unread, unread_release
+from kstreams_runbooks.decide.comparison.boundary import sources
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN, settings
+from kstreams_runbooks.decide.comparison.whole import application
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.model.local_state import LOSE_STATE
 from kstreams_runbooks.model.readings.readings import Missing
@@ -28,6 +30,17 @@ from kstreams_runbooks.wording import first_of
 ONLY_COPY = "only-copy-left"
 _ROLLED = {"rolling_bounce", "library_bump"}
 _DROPPED = {"repartition-removed", "repartition-renamed", "generated-name-shifted"}
+# Changes after which the group and the topics are those of another application.
+_OTHER_APPLICATION = {"application-id-changed", "topic-prefix-changed"}
+# Findings about a program that depend on its library: serdes with a default, and how global stores are restored.
+_OF_LIBRARY = {
+    "serde-missing",
+    "default-serde-becomes-bytes",
+    "global-store-restored-past-processor",
+    "global-store-restored-by-processor",
+}
+# What happens only while two versions run next to each other.
+_OF_A_ROLL = {"mixed-topology-roll", "upgrade-from-still-eager"}
 # Findings on which no runbook depends, and that an approver reads.
 _SHOWN = {CONTRADICTED, NAMED}
 _WAY_BACK = "the change in the other direction, by the rules of docs/change_rules.md"
@@ -54,8 +67,8 @@ def may_be_rolled(
 
     Changes by the library are not judged here: the runbooks plan them by the rules of the versions. Settings on which
     the wanted version does not start are refused, by the rows of `catalogue`. With `at_once` versions never run next to
-    each other: only those settings and two descriptions of different applications are refused, and manual steps are
-    findings. `flushed`: everything is read to its end in between. BadInput if a declaration contradicts its
+    each other: only a version that cannot start and two descriptions of different applications are refused, and manual
+    steps are findings. `flushed`: everything is read to its end in between. BadInput if a declaration contradicts its
     description.
 
     Inconclusive about a topology that was not read, and about facts that neither side declares or shows: equal
@@ -71,8 +84,7 @@ def may_be_rolled(
     wanted = parsed(_of_one_program(after, same_program))
     for old in map(parsed, before):
         if refused := _refused_settings(old, wanted, known, versions, catalogue):
-            reason = f"{_named(after)} cannot start: {first_of([one.message for one in refused], _MOST, '; ')}"
-            return Verdict(Outcome.REFUSE, (reason,), tuple(map(_finding, refused)))
+            return Verdict(Outcome.REFUSE, (_cannot_start(wanted.described, refused),), tuple(map(_finding, refused)))
         unless = partial(_unless_accepted, known=known, accepted=accepted, same_build=same_build and at_once)
         verdict = _compared(
             old, wanted, known, Judging(rules, versions, catalogue), unless, at_once=at_once, unread=not flushed
@@ -81,7 +93,9 @@ def may_be_rolled(
             return verdict
         findings += [found for found in verdict.findings if found not in findings]
     how = "restarting all at once" if at_once else "rolling it"
-    return Verdict(Outcome.PROCEED, (f"nothing in {_named(after)} speaks against {how}",), tuple(findings))
+    dangers = list(dict.fromkeys(one.id for one in findings if one.severity == "danger"))
+    said = f"{first_of(dangers, _MOST)}: for the approver to accept" if dangers else "nothing speaks against it"
+    return Verdict(Outcome.PROCEED, (f"{_named(after)} by {how}: {said}",), tuple(findings))
 
 
 def _of_one_program(after: Described, by: str) -> Described:
@@ -101,12 +115,19 @@ def _compared(
     before, after = old.described, new.described
     change = parsed_change(_alone(old), _alone(new), known, replace(judging, catalogue=NOTHING_KNOWN))
     uncovered = (*change.uncovered, *_of_settings(old, new, known, judging, change))
-    shown = [one for one in uncovered if one.severity != "info" or one.id in _SHOWN]
+    told = [one for one in uncovered if not (at_once and one.id in _OF_A_ROLL)]
+    shown = [one for one in told if one.severity != "info" or one.id in _SHOWN]
     findings = (*(_finding(one, unread=at_once and unread) for one in shown), *_way_back(change, known))
     if change.mixed_up:
         return Verdict(Outcome.REFUSE, change.plan.reasons, findings)
-    demanding = [one for one in uncovered if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
-    if at_once and (lost := [one for one in change.uncovered if one.id == ONLY_COPY]):
+    demanding = [one for one in told if one.refuse or (one.runbooks and one.runbooks[0] not in _ROLLED)]
+    if dead := [one for one in uncovered if one.refuse and one.id not in _OF_A_ROLL]:
+        return Verdict(Outcome.REFUSE, (_cannot_start(after, dead),), findings)
+    if other := [one for one in uncovered if one.id in _OTHER_APPLICATION]:
+        return Verdict(Outcome.REFUSE, (_other_application(after, other, known),), findings)
+    lost = [one for one in change.uncovered if one.id == ONLY_COPY]
+    if lost and (at_once or demanding == lost):
+        # A reset would delete what a person may still keep.
         return Verdict(Outcome.REFUSE, (_loses(lost),), findings)
     if demanding and not at_once:
         return Verdict(Outcome.REFUSE, (_refusal(before, after, change, demanding),), findings)
@@ -125,11 +146,14 @@ def _of_settings(
 ) -> Iterator[ChangeFinding]:
     """Findings about settings that need all that is known of releases: such as one that only one of the two heeds.
 
-    `change` compares the versions as if they had one library, and has those that need no more.
+    `change` compares the versions as if they had one library, and has those that need no more. With them come the other
+    findings that depend on the library of a version.
     """
     compared = Compared(side_of(old, known), side_of(new, known))
     reported = {(one.id, one.object) for one in change.findings}
-    for one in found(settings(compared, judging.catalogue), judging.rules):
+    parts = (application(compared), *sources(compared))
+    of_library = (one for one in found(parts, judging.rules) if one.id in _OF_LIBRARY)
+    for one in (*found(settings(compared, judging.catalogue), judging.rules), *of_library):
         if one.covered_by is None and (one.id, one.object) not in reported:
             yield one
 
@@ -168,15 +192,29 @@ def _named(described: Described) -> str:
     return f"release {described.release}" if described.release else described.source
 
 
+def _cannot_start(after: Described, dead: list[ChangeFinding]) -> str:
+    """A version that does not start or process anything, whichever runbook brings it."""
+    return f"{_named(after)} cannot start: {first_of([one.message for one in dead], _MOST, '; ')}"
+
+
 def _refusal(before: Described, after: Described, change: ChangeReading, demanding: list[ChangeFinding]) -> str:
     """The rules against a roll, and the runbook that answers them."""
     shown = first_of([f"{one.id} ({one.object}): {one.message}" for one in demanding], _MOST, "; ")
-    # Undeclared facts may demand more; the findings demand this much.
-    runbooks = change_plan(Fired(change.findings, ())).runbooks
+    # Undeclared facts may demand more; the findings demand this much. The only copy is accepted or kept in any runbook.
+    runbooks = change_plan(Fired(tuple(one for one in change.findings if one.id != ONLY_COPY), ())).runbooks
     answer = f"use {' and then '.join(runbooks)} in place of this; " if runbooks else ""
     if "stop_and_restart" in runbooks and before.library != after.library:
         answer += f"it takes no other library, so bring this change on {before.library} first; "
     return f"{_named(after)} changes more than a roll may: {shown}; {answer}plan_change shows all of it"
+
+
+def _other_application(after: Described, other: list[ChangeFinding], known: Known) -> str:
+    """A version whose group and topics no step of this run would look at."""
+    told = first_of([one.message for one in other], _MOST, "; ")
+    return (
+        f"{_named(after)} is another application than {known.application.name}: {told}; correct the setting, or give "
+        "that application a fleet entry of its own"
+    )
 
 
 def _loses(lost: list[ChangeFinding]) -> str:

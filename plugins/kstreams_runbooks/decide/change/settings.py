@@ -6,7 +6,7 @@ from dataclasses import replace
 from kstreams_runbooks.decide.change.library import question_of
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.compared import Compared
-from kstreams_runbooks.decide.comparison.setting_facts import GUARANTEE
+from kstreams_runbooks.decide.comparison.setting_facts import GUARANTEE, protocol_of
 from kstreams_runbooks.decide.releases.guard import MISREAD, UPGRADE_FROM, judged_value
 from kstreams_runbooks.decide.releases.links import link_findings
 from kstreams_runbooks.decide.releases.membership import static_streams_members
@@ -15,13 +15,14 @@ from kstreams_runbooks.decide.releases.rules import broker_rows
 from kstreams_runbooks.decide.releases.settings import setting_findings, thrown_by_assignor
 from kstreams_runbooks.decide.releases.tried import refused_by_library
 from kstreams_runbooks.model.releases.path import PathQuestion
-from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.rules import UpgradePathRules
+from kstreams_runbooks.model.releases.release import Release, within
+from kstreams_runbooks.model.releases.rules import GroupProtocol, UpgradePathRules
 from kstreams_runbooks.model.releases.settings import SettingCatalogue, SettingFinding
 from kstreams_runbooks.model.topology.change import ChangeFinding, Undecided, Undeclared
 
 _PRINTED = "ConfigDef of the releases (Maven Central); plugins/kstreams_runbooks/rules/settings.yaml"
 _PROTOCOL = "group.protocol"
+_STREAMS: GroupProtocol = "streams"
 
 
 def settings_of_release(
@@ -53,8 +54,9 @@ def settings_of_release(
     findings += [ChangeFinding(one.id, one.severity, one.object, one.message, one.source, ()) for one in links]
     if known and after.library is not None:
         findings += _misread(compared, rules, broker)
-        if before.library == after.library and (after.config or {}).get(_PROTOCOL, "").lower() == "streams":
-            findings += _without_broker(after.library, broker, rules)
+        comes = before.config is None or protocol_of(before) != _STREAMS
+        if protocol_of(after) == _STREAMS and (comes or before.library == after.library):
+            findings += _without_broker(after.library, broker, rules, comes=comes)
     unjudged = () if after.library is not None else tuple(_of_any_release(compared, rules, catalogue))
     return Fired(tuple(findings), unjudged)
 
@@ -117,9 +119,23 @@ def _misread(compared: Compared, rules: UpgradePathRules, broker: Release | None
             yield ChangeFinding(one.id, one.severity, one.object, one.message, one.source, (), refuse=True)
 
 
-def _without_broker(library: Release, broker: Release | None, rules: UpgradePathRules) -> Iterator[ChangeFinding]:
-    """Brokers that do not have the streams rebalance protocol; between two releases the upgrade path reports them."""
-    question = PathQuestion(library, library, broker=broker, group_protocol="streams")
+def _without_broker(
+    library: Release, broker: Release | None, rules: UpgradePathRules, *, comes: bool
+) -> Iterator[ChangeFinding]:
+    """Brokers that do not have the streams rebalance protocol, or may not: a group that has it shows that they do.
+
+    Between two releases of a group that has it the upgrade path reports them. `comes`: the change brings the protocol.
+    """
+    if broker is None:
+        for row in rules.brokers:
+            if comes and _STREAMS in row.protocols and within(library, row.releases):
+                message = (
+                    f"{row.reason} Their release is not known: older ones refuse each member, which ends in ERROR; "
+                    "plan with --application, which reads it"
+                )
+                yield ChangeFinding(row.id, "warning", _PROTOCOL, message, row.source, ())
+        return
+    question = PathQuestion(library, library, broker=broker, group_protocol=_STREAMS)
     for row in broker_rows(library, None, question, rules):
         if row.protocols:
             refuse = row.effect == "refuse"

@@ -12,7 +12,7 @@ from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.directories import directories_to_delete, directories_to_undo
 from kstreams_runbooks.decide.comparison.prediction import changelog_topics
-from kstreams_runbooks.decide.comparison.setting_facts import by_new_name
+from kstreams_runbooks.decide.comparison.setting_facts import protocol_of
 from kstreams_runbooks.decide.comparison.state.makers import new_column_family
 from kstreams_runbooks.decide.releases.answers import CLEAR_STATE, DRAIN
 from kstreams_runbooks.model.local_state import shown
@@ -20,14 +20,14 @@ from kstreams_runbooks.model.topology.change import ChangeFinding, ChangeRunbook
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.wording import first_of
 
-_PROTOCOL = "group.protocol"
 _MOST = 3
 # Runbooks of a change that delete what the old version would start with. Each is also the way back, from the inputs.
 _GIVES_UP: Mapping[ChangeRunbook, str] = {
     "reset_and_cleanup": "reset_and_cleanup deletes the state and the internal topics of the old version",
     "partition_increase": "keys have moved to other partitions, and the old version does not find their state there",
 }
-_GIVEN_UP = "only-copy-given-up"
+# Findings about a store that does not get back what it held, and what becomes of it.
+_GIVEN_UP = {"only-copy-given-up": "begins empty", "only-copy-removed": "comes back empty"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +96,10 @@ def swapped(compared: Compared) -> Compared:
 
 
 def _given_up(forward: Fired) -> Iterator[str]:
-    """Stores that begin empty because that is accepted."""
+    """Stores that begin empty because that is accepted, and those that go with the only copy of their content."""
     for one in forward.findings:
-        if one.id == _GIVEN_UP and one.covered_by is None:
-            yield f"store {one.object} begins empty, and no undo brings back what it held"
+        if one.id in _GIVEN_UP and one.covered_by is None:
+            yield f"store {one.object} {_GIVEN_UP[one.id]}, and no undo brings back what it held"
 
 
 def _weight(finding: ChangeFinding) -> int:
@@ -116,10 +116,9 @@ def _doors(compared: Compared, back: Fired) -> Iterator[str]:
             f"store {store} restores from {now} from now on, and {was} gets no more records: the old version would "
             "restore from it what is there at the change"
         )
-    old, new = (by_new_name(side.config).get(_PROTOCOL) for side in (before, after))
-    values = ["classic" if one is None or not one.value else one.value.lower() for one in (old, new)]
-    if None not in (before.config, after.config) and values[0] != values[1]:
-        yield f"the group has group.protocol {values[1]}, which changes back only while it is empty"
+    was, now = protocol_of(before), protocol_of(after)
+    if None not in (before.config, after.config) and was != now:
+        yield f"the group has group.protocol {now}, which changes back only while it is empty"
     for one in back.findings:
         if one.id == LIBRARY_CHANGED and (one.refuse or any(duty in one.message for duty in (DRAIN, CLEAR_STATE))):
             yield one.message

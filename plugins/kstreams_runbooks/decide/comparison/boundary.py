@@ -1,10 +1,10 @@
 """Changes of the topics that an application reads from others and writes for others."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from kstreams_runbooks.decide.comparison.beginning import RESET, beginning
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, source_tables, target_of
 from kstreams_runbooks.decide.comparison.content import contents, own_changelogs, prefix
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
@@ -17,20 +17,17 @@ from kstreams_runbooks.decide.comparison.words import topic_words
 from kstreams_runbooks.decide.topology.graph import store_roles
 from kstreams_runbooks.decide.topology.java_pattern import matched
 from kstreams_runbooks.decide.topology.partitions import joined_topics, joins
+from kstreams_runbooks.decide.topology.pattern_names import matches, reads_all_of
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredTopic
-from kstreams_runbooks.model.topology.topology import Source
 from kstreams_runbooks.wording import first_of
 
 # The topics of a sink with an extractor, in a sentence.
 _CHOSEN = "topics chosen by code"
 _ID = "application.id"
 _EXTRACTOR = "default.timestamp.extractor"
-# The setting for partitions without a committed offset, by its most specific name first.
-_RESET, _LATEST = "auto.offset.reset", "latest"
-_CLIENT_PREFIXES = ("main.consumer.", "consumer.", "")
 # A topic that fills no store together with another.
 _ALONE: tuple[bool | None, tuple[str, ...]] = (False, ())
 
@@ -67,18 +64,22 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 else _uneven(compared, topic, together.get(topic, ()), joined.get(topic, set()))
             )
             of_tasks = topic in tasks[0], topic in tasks[1]
-            named = not is_global and topic not in patterns[0] | patterns[1]
-            by_pattern = [named and _is_matched(topic, one) for one in patterns]
+            is_pattern = topic in patterns[0] | patterns[1]
+            # A pattern in place of the names that it matches is new: it reads what is created later too.
+            otherwise = [
+                not is_global and _is_read(topic, read, of_side, is_pattern=is_pattern)
+                for read, of_side in zip((patterns[0], tasks[1]), patterns, strict=True)
+            ]
             own_output = _own_output_now(compared, patterns, topic)
             at_restore = restored(compared, topic) if is_global else RestoredGlobal()
             if is_global:
                 declared["extractor_changed"] = False
             facts: dict[str, Fact] = {
-                "added": topic not in old and not by_pattern[0],
-                "removed": topic not in new and topic not in after and not by_pattern[1],
+                "added": topic not in old and not otherwise[0],
+                "removed": topic not in new and topic not in after and not otherwise[1],
                 "was_global": not is_global and topic in new and topic in before and not of_tasks[0],
                 "becomes_global": is_global and topic in new and of_tasks == (True, False),
-                "begins_latest": _begins_latest(compared.after, topic),
+                "begins": beginning(compared.after, topic),
                 "own": topic in own,
                 "stays": stays,
                 "global": is_global,
@@ -89,7 +90,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "is_changelog": _is_changelog(compared.before, topic, restoring) if topic not in new else False,
                 "uneven": uneven,
                 "merged_unevenly": merged.get(topic, _ALONE)[0],
-                "is_pattern": topic in patterns[0] | patterns[1],
+                "is_pattern": is_pattern,
                 "reads_own": None if own_output is None else bool(own_output),
                 "overlaps": _overlaps(topic, patterns),
                 "timed": timed,
@@ -101,7 +102,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
             what = Undeclared("config", "topology.optimization", "old")
             if compared.before.declared.config is not None:
                 what = Undeclared(f"source_table of the store that is filled from {topic}", "", "old")
-            begins = (Undeclared("config", _RESET, "new"),)
+            begins = (Undeclared("config", RESET, "new"),)
             yield Subject(
                 "source_topic",
                 topic,
@@ -126,7 +127,7 @@ def sources(compared: Compared) -> Iterator[Subject]:
                     "uneven": lacking,
                     "copied_past_processor": at_restore.asked,
                     "processed_at_restore": at_restore.asked,
-                    "begins_latest": begins,
+                    "begins": begins,
                     "merged_unevenly": (Undeclared(f"topics.{topic}", "partitions", "new"),),
                 },
             )
@@ -137,13 +138,14 @@ def _has_files(side: Side, store: str) -> bool:
     return declared is None or declared.on_disk
 
 
-def _is_matched(topic: str, patterns: Collection[str]) -> bool:
-    """Whether a source reads the topic by a pattern; False for a pattern that may not be read here as Java reads it."""
-    for pattern in patterns:
-        with suppress(BadInput, PatternTooSlow):
-            if matched(pattern, topic):
-                return True
-    return False
+def _is_read(topic: str, read: Collection[str], patterns: Collection[str], *, is_pattern: bool) -> bool:
+    """Whether sources read a topic by a pattern, or all that a pattern matches by others of their own.
+
+    False if that is not proven, as for a pattern that may not be read here as Java reads it.
+    """
+    if is_pattern:
+        return topic in patterns or reads_all_of(topic, read, patterns)
+    return any(matches(pattern, topic) for pattern in patterns)
 
 
 def _own_output(side: Side, pattern: str) -> set[str] | None:
@@ -316,24 +318,6 @@ def _joined_now(compared: Compared) -> dict[str, set[str]]:
             known = set().union(*(one for one in before if topic in one))
             found[topic] = group - known - {topic}
     return found
-
-
-def _begins_latest(side: Side, topic: str) -> bool | None:
-    """Whether a partition of the topic without a committed offset is read from its end; None without settings.
-
-    A source has a choice of its own, else the setting counts, and the library's is the beginning.
-    """
-    sources = side.readers.get(topic) or [
-        node for node in side.nodes.values() if isinstance(node, Source) and node.pattern == topic
-    ]
-    declared = (side.declared.operators.get(source.name) for source in sources)
-    own = {one.offset_reset.lower() for one in declared if one is not None and one.offset_reset}
-    if chosen := own - {DEFAULT}:
-        return _LATEST in chosen
-    if side.declared.config is None:
-        return None
-    given = (side.declared.config.get(f"{prefix}{_RESET}") for prefix in _CLIENT_PREFIXES)
-    return next((value.lower() for value in given if value), "") == _LATEST
 
 
 def _uneven(

@@ -1,12 +1,13 @@
 """Whether a declaration and a topology can be of one version: each contradiction is named."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from kstreams_runbooks.decide.comparison.compared import Side, target_of, topics_of
-from kstreams_runbooks.decide.comparison.setting_facts import MERGE, REUSE, SELF_JOIN
+from kstreams_runbooks.decide.topology.java_pattern import matched
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression, stem
 from kstreams_runbooks.decide.topology.upstream import kinds_before, store_before
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
 from kstreams_runbooks.model.topology.topology import Node, Processor, Source, Topology
 
@@ -24,15 +25,6 @@ _KINDS: tuple[tuple[str, set[str]], ...] = (
 )
 
 
-_OPTIMIZATION = "topology.optimization"
-# Source: StreamsConfig (Apache Kafka 2.4 to 4.3).
-_VALUES: Mapping[str, set[str]] = {
-    _OPTIMIZATION: {"all", "none", REUSE, MERGE, SELF_JOIN},
-    "processing.guarantee": {"at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2"},
-    "group.protocol": {"classic", "streams", "CLASSIC", "STREAMS"},
-}
-
-
 def check_declaration(side: Side) -> None:
     """BadInput with the first contradiction to the topology: its place, the found value, the existing ones."""
     for problem in _problems(side.topology, side.declared):
@@ -43,7 +35,6 @@ def _problems(topology: Topology, declared: Declaration) -> Iterator[str]:
     nodes = {node.name: node for _, node in topology.nodes()}
     topics = {topic for node in nodes.values() if isinstance(node, Source) for topic in topics_of(node)}
     topics |= {target for node in nodes.values() if (target := target_of(node))}
-    yield from _setting_problems(declared.config or {})
     for section, names, there in (
         ("stores", declared.stores.keys(), topology.stores),
         ("suppressions", declared.suppressions.keys(), nodes.keys()),
@@ -60,6 +51,7 @@ def _problems(topology: Topology, declared: Declaration) -> Iterator[str]:
             )
     for name, store in declared.stores.items():
         yield from _store_problems(name, store)
+        yield from _place_problems(topology, name, store)
         yield from _changelog_problems(topology, name, store)
     for name in sorted(declared.suppressions):
         yield from _suppression_problems(topology, declared, nodes[name])
@@ -100,22 +92,22 @@ def _has_no_windows(topology: Topology, declared: Declaration, node: Node) -> bo
     return aggregates or not kinds_before(topology, declared, node.name) & {"window", "session", None}
 
 
-def _setting_problems(config: Mapping[str, str]) -> Iterator[str]:
-    """Values that Kafka Streams never accepts: their effect is undefined."""
-    for setting, values in _VALUES.items():
-        value = config.get(setting)
-        if value is not None:
-            given = {part.strip() for part in value.split(",")} if setting == _OPTIMIZATION else {value}
-            if strange := sorted(given - values):
-                yield f"config {setting}: {strange[0]!r} is none of {', '.join(sorted(values))}; correct it"
-
-
 def _store_problems(name: str, store: DeclaredStore) -> Iterator[str]:
     own = stem(name)
     for begins, kinds in _KINDS:
         if own.startswith(begins) and store.kind is not None and store.kind not in kinds:
             wanted = " or ".join(sorted(kinds)) or "a suppression, declared under suppressions"
             yield f"stores.{name}.kind: {store.kind}, but by its generated name the store is {wanted}; correct it"
+
+
+def _place_problems(topology: Topology, name: str, store: DeclaredStore) -> Iterator[str]:
+    sub = topology.subtopology_of(name)
+    if store.is_global is not None and sub is not None and store.is_global is not sub.is_global:
+        place = "of global stores" if sub.is_global else "of tasks"
+        yield (
+            f"stores.{name}.global: {str(store.is_global).lower()}, and in the topology the store is in a subtopology "
+            f"{place}; correct it, or print the facts again"
+        )
 
 
 def _changelog_problems(topology: Topology, name: str, store: DeclaredStore) -> Iterator[str]:
@@ -130,12 +122,22 @@ def _changelog_problems(topology: Topology, name: str, store: DeclaredStore) -> 
         return
     sub = topology.subtopology_of(name)
     sources = () if sub is None else sub.sources
-    if not any(source.pattern or store.changelog in source.topics for source in sources):
-        read = ", ".join(sorted(topic for source in sources for topic in source.topics)) or "no topic"
+    if not any(_reads(source, store.changelog) for source in sources):
+        read = ", ".join(sorted(topic for source in sources for topic in topics_of(source))) or "no topic"
         yield (
             f"stores.{name}.changelog: {store.changelog}, and no source in front of the store reads it (its "
             f"subtopology reads {read}); correct the name"
         )
+
+
+def _reads(source: Source, topic: str) -> bool:
+    """Whether a source reads a topic; a pattern that may not be read here as Java reads it may match."""
+    if source.pattern is None:
+        return topic in source.topics
+    try:
+        return matched(source.pattern, topic)
+    except (BadInput, PatternTooSlow):
+        return True
 
 
 def _what(section: str) -> str:

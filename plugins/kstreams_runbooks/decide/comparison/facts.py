@@ -26,6 +26,7 @@ def store_facts(
     old, new = before or _NO_STORE, after or _NO_STORE
     facts: dict[str, Fact] = {
         "is_join": None if new.kind is None else new.kind == "join",
+        "slides": any(store.window is not None and store.window.kind == "sliding" for store in (old, new)),
         "bounded": _ends(new) is not None,
         "loss_acceptable": new.loss_acceptable,
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.content import buffer_of, contents, prefix
 from kstreams_runbooks.decide.comparison.segments import segments_changed
-from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, STORE_TYPES
+from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, STORE_TYPES, is_exactly_once, same_directory
 from kstreams_runbooks.decide.comparison.state.makers import loses_files
 from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
 
@@ -37,7 +37,7 @@ def left_files(compared: Compared) -> dict[str, str]:
         # Another group: it has neither directories nor changelogs, and has read nothing.
         return {}
     reformatted, other_type = places_in_another_format(compared), _other_store_type(compared)
-    moved = _moves_directory(compared)
+    moved, wiped = _moves_directory(compared), _wiped(compared)
     found = {}
     for store, now in after.store_places.items():
         was = before.store_places.get(store)
@@ -50,6 +50,11 @@ def left_files(compared: Compared) -> dict[str, str]:
             found[store] = "state.dir is another one"
         elif compared.state_cleared or now in reformatted:
             found[store] = "its task directories are deleted"
+        elif now in wiped:
+            found[store] = (
+                f"no offset of the topic that restores {wiped[now]} is known, so exactly once deletes the files of its "
+                "tasks at the start"
+            )
         elif not new.on_disk:
             found[store] = "it is in memory now"
         elif other_type and {old.supplier, new.supplier} <= {None, DEFAULT}:
@@ -61,6 +66,7 @@ def emptied(compared: Compared) -> Iterator[Emptied]:
     """The stores that lose what they hold, or may: their files are left, and no topic has the same."""
     old, new = contents(compared.before), contents(compared.after)
     same = "logging" in compared.after.declared.unchanged
+    yield from _renamed(compared)
     for store, why in sorted(left_files(compared).items()):
         was, now = old[store], new[store]
         if same and "unknown" in {was.place, now.place}:
@@ -69,6 +75,16 @@ def emptied(compared: Compared) -> Iterator[Emptied]:
             yield Emptied(store, why)
         elif now.place == "unknown" or (was.place == "unknown" and now.place == "changelog"):
             yield Emptied(store, why, tuple(dict.fromkeys((*was.asks, *now.asks))))
+
+
+def _renamed(compared: Compared) -> Iterator[Emptied]:
+    """Stores that get another name, and whose content only the files of the old one have."""
+    held, names = contents(compared.before), compared.before.store_places
+    if prefix(compared.before) != prefix(compared.after):
+        return
+    for was, now in sorted(compared.stores.renamed):
+        if now not in names and held[was].place == "disk":
+            yield Emptied(now, f"it was called {was}, whose files it does not open")
 
 
 def places_in_another_format(compared: Compared) -> frozenset[str]:
@@ -86,14 +102,36 @@ def places_in_another_format(compared: Compared) -> frozenset[str]:
         and before.declared.stores.get(old, DeclaredStore()).on_disk
         and after.store_places[new] == before.store_places[old]
     ]
-    for store in before.declared.stores.keys() & after.declared.stores.keys():
-        place = after.store_places.get(store)
-        old, new = before.declared.stores[store], after.declared.stores[store]
+    for store in before.store_places.keys() & after.store_places.keys():
+        place = after.store_places[store]
+        # A setting also changes the files of stores that are not declared.
+        old, new = (side.declared.stores.get(store, DeclaredStore()) for side in (before, after))
         kinds = {old.kind, new.kind}
         differs = kinds == _FORMATS or segments_changed(old, new) or loses_files(compared, old, new)
-        if differs and place is not None and place == before.store_places.get(store):
+        if differs and place == before.store_places[store]:
             found.append(place)
     return frozenset(found)
+
+
+def _wiped(compared: Compared) -> dict[str, str]:
+    """Subtopologies whose files exactly once deletes at the start, each with a store that a new topic restores.
+
+    The task has files, and no offset of that topic: it counts as corrupted. A store in memory has no files to check.
+    Source: ProcessorStateManager#initializeStoreOffsetsFromCheckpoint; tests/long/test_store_formats.py.
+    """
+    if not is_exactly_once(compared.after):
+        return {}
+    before, after = compared.before, compared.after
+    old, new = contents(before), contents(after)
+    return {
+        place: store
+        for store, place in sorted(after.store_places.items(), reverse=True)
+        if new[store].topic
+        and new[store].place != "unknown"
+        and after.declared.stores.get(store, DeclaredStore()).on_disk
+        and buffer_of(after, store) is None
+        and not (store in old and before.store_places[store] == place and old[store].topic == new[store].topic)
+    }
 
 
 def _other_store_type(compared: Compared) -> bool:
@@ -107,7 +145,7 @@ def _other_store_type(compared: Compared) -> bool:
 def _moves_directory(compared: Compared) -> bool:
     """Whether both versions give their settings, and other directories for local state."""
     both = (compared.before, compared.after)
-    return all(map(_is_given, both)) and _value(both[0], "state.dir") != _value(both[1], "state.dir")
+    return all(map(_is_given, both)) and not same_directory(*(_value(side, "state.dir") for side in both))
 
 
 def _is_given(side: Side) -> bool:

@@ -3,17 +3,19 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from posixpath import normpath
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.model.releases.release import within
-from kstreams_runbooks.model.releases.settings import in_part, is_secret
+from kstreams_runbooks.model.releases.settings import SET_OVER, in_part, is_secret
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
-from kstreams_runbooks.model.topology.declaration import DeclaredStore
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
 
 REUSE, MERGE, SELF_JOIN = "reuse.ktable.source.topics", "merge.repartition.topics", "single.store.self.join"
 CACHE, GUARANTEE, COMMIT = "statestore.cache.max.bytes", "processing.guarantee", "commit.interval.ms"
+_STATE_DIR = "state.dir"
 # Defaults of settings. Source: StreamsConfig (Apache Kafka 4.3); state.dir is java.io.tmpdir.
 DEFAULTS = {
     "processing.guarantee": "at_least_once",
@@ -49,9 +51,7 @@ _FAMILIES = {
         "default.key.serde",
         "default.value.serde",
         "default.list.key.serde.inner",
-        "default.list.key.serde.type",
         "default.list.value.serde.inner",
-        "default.list.value.serde.type",
         "default.windowed.key.serde.inner",
         "default.windowed.value.serde.inner",
         "windowed.inner.class.serde",
@@ -70,6 +70,15 @@ _FAMILIES = {
     "class_of_the_program": ("default.client.supplier", "interceptor.classes", "processor.wrapper.class"),
     "producer": ("acks", "enable.idempotence", "max.in.flight.requests.per.connection", "retries"),
     "size_limit": ("max.request.size", _TOPIC_SIZE),
+}
+# Serdes that get the bytes of their elements from a setting: the class of the serde stays, and its bytes change.
+# Source: KIP-466, KIP-659.
+INNER_SERDES = {
+    "default.list.key.serde.inner": "list",
+    "default.list.value.serde.inner": "list",
+    "default.windowed.key.serde.inner": "window",
+    "default.windowed.value.serde.inner": "window",
+    "windowed.inner.class.serde": "window",
 }
 _OF_PRODUCERS = frozenset(("partitioner", "producer", "size_limit"))
 _FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names}
@@ -119,6 +128,8 @@ _THREADS, _NO_THREADS = "num.stream.threads", re.compile(r"-[0-9]+|[+]?0+")
 # 3.7.2 to 4.4.0 (Maven Central), getMainConsumerConfigs, getRestoreConsumerConfigs, getGlobalConsumerConfigs.
 _TAKES_PROTOCOL = {"consumer.": ("3.7..3.9",)}
 _PUT_OVER_PROTOCOL = ("3.7..4.1",)
+# Releases in which group.protocol is a setting of Kafka Streams (KIP-1071).
+_HAS_PROTOCOL = ("4.1..",)
 # Prefixes whose settings are put over those that Kafka Streams has set and checked. Source: StreamsConfig of 3.4.1,
 # 3.9.1 and 4.3.1 (Apache Kafka): getMainConsumerConfigs, getRestoreConsumerConfigs, getGlobalConsumerConfigs.
 _PUT_OVER = ("main.consumer.", "restore.consumer.", "global.consumer.")
@@ -126,9 +137,15 @@ _PUT_OVER = ("main.consumer.", "restore.consumer.", "global.consumer.")
 _NEVER_COMMITS = ("4.2..",)
 _STORE_TYPE = "default.dsl.store"
 _PROTOCOL, _ACKS = "group.protocol", "acks"
+_UPGRADE_FROM = "upgrade.from"
+# Releases that rebalance cooperatively, and the values with which they do it eagerly. Source: KIP-429; the method
+# rebalanceProtocol of AssignorConfiguration (Apache Kafka 2.4 to 3.9).
+_COOPERATIVE = ("2.4..",)
+_MAKES_EAGER = frozenset(("0.10.0", "0.10.1", "0.10.2", "0.11.0", "1.0", "1.1", "2.0", "2.1", "2.2", "2.3"))
 _EXPLICIT, _CLUSTER = "ensure.explicit.internal.resource.naming", "bootstrap.servers"
 # Releases that check names at start (KIP-1111), and the generated names that they do not check.
 _CHECKS_NAMES, _NOT_CHECKED = ("4.1..",), "FK-JOIN-SUBSCRIPTION-"
+CONNECTION, _CONNECTS, _REPORTERS = "connection", ("security.", "sasl.", "ssl."), "metric.reporters"
 _HIDDEN = re.compile(r"\.key$|certificate")
 _Asked = dict[str, tuple[Undeclared, ...]]
 
@@ -171,6 +188,13 @@ def common_facts(compared: Compared) -> tuple[dict[str, Fact], _Asked]:
     return facts, {"timed": asked}
 
 
+def protocol_of(declared: Declaration) -> str:
+    """The protocol of its group, `classic` or `streams`; a release that does not have the setting ignores it."""
+    has_it = declared.library is None or within(declared.library, _HAS_PROTOCOL)
+    value = (declared.config or {}).get(_PROTOCOL, "").strip().lower()
+    return value if has_it and value else DEFAULTS[_PROTOCOL]
+
+
 def optimized(config: Mapping[str, str]) -> set[str]:
     """Optimizations that `topology.optimization` switches on: names, all of them for `all`, none by default."""
     value = config.get("topology.optimization", "none")
@@ -180,9 +204,12 @@ def optimized(config: Mapping[str, str]) -> set[str]:
 
 
 def bare(name: str) -> str:
-    """The name of a setting without the prefix of a client; group.protocol of a client is another setting."""
+    """The name of a setting without the prefix of a client; group.protocol of a client is another setting.
+
+    One that the library sets itself for that client stays what it is called: it has no effect.
+    """
     parts, there = in_part(name)
-    return there if parts and there != _PROTOCOL else name
+    return there if parts and there != _PROTOCOL and name not in SET_OVER else name
 
 
 def moved_by(compared: Compared) -> tuple[str, ...]:
@@ -192,6 +219,23 @@ def moved_by(compared: Compared) -> tuple[str, ...]:
         return ()
     names = sorted(name for name in before.keys() | after.keys() if bare(name) in MOVES_TASKS)
     return tuple(name for name in names if before.get(name, DEFAULTS.get(name)) != after.get(name, DEFAULTS.get(name)))
+
+
+def same_directory(one: str, other: str) -> bool:
+    """Whether two paths are one directory in two spellings, unless a link on the way leads elsewhere."""
+    return normpath(one) == normpath(other)
+
+
+def _same_directory(old: str, new: str, *, known: bool) -> bool | None:
+    return same_directory(old or DEFAULTS[_STATE_DIR], new or DEFAULTS[_STATE_DIR]) if known else None
+
+
+def is_exactly_once(side: Side) -> bool | None:
+    """Whether a version processes exactly once, None if its settings are not known."""
+    config = side.declared.config
+    if config is None or GUARANTEE in side.declared.settings_not_read:
+        return None
+    return (config.get(GUARANTEE) or DEFAULTS[GUARANTEE]) != DEFAULTS[GUARANTEE]
 
 
 def facts_of(name: str, old: str, new: str, compared: Compared, *, creates: bool) -> tuple[dict[str, Fact], _Asked]:
@@ -208,8 +252,10 @@ def facts_of(name: str, old: str, new: str, compared: Compared, *, creates: bool
     elif family in _OF_PRODUCERS and "producer" not in parts:
         family = own
     facts: dict[str, Fact] = {
-        "family": "topic" if own in _OF_RECORDS else family,
+        "family": "topic" if own in _OF_RECORDS else _shown_by_a_start(own, compared.after) or family,
         "present": None if after is None else bool(new),
+        "same_directory": own == _STATE_DIR
+        and _same_directory(old, new, known=before is not None and after is not None),
         "same_cluster": own == _CLUSTER and bool(_addresses(old) & _addresses(new)),
         "cache_switched": name == CACHE and (old == "0") != (new == "0"),
         "refuses_names": name == _EXPLICIT and _refuses_names(old, new, compared),
@@ -217,9 +263,32 @@ def facts_of(name: str, old: str, new: str, compared: Compared, *, creates: bool
         "no_effect": name == _STORE_TYPE and _makers_stay(compared),
         "repartitions": bool(compared.before.internal & compared.after.internal),
         "no_threads": name == _THREADS and bool(_NO_THREADS.fullmatch(new.strip())),
+        "another_release": _another_release(compared),
+        "eager_ends": name == _UPGRADE_FROM and _another_release(compared) and _eager_ends(old, new, compared.before),
         "all_replicas": own != _ACKS or new.strip().lower() in {"", "all", "-1"},
     }
-    return facts, {"present": asked, "refuses_names": asked}
+    return facts, {"present": asked, "refuses_names": asked, "same_directory": asked}
+
+
+def _shown_by_a_start(own: str, side: Side) -> str:
+    """The family of a setting that only a start can check; empty for any other."""
+    if own.startswith(_CONNECTS):
+        return CONNECTION
+    # The library that was asked for its refusals looked for the class.
+    tried = own == _REPORTERS and side.declared.refused is not None
+    return "loaded" if own.startswith((_REPORTERS, "config.providers")) and not tried else ""
+
+
+def _another_release(compared: Compared) -> bool:
+    old, new = compared.before.declared.library, compared.after.declared.library
+    return old is not None and new is not None and old != new
+
+
+def _eager_ends(old: str, new: str, running: Side) -> bool:
+    """Whether running instances rebalance eagerly by `upgrade.from`, and the new ones next to them do not."""
+    library = running.declared.library
+    cooperative = library is not None and within(library, _COOPERATIVE)
+    return cooperative and old in _MAKES_EAGER and new not in _MAKES_EAGER
 
 
 def _slips_past(name: str, new: str, side: Side) -> bool:
@@ -256,6 +325,14 @@ def _bytes_declared(side: Side) -> bool:
     stores = [side.declared.stores.get(name) for name in side.topology.stores if not is_suppression(name)]
     topics = [side.declared.topics.get(name) for name in side.internal]
     return all(one is not None and one.key_serde and one.value_serde for one in (*stores, *topics))
+
+
+def has_inner_serde(side: Side, kind: str) -> bool:
+    """Whether a store or an internal topic has a serde of lists, or of windows, by the name of its class."""
+    stores = [side.declared.stores.get(name) for name in side.topology.stores]
+    topics = [side.declared.topics.get(name) for name in side.internal]
+    serdes = [serde for one in (*stores, *topics) if one is not None for serde in (one.key_serde, one.value_serde)]
+    return any(kind in serde.name.lower() for serde in serdes if serde is not None)
 
 
 def _makers_stay(compared: Compared) -> bool:

@@ -9,8 +9,10 @@ from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.comparison.setting_facts import (
     COMMIT,
+    CONNECTION,
     DEFAULTS,
     GUARANTEE,
+    INNER_SERDES,
     MERGE,
     NEW_NAMES,
     REUSE,
@@ -20,12 +22,17 @@ from kstreams_runbooks.decide.comparison.setting_facts import (
     by_new_name,
     common_facts,
     facts_of,
+    has_inner_serde,
     optimized,
+    protocol_of,
     shown,
 )
+from kstreams_runbooks.decide.releases.refusals import past_limits
+from kstreams_runbooks.decide.releases.settings import refuses
+from kstreams_runbooks.decide.releases.topic_settings import is_of_no_topic
 from kstreams_runbooks.decide.topology.names import is_generated
 from kstreams_runbooks.model.releases.release import within
-from kstreams_runbooks.model.releases.settings import SettingCatalogue
+from kstreams_runbooks.model.releases.settings import SettingCatalogue, in_part
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.wording import first_of
 
@@ -36,6 +43,9 @@ _ISOLATION, _ISOLATED = "isolation.level", {"at_least_once": "read_uncommitted",
 _TABLES = Undeclared("source_table of every store that is filled straight from a topic", "", "new")
 # Settings that rows are about: unknown if only one version's are given.
 _ID, _PROTOCOL = "application.id", "group.protocol"
+_REPLICAS, _TOPIC = "replication.factor", "topic."
+# The replicas are those that brokers give (KIP-464).
+_OF_BROKERS = -1
 _REQUIRED = (_ID, "bootstrap.servers")
 _MATTER = (_ID, "group.instance.id", GUARANTEE, _PROTOCOL, "state.dir", "topology.optimization")
 # Facts that follow from the two values of a setting.
@@ -86,6 +96,8 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
     unread = _unread(compared.before) | _unread(compared.after)
     old_topics, new_topics = (side.internal | own_changelogs(side) for side in (compared.before, compared.after))
     created = sorted(new_topics - old_topics)
+    past = past_limits(after or {}, compared.after.declared.library, catalogue)
+    ran = list(past_limits(before or {}, compared.before.declared.library, catalogue).values())
     for key in sorted({*_MATTER, *was, *will, *unread}):
         old, new = (
             _value(given if _is_heeded(given, key, side, catalogue) else {}, key)
@@ -106,6 +118,16 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
             "streams_group": uses_streams_group(compared.after),
             "creates": bool(created),
         }
+        if (inner := INNER_SERDES.get(key)) and has_inner_serde(compared.before, inner):
+            facts["bytes_declared"] = False
+        limit = past.get(will[key].name) if key in will else None
+        facts["past_limit"] = limit is not None and limit not in ran
+        facts["not_taken"] = bool(new) and _no_broker_takes(key, new, catalogue)
+        # Of a setting of the program itself facts show the name alone.
+        facts["unknown_to_topics"] = (bool(new) or key in _unread(compared.after)) and is_of_no_topic(key)
+        says_the_same = _is_default(key, old, new, catalogue) or _is_spelled(key, old, new, compared.after, catalogue)
+        if own["family"] == CONNECTION and says_the_same:
+            facts["family"] = key
         facts["of_the_program"] = catalogue.is_of_the_program(key)
         if key in unread and facts["of_the_program"]:
             # Its value may be a secret, so it is never read; without digests the plan lists it as not compared.
@@ -125,6 +147,7 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
             else _NOT_HEEDED,
             "after": hidden[1] or shown(name, new) if _is_heeded(will, key, compared.after, catalogue) else _NOT_HEEDED,
             "does": does and f"; it controls {does}",
+            "limit": "" if limit is None else f"{limit.because}; {limit.cure}",
             "created": first_of(created, _MOST, " and "),
         }
         lacking = [None if key in _unread(side) else side.declared.config for side in (compared.before, compared.after)]
@@ -133,12 +156,35 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
         yield Subject("setting", name, facts, said, {**asked, **also_asked, **of_values})
 
 
+def _no_broker_takes(key: str, value: str, catalogue: SettingCatalogue) -> bool:
+    """Whether each broker refuses to create a topic with the setting."""
+    if key == _REPLICAS:
+        # The library itself refuses a text that is not a number.
+        given = value.strip()
+        return given.lstrip("+-").isdecimal() and int(given) < 1 and int(given) != _OF_BROKERS
+    bare_name = key.removeprefix(_TOPIC)
+    return bare_name != key and any(row.name == bare_name and refuses(row, value) for row in catalogue.topics)
+
+
+def _is_default(key: str, old: str, new: str, catalogue: SettingCatalogue) -> bool:
+    """Whether one side writes out what a client of any release has without the setting."""
+    given = old or new
+    return not (old and new) and any(row.name == bare(key) and row.default == given for row in catalogue.rows)
+
+
+def _is_spelled(key: str, old: str, new: str, side: Side, catalogue: SettingCatalogue) -> bool:
+    """Whether only upper and lower case differ, and the release of a side takes any: `SSL` and `ssl`."""
+    library, rows = side.declared.library, [row for row in catalogue.rows if row.name == bare(key)]
+    heeded = [row.any_case for row in rows if library is not None and within(library, row.releases)]
+    return old.lower() == new.lower() and bool(heeded) and all(heeded)
+
+
 def _is_heeded(given: Mapping[str, GivenSetting], key: str, side: Side, catalogue: SettingCatalogue) -> bool:
     """Whether the release of a side reads a setting under the name that is given; also if that is not known."""
     if key not in given or side.declared.library is None:
         return True
-    name = bare(given[key].name)
-    return not catalogue.has(name) or catalogue.has(name, side.declared.library) is True
+    parts, name = in_part(given[key].name)
+    return not catalogue.has(name, None, parts) or catalogue.has(name, side.declared.library, parts) is True
 
 
 def _unread(side: Side) -> set[str]:
@@ -204,7 +250,7 @@ def library(compared: Compared) -> Iterator[Subject]:
 
 def uses_streams_group(side: Side) -> bool:
     """Whether its group uses the streams protocol (KIP-1071)."""
-    return (side.declared.config or {}).get(_PROTOCOL, "classic").lower() == "streams"
+    return protocol_of(side.declared) == "streams"
 
 
 def _not_built(compared: Compared, *, newly: bool) -> bool:

@@ -5,11 +5,12 @@ unknown (to be filled in, with a safe value meanwhile), given (on the command li
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS
 from kstreams_runbooks.decide.discovery.draft_deployer import draft_deployer, name_of
 from kstreams_runbooks.decide.discovery.instances import membership
+from kstreams_runbooks.model.copying import TOPIC_COPIER
 from kstreams_runbooks.model.discovery.discovery import DiscoverOptions, Draft, Field, Found, FoundTopology, Mark
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.declaration import Declaration
@@ -51,7 +52,20 @@ def draft(found: Found, given: DiscoverOptions) -> Draft:
         "foreign_key_joins": _format(found.topologies, "foreign_key_joins"),
         "processing_guarantee": _guarantee(found),
     }
-    return Draft(name_of(signs.group_id), fields, draft_deployer(found, given))
+    deployer = draft_deployer(found, given)
+    return Draft(name_of(signs.group_id), _of_copier(found, fields) if found.routes else fields, deployer)
+
+
+def _of_copier(found: Found, fields: Mapping[str, Field]) -> dict[str, Field]:
+    """The fields of the shipped copier: its routes in place of what follows from its program."""
+    bean = "the bean of its program"
+    return {
+        "kind": Field("copier", "observed", bean),
+        "program": Field(TOPIC_COPIER, "observed", bean),
+        **{name: fields[name] for name in ("application_id", "cluster")},
+        "routes": Field(dict(found.routes), "observed", f"{bean}: each topic that it reads, with its control topic"),
+        **{name: fields[name] for name in ("owner", "operators", "approvers", "production", "static_membership")},
+    }
 
 
 def _cluster(given: DiscoverOptions) -> Field:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from kstreams_runbooks.decide.discovery.draft import NOBODY
 from kstreams_runbooks.decide.discovery.instances import membership
 from kstreams_runbooks.decide.instances.running import running_topology
-from kstreams_runbooks.decide.runbooks import Runbook
+from kstreams_runbooks.decide.runbooks import NOT_A_COPIER, OF_A_COPIER, Runbook
 from kstreams_runbooks.decide.topology.graph import internal_topics
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.model.abilities import Abilities
@@ -57,6 +57,7 @@ def readiness_facts(found: ReadinessReading) -> Conditions:
         "approver": Condition(found.declared.approvers not in {(), (NOBODY,)}, "no approver declared"),
         "inputs_pausable": _pausable(found),
         "auto_create_off": _auto_create(reading),
+        NOT_A_COPIER: Condition(not found.declared.copies, OF_A_COPIER),
     }
 
 

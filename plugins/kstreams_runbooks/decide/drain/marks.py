@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from kstreams_runbooks.decide.lag import to_read, total_lag
+from kstreams_runbooks.decide.topology.names import may_be_read_back
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -80,13 +81,19 @@ def dropped_topics(
 ) -> tuple[str, ...] | Missing:
     """Internal topics (full names, sorted) that were read before and are not read after.
 
-    An input that is no longer read was removed on purpose; records in an internal topic are unfinished work.
+    An input that is no longer read was removed on purpose; records in an internal topic are unfinished work. A topic of
+    one's own may begin with the application's id too, such as the control topic orders-control.
     """
     for reading in (before, after):
         if isinstance(reading.partitions, Missing):
             return Missing(f"topics that {reading.application} reads: {reading.partitions.missing}")
     gone = read_topics(before) - read_topics(after)
-    return tuple(sorted(topic for topic in gone if topic.startswith(f"{application_id}-")))
+    return tuple(sorted(topic for topic in gone if is_internal(topic, application_id)))
+
+
+def is_internal(topic: str, application_id: str) -> bool:
+    """Whether a topic is named as one that the library makes for the application, and that it reads back."""
+    return topic.startswith(f"{application_id}-") and may_be_read_back(topic)
 
 
 def nothing_left(left: tuple[PartitionLag, ...] | Missing) -> Verdict:

@@ -26,6 +26,7 @@ from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.states import is_empty, is_stable
 from kstreams_runbooks.model.readings.topics_seen import RepartitionsSeen
+from kstreams_runbooks.model.releases.settings import MAIN_CONSUMER
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Severity, Verdict
 from kstreams_runbooks.wording import first_of
@@ -81,7 +82,7 @@ def uncommitted_records(
 
 def offset_resets(settings: Iterable[Mapping[str, str]]) -> frozenset[str]:
     """The values that these settings give the main consumer's `auto.offset.reset`."""
-    names = ("main.consumer.auto.offset.reset", "consumer.auto.offset.reset", "auto.offset.reset")
+    names = [f"{prefix}auto.offset.reset" for prefix in MAIN_CONSUMER]
     return frozenset(
         found for one in settings if (found := next((one[name] for name in names if name in one), "").lower())
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.instances.members import members_of, strangers
+from kstreams_runbooks.decide.instances.routes import other_routes
 from kstreams_runbooks.decide.lag import total_lag
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.decide.topology.threads import parallelism
@@ -139,12 +140,13 @@ def _wrong(reading: ApplicationReading, declared: DeclaredApplication, *, stream
                 f"{instance.instance}: its metrics belong to application.id {streams.application_id} "
                 f"(declared {declared.application_id}); correct the declaration"
             )
-        if not streams.copies and not Release.known(streams.version):
+        if not streams.as_deployed and not Release.known(streams.version):
             yield (
                 f"{instance.instance}: runs {streams.version}, which is no release of Apache Kafka (such as "
                 "4.3.1): no published rule covers it"
             )
         yield from _deployed(deployment, streams, declared)
+        yield from other_routes(instance, declared)
     if isinstance(reading.group, GroupReading):
         yield from _group(reading.group, reading, declared, streams_group=streams_group)
 
@@ -158,7 +160,7 @@ def _unwell(reading: ApplicationReading, declared: DeclaredApplication) -> Itera
             yield f"{instance.down}: expected running{instance.log_end}; start it first"
         elif isinstance(streams, StreamsReading):
             if streams.state != "RUNNING":
-                what = "its process" if streams.copies else "Streams"
+                what = "its process" if streams.as_deployed else "Streams"
                 end = instance.log_end
                 next_ = "restart it first" if is_dead(streams.state) else "wait until it is"
                 yield f"{instance.instance}: {what} is in {streams.state} (expected RUNNING){end}; {next_}"
@@ -170,7 +172,12 @@ def _unwell(reading: ApplicationReading, declared: DeclaredApplication) -> Itera
                     "run on this cluster, and is its group_instance_id declared?"
                 )
     running = [one for one in reading.instances if _process(one)]
-    if declared.copies and isinstance(group, GroupReading) and _is_stable(group) and len(group.members) < len(running):
+    if (
+        declared.as_deployed
+        and isinstance(group, GroupReading)
+        and _is_stable(group)
+        and len(group.members) < len(running)
+    ):
         yield (
             f"group {group.group_id}: {len(group.members)} members (expected {len(running)} or more, one of each "
             "instance of the copier); look at its logs"
@@ -255,7 +262,7 @@ def _group(
 
 def _findings(reading: ApplicationReading, declared: DeclaredApplication) -> Iterator[Finding]:
     broker = reading.broker
-    if not declared.copies and isinstance(broker, BrokerReading) and broker.auto_create_topics is not False:
+    if not declared.as_deployed and isinstance(broker, BrokerReading) and broker.auto_create_topics is not False:
         observed = "unknown" if isinstance(broker.auto_create_topics, Missing) else "true"
         yield Finding(
             "auto-create-enabled",
@@ -279,7 +286,7 @@ def _findings(reading: ApplicationReading, declared: DeclaredApplication) -> Ite
     yield from _idle(reading, declared)
     for instance in reading.instances:
         streams = instance.streams
-        if not isinstance(streams, Missing) and not streams.copies and isinstance(streams.topology, Missing):
+        if not isinstance(streams, Missing) and not streams.as_deployed and isinstance(streams.topology, Missing):
             yield Finding(
                 "topology-not-read",
                 "warning",

@@ -35,12 +35,14 @@ def stopped_cleanly(earlier: CopierReading, now: CopierReading) -> Verdict:
     )
 
 
-def still_stopped(before: CopierReading, now: CopierReading) -> Verdict:
+def still_stopped(before: CopierReading, now: CopierReading, grown: tuple[str, ...] = ()) -> Verdict:
     """Whether a copier has stayed stopped since `before`, the reading that proved its stop.
+
+    A new partition is a change, unless it is empty and of a topic that the run itself has `grown`.
 
     A certain change refuses, even if another reading failed; without one, a failed reading is inconclusive.
     """
-    if changed := tuple(_changed(before, now)):
+    if changed := tuple(_changed(before, now, grown)):
         return Verdict(Outcome.REFUSE, changed)
     if lacking := tuple(dict.fromkeys((*_missing(now), *_ends_missing(before)))):
         return Verdict(Outcome.INCONCLUSIVE, lacking)
@@ -86,7 +88,7 @@ def _not_yet(earlier: CopierReading, now: CopierReading) -> Iterator[str]:
         yield f"{first_of(moved)}: something still writes to the control topics of copier {now.copier}"
 
 
-def _changed(before: CopierReading, now: CopierReading) -> Iterator[str]:
+def _changed(before: CopierReading, now: CopierReading, grown: tuple[str, ...]) -> Iterator[str]:
     yield from (f"{one}: it was started again while it has to stay stopped; stop it" for one in _up(now))
     if isinstance(now.group, GroupReading):
         for member in now.group.members:
@@ -95,7 +97,7 @@ def _changed(before: CopierReading, now: CopierReading) -> Iterator[str]:
                 "again while it has to stay stopped; stop it there"
             )
     yield from (f"{one} (expected none while copier {now.copier} is stopped)" for one in _open(now))
-    if moved := tuple(_moved(before, now)):
+    if moved := tuple(_moved(before, now, grown)):
         yield (
             f"{first_of(moved)}: another producer wrote to the control topics of copier {now.copier} after it had "
             "stopped; find and stop it, then clear pause_inputs and what follows it"
@@ -113,12 +115,14 @@ def _open(reading: CopierReading) -> Iterator[str]:
         yield f"{one.name}: a transaction of {one.transactional_id or f'producer {one.producer_id}'} is open"
 
 
-def _moved(before: CopierReading, now: CopierReading) -> Iterator[str]:
+def _moved(before: CopierReading, now: CopierReading, grown: tuple[str, ...] = ()) -> Iterator[str]:
     if isinstance(before.ends, Missing) or isinstance(now.ends, Missing):
         return
     then = {one.name: one.end for one in before.ends}
     for one in now.ends:
         was = then.get(one.name)
+        if was is None and one.topic in grown and one.end == 0:
+            continue
         if was is None:
             yield f"{one.name} is a partition more than before"
         elif not isinstance(was, Missing) and not isinstance(one.end, Missing) and was != one.end:

@@ -156,7 +156,7 @@ def _copies(reading: ApplicationReading, expected: Expectation) -> bool:
     """Whether the instance is one of a copier, which begins with all that its producers have sent meanwhile."""
     instance = reading.instance(expected.instance)
     return isinstance(instance, InstanceReading) and (
-        isinstance(instance.streams, StreamsReading) and instance.streams.copies
+        isinstance(instance.streams, StreamsReading) and instance.streams.as_deployed
     )
 
 
@@ -188,7 +188,7 @@ def _troubles(samples: tuple[ApplicationReading, ...], expected: Expectation) ->
     yield from thread_troubles(streams, expected.instance)
     yield from restore_troubles(streams, expected.instance)
     yield from _group(now, instance)
-    if not streams.copies:
+    if not streams.as_deployed:
         yield from _progress(earlier, now, expected)
 
 

@@ -62,10 +62,11 @@ def _group(reading: ApplicationReading, plan: Plan, leaving: bool) -> Iterator[s
     group = reading.group
     if isinstance(group, Missing) or not group.members:
         return
-    if not plan.facts.group_type:
+    if not plan.facts.group_type and not plan.bounces:
         yield f"group {group.group_id}: {len(group.members):,} members (planned: out of use, without any); stop them"
         return
-    if group.type != plan.facts.group_type:
+    # A copier that the run starts for the first time has no group before.
+    if plan.facts.group_type and group.type != plan.facts.group_type:
         yield f"group {group.group_id}: now a {group.type} group (planned {plan.facts.group_type})"
     for member in () if leaving else strangers(reading):
         yield (

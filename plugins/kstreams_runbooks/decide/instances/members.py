@@ -31,7 +31,7 @@ def members_of(group: GroupReading, instance: InstanceReading) -> tuple[MemberRe
 
 def _belongs(member: MemberReading, instance: InstanceReading) -> bool:
     streams, static = instance.streams, instance.group_instance_id
-    if isinstance(streams, StreamsReading) and streams.copies:
+    if isinstance(streams, StreamsReading) and streams.as_deployed:
         return _copies(member, streams.client_id, static)
     if static and member.instance_id and re.fullmatch(rf"{re.escape(static)}-\d+", member.instance_id):
         return True

@@ -4,6 +4,7 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Deploy
 from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_dead, is_down, is_up, is_well
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 
 def in_place(instance: InstanceReading, bounce: Bounce, at_ms: int) -> bool:
@@ -41,6 +42,26 @@ def others_unwell(reading: ApplicationReading, name: str) -> tuple[str, ...]:
         elif instance.streams.state != "RUNNING":
             unwell.append(f"{instance.instance} is in {instance.streams.state} (expected RUNNING){instance.log_end}")
     return tuple(unwell)
+
+
+def restores_nothing(instance: InstanceReading, defects: tuple[str, ...]) -> Verdict:
+    """Whether an instance whose release has these `defects` may be stopped: none of its active tasks restores.
+
+    An instance is RUNNING once its active tasks are restored (tests/long/test_killed_in_a_transaction.py). From 3.8 on
+    a metric also shows a task that restores later. Its standbys do not count.
+    """
+    why, streams, name = f"({', '.join(defects)})", instance.streams, instance.instance
+    if has_ended(instance):
+        return Verdict(Outcome.PROCEED, (f"{name} has ended",))
+    if isinstance(streams, Missing):
+        return Verdict(
+            Outcome.INCONCLUSIVE, (f"whether a task of {name} restores is not known {why}: {streams.missing}",)
+        )
+    if streams.state != "RUNNING":
+        return Verdict(Outcome.WAIT, (f"{name} is in {streams.state}, its tasks may restore {why}",))
+    if isinstance(streams.restoring, int) and streams.restoring:
+        return Verdict(Outcome.WAIT, (f"{name}: {streams.restoring} tasks restore (limit 0) {why}",))
+    return Verdict(Outcome.PROCEED, (f"no task of {name} restores",))
 
 
 def beyond(instance: InstanceReading, bounce: Bounce, plan: Plan, at_ms: int) -> bool:

@@ -124,7 +124,7 @@ def _judged_lag(after: ApplicationReading, plan: Plan) -> str:
 
 
 def _copies(reading: ApplicationReading) -> bool:
-    return any(isinstance(one.streams, StreamsReading) and one.streams.copies for one in reading.instances)
+    return any(isinstance(one.streams, StreamsReading) and one.streams.as_deployed for one in reading.instances)
 
 
 def topic_drift(plan: Plan, after: ApplicationReading, own: OwnChanges = NO_CHANGES) -> Iterator[str]:

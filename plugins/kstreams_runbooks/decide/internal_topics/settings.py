@@ -2,13 +2,14 @@
 
 Three values override each other: the library's, those of the application's settings that begin with `topic.`, and those
 of the one store. Source: `RepartitionTopicConfig`, `UnwindowedUnversionedChangelogTopicConfig`,
-`WindowedChangelogTopicConfig`, `VersionedChangelogTopicConfig`, `InternalTopicManager` (Apache Kafka 3.4 to 4.3);
+`WindowedChangelogTopicConfig`, `VersionedChangelogTopicConfig`, `InternalTopicManager` (Apache Kafka 3.4 to 4.4);
 tests/integration/test_internal_topics.py, tests/facts/test_internal_topics.py.
 """
 
 from collections.abc import Mapping
 from typing import Final, Literal
 
+from kstreams_runbooks.decide.releases.topic_settings import OF_TOPICS, TOPIC
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.times import DAY_MS
 
@@ -17,7 +18,7 @@ ChangelogKind = Literal["latest", "windows", "records", "versions"]
 TopicSettings = tuple[tuple[str, str], ...]
 
 # Older releases give other settings: 2.4 no type of timestamps, 2.7 another policy to stores with duplicates.
-KNOWN_RELEASES: Final = "3.4..4.3"
+KNOWN_RELEASES: Final = "3.4..4.4"
 _ALL: Final = {"message.timestamp.type": "CreateTime"}
 _REPARTITION: Final = {**_ALL, "cleanup.policy": "delete", "segment.bytes": "52428800", "retention.ms": "-1"}
 _POLICY: Final[Mapping[ChangelogKind, str]] = {
@@ -29,59 +30,17 @@ _POLICY: Final[Mapping[ChangelogKind, str]] = {
 RETENTION, LAG, POLICY = "retention.ms", "min.compaction.lag.ms", "cleanup.policy"
 ADDITIONAL: Final = "windowstore.changelog.additional.retention.ms"
 REPLICATION: Final = "replication.factor"
-_TOPIC: Final = "topic."
-# `TopicConfig`, Apache Kafka 3.4 to 4.3.
-_OF_TOPICS: Final = frozenset(
-    [
-        "cleanup.policy",
-        "compression.gzip.level",
-        "compression.lz4.level",
-        "compression.type",
-        "compression.zstd.level",
-        "delete.retention.ms",
-        "file.delete.delay.ms",
-        "flush.messages",
-        "flush.ms",
-        "follower.replication.throttled.replicas",
-        "index.interval.bytes",
-        "leader.replication.throttled.replicas",
-        "local.retention.bytes",
-        "local.retention.ms",
-        "max.compaction.lag.ms",
-        "max.message.bytes",
-        "message.downconversion.enable",
-        "message.format.version",
-        "message.timestamp.after.max.ms",
-        "message.timestamp.before.max.ms",
-        "message.timestamp.difference.max.ms",
-        "message.timestamp.type",
-        "min.cleanable.dirty.ratio",
-        "min.compaction.lag.ms",
-        "min.insync.replicas",
-        "preallocate",
-        "remote.log.copy.disable",
-        "remote.log.delete.on.disable",
-        "remote.storage.enable",
-        "retention.bytes",
-        "retention.ms",
-        "segment.bytes",
-        "segment.index.bytes",
-        "segment.jitter.ms",
-        "segment.ms",
-        "unclean.leader.election.enable",
-    ]
-)
 _LONGEST: Final = 2**63 - 1
 
 
 def given_to_topics(config: Mapping[str, str]) -> dict[str, str]:
     """The settings of an application that all its internal topics get, without `topic.`.
 
-    Only settings that a topic can have: brokers refuse a topic with any other, so such a setting (`topic.orders`) is
-    one that the application reads itself.
+    Only settings that a topic can have: brokers create no topic with any other. A topic that is there was created
+    before, or elsewhere.
     """
-    given = {name.removeprefix(_TOPIC): value for name, value in config.items() if name.startswith(_TOPIC)}
-    return {name: value for name, value in given.items() if name in _OF_TOPICS}
+    given = {name.removeprefix(TOPIC): value for name, value in config.items() if name.startswith(TOPIC)}
+    return {name: value for name, value in given.items() if name in OF_TOPICS}
 
 
 def of_repartition(config: Mapping[str, str]) -> TopicSettings:

@@ -118,11 +118,17 @@ def with_restore(
     topics: tuple[str, ...] = (),
 ) -> InstanceCost:
     """The cost of an instance whose local state is cleared, in whole or in part."""
+    why = f"{cost.why}; then {restore_cost(changelog_bytes, what, topics)}"
+    if isinstance(changelog_bytes, Missing):
+        longer = f"the size of {topics_shown(topics)} is not known: {changelog_bytes.missing}"
+        return replace(cost, why=why, longer=longer)
     low, high = cost.gap_s
-    restored_s = 0 if isinstance(changelog_bytes, Missing) else round(changelog_bytes / _RESTORE_BYTES_PER_S)
-    return replace(
-        cost, gap_s=(low, high + restored_s), why=f"{cost.why}; then {restore_cost(changelog_bytes, what, topics)}"
-    )
+    return replace(cost, gap_s=(low, high + restore_s(changelog_bytes)), why=why)
+
+
+def restore_s(changelog_bytes: int) -> int:
+    """How long one instance takes to restore so many bytes, without its start."""
+    return round(changelog_bytes / _RESTORE_BYTES_PER_S)
 
 
 def costs(declared: DeclaredApplication) -> Iterator[InstanceCost]:

@@ -4,7 +4,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from kstreams_runbooks.decide.plans.basis import with_restore
 from kstreams_runbooks.decide.releases.consumer_settings import POLL, SESSION
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.plan import InstanceCost, Plan, SidePart
 from kstreams_runbooks.model.runs.restarts import EarlierRestart, GroupTimes
 from kstreams_runbooks.model.verdicts import Finding
@@ -28,6 +30,35 @@ def with_expected_gaps(plan: Plan, times: tuple[GroupTimes, ...], earlier: tuple
         sides=tuple(others),
         findings=(*plan.findings, *findings),
     )
+
+
+def with_full_restores(
+    plan: Plan, defects: Mapping[str, tuple[str, ...]], restored: Mapping[str, tuple[int | Missing, tuple[str, ...]]]
+) -> Plan:
+    """The plan with a full restore in each gap of the sides (roles) that have `defects` by which a stop costs one.
+
+    `restored` are the bytes that one instance may have to restore, and the topics that have them. An instance whose
+    local state is deleted in whole restores it once, and its gap has that already.
+    """
+    sides = []
+    for part in plan.parts:
+        costs = part.costs
+        if rows := defects.get(part.role):
+            own, what = plan.of_side(part.role), f"a full restore that {', '.join(rows)} may cost,"
+            costs = tuple(
+                cost
+                if _clears_all(own, cost.instance)
+                else with_restore(cost, restored[part.role][0], what, restored[part.role][1])
+                for cost in costs
+            )
+        sides.append(replace(part, costs=costs))
+    first, *others = sides
+    return replace(plan, costs=first.costs, sides=tuple(others))
+
+
+def _clears_all(plan: Plan, instance: str) -> bool:
+    cleared = (one.clears for one in plan.bounces if one.takes(instance))
+    return any(one is not None and not one.names for one in cleared)
 
 
 def _corrected(plan: Plan, part: SidePart, times: Sequence[GroupTimes], earlier: Sequence[EarlierRestart]) -> SidePart:

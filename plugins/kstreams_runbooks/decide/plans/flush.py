@@ -53,11 +53,11 @@ def flush_plan(
 def _stages(
     bounce: Bounce, switch: AnySwitch, orphans: tuple[str, ...], again: tuple[SetOffsets, ...]
 ) -> Iterator[Stage]:
-    yield from switch.pausing()
-    yield Certify(0, switch.inputs, switch.name)
+    pausing, resuming = tuple(switch.pausing()), (*switch.resuming(), *again)
+    yield from pausing
+    yield Certify(0, switch.inputs, switch.name, len(pausing), len(resuming))
     yield StopAll(0)
-    yield from switch.resuming()
-    yield from again
+    yield from resuming
     if (clears := bounce.clears) is not None:
         yield ClearState(0, deletes=clears)
     # Never on what it had before: that would read the inputs past the certificate.

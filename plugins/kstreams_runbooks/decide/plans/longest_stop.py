@@ -4,16 +4,21 @@ Live, the partitions of an input advance together. After a stop each task reads 
 stream time behind a repartition topic follows the foremost: a window whose end and grace it has passed drops the
 records of the others. A store whose tasks each read one partition of one input loses nothing, however long the stop.
 
-Half of the grace is left for what nothing forecasts. Source: Kafka Streams core concepts, "Out-of-Order Handling";
-developer guide, "Windowing" (grace period); tests/long/test_holds_and_grace.py.
+Half of the grace is left for what nothing forecasts. A short roll is asked about, never refused: the time without
+processing is that of a rebalance or of one crash, which the application has without a run too.
+
+Source: Kafka Streams core concepts, "Out-of-Order Handling"; developer guide, "Windowing" (grace period);
+tests/long/test_holds_and_grace.py.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 
 from kstreams_runbooks.decide.catch_up.disorder import grace_of, is_in_order
 from kstreams_runbooks.decide.change.described import Known, side_of
 from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.plans.basis import restore_s
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.upstream import inputs_of
 from kstreams_runbooks.model.readings.disorder import LateLoss, LateStore, PartitionOrder, Stop
@@ -29,12 +34,15 @@ ACCEPT = "accept_late_loss"
 _CURE = f"make the stop shorter, or accept the loss: give {ACCEPT} a reason"
 # Of a grace: what a stop and the disorder of the inputs may use together.
 _SHARE = 0.5
-# A roll stops the partitions of one instance while the others go on. Below this share of a grace it needs no look at
-# the inputs; a roll of so few seconds takes no longer than an ordinary rebalance.
+# A roll stops the partitions of one instance while the others go on. It is short up to this share of a grace, or up to
+# so many seconds if the grace is not known: no longer than an ordinary rebalance.
 _OF_A_ROLL, _SHORT_ROLL_S = 0.25, 30.0
 _SOURCE = "Kafka Streams developer guide, Windowing (grace period); docs/holding_inputs.md"
 
+_STANDBYS, _SEVERAL = "num.standby.replicas", 2
+
 Orders = tuple[PartitionOrder, ...]
+Wanted = Callable[[Side, str, Known], bool]
 
 
 def longest_stop(plan: Plan, held: HoldForecast | None) -> Stop | None:
@@ -46,11 +54,39 @@ def longest_stop(plan: Plan, held: HoldForecast | None) -> Stop | None:
         return Stop(held.seconds[1], "its inputs are held")
     if not plan.bounces or not plan.costs:
         return None
-    seconds = float(max(cost.gap_s[1] for cost in plan.costs))
+    slowest = max(plan.costs, key=lambda cost: cost.gap_s[1])
+    longer = next((cost.longer for cost in plan.costs if cost.longer), "")
     if plan.start is not None:
-        return Stop(seconds, "it is stopped")
+        return Stop(float(slowest.gap_s[1]), "it is stopped", longer=longer)
     clears = any(one.clears is not None for one in plan.bounces)
-    return Stop(seconds, "an instance is restarted", rolls=not clears)
+    return Stop(float(slowest.gap_s[1]), "an instance is restarted", rolls=not clears, longer=longer)
+
+
+def moves_tasks(plan: Plan) -> bool:
+    """Whether a roll gives tasks to other instances, or may: dynamic members, or a session that may end before."""
+    if len(plan.facts.instances) < _SEVERAL or not plan.rolled:
+        return False
+    return not plan.facts.static_membership or any(
+        cost.session_ms is None or cost.gap_s[1] * SECOND_MS > cost.session_ms for cost in plan.costs
+    )
+
+
+def with_moved_tasks(stop: Stop, versions: Collection[Described], changelog_bytes: int | Missing) -> Stop:
+    """The stop of a roll whose tasks move, which ends for them once the next instance has restored their stores.
+
+    A standby in every version has them already. `changelog_bytes` are those of all topics that restore stores.
+    """
+    if versions and all(_has_standbys(one) for one in versions):
+        return stop
+    what = f"{stop.what} and its tasks are restored elsewhere"
+    if isinstance(changelog_bytes, Missing):
+        return replace(stop, what=what, longer=f"the size of the changelogs is not known: {changelog_bytes.missing}")
+    return replace(stop, what=what, seconds=stop.seconds + restore_s(changelog_bytes))
+
+
+def _has_standbys(version: Described) -> bool:
+    standbys = (version.declaration.config or {}).get(_STANDBYS, "")
+    return standbys.isdigit() and int(standbys) > 0
 
 
 def late_stores(versions: Iterable[Described], known: Known) -> tuple[LateStore, ...]:
@@ -58,20 +94,36 @@ def late_stores(versions: Iterable[Described], known: Known) -> tuple[LateStore,
 
     Left out are stores behind a single partition: its order stays.
     """
+    return _by_name(versions, known, _comes_apart)
+
+
+def dropping_stores(versions: Iterable[Described], known: Known) -> tuple[LateStore, ...]:
+    """Every store that drops late records, by name, also one that drops none because of a stop."""
+    return _by_name(versions, known, lambda *_: True)
+
+
+def _by_name(versions: Iterable[Described], known: Known, wanted: Wanted) -> tuple[LateStore, ...]:
     found: dict[str, LateStore] = {}
     for side in (side_of(parsed(one), known) for one in versions):
-        for late in _late_stores(side, known):
+        for late in _late_stores(side, known, wanted):
             earlier = found.get(late.store)
             if earlier is None or _grace(late) < _grace(earlier):
                 found[late.store] = late
     return tuple(found[name] for name in sorted(found))
 
 
-def needs_orders(late: Iterable[LateStore], stop: Stop) -> tuple[str, ...]:
+def needs_orders(late: Iterable[LateStore]) -> tuple[str, ...]:
     """The inputs whose last records decide whether a stop is too long, sorted."""
-    return tuple(
-        sorted({topic for one in late if one.grace_ms != 0 and not _is_short_roll(one, stop) for topic in one.inputs})
-    )
+    return tuple(sorted({topic for one in late if one.grace_ms != 0 for topic in one.inputs}))
+
+
+def is_short_roll(late: LateStore, stop: Stop) -> bool:
+    """Whether a stop is that of one instance, and short next to the grace of a store."""
+    if not stop.rolls or stop.longer:
+        return False
+    if isinstance(late.grace_ms, Missing):
+        return stop.seconds <= _SHORT_ROLL_S
+    return stop.seconds * SECOND_MS <= late.grace_ms * _OF_A_ROLL
 
 
 def may_stop(
@@ -87,42 +139,64 @@ def may_stop(
 
     `orders` has the last records of each partition of `needs_orders`, `unread` why a version is not described: its
     stores are not among `late`. With a reason (`accepted`), or if the run `asks` in any case, it proceeds: the approval
-    has each store, with the most that it may drop.
+    has each store, with the most that it may drop. A short roll asks in the same way.
     """
     losses = tuple(late_losses(late, stop, orders))
     standing = tuple(_without_grace(one) for one in late if one.grace_ms == 0)
-    open_ = () if stop.rolls and stop.seconds <= _SHORT_ROLL_S else tuple(_of_unread(why, stop) for why in unread)
+    open_ = tuple(_of_unread(why, stop) for why in unread)
     if not losses and not open_:
         return Verdict(Outcome.PROCEED, ("no store drops records because of the stop",), standing)
-    if accepted or asks:
-        because = f"; accepted with the reason: {accepted}" if accepted else ""
-        told = [(one.late.store, _sentence(one, stop)) for one in losses] + [("stores", one) for one in open_]
-        findings = tuple(Finding("late-after-stop", "danger", of, f"{said}{because}", _SOURCE) for of, said in told)
+    anyway = bool(accepted) or asks
+    of_person = [one for one in losses if anyway or is_short_roll(one.late, stop)]
+    is_asked = anyway or (stop.rolls and not stop.longer and stop.seconds <= _SHORT_ROLL_S)
+    shown = [*_told(of_person, stop), *(("stores", one) for one in open_ if is_asked)]
+    because = f"; accepted with the reason: {accepted}" if accepted else ""
+    findings = tuple(Finding("late-after-stop", "danger", of, f"{said}{because}", _SOURCE) for of, said in shown)
+    stops = [one for one in losses if one not in of_person]
+    unknown = () if is_asked else open_
+    if not stops and not unknown:
         return Verdict(
             Outcome.PROCEED, ("records that may come too late are shown to the approver",), standing + findings
         )
-    certain = [one for one in losses if _is_known(one)]
-    stores = tuple(f"store {one.late.store} {_sentence(one, stop)}; {_CURE}" for one in certain or losses[:1])
-    if not certain and len(losses) > 1:
-        stores = (*stores, f"the same of {first_of([one.late.store for one in losses[1:]])}")
+    certain = [one for one in stops if _is_known(one)]
+    stores = tuple(f"store {store} {said}; {_CURE}" for store, said in _told(certain or stops, stop))
     cause = f"; correct that, or accept the loss: give {ACCEPT} a reason"
     return Verdict(
         Outcome.REFUSE if certain else Outcome.INCONCLUSIVE,
-        (*stores, *(f"{one}{cause}" for one in open_)),
-        standing,
+        (*stores, *(f"{one}{cause}" for one in unknown)),
+        standing + findings,
     )
+
+
+def _told(losses: Iterable[LateLoss], stop: Stop) -> Iterator[tuple[str, str]]:
+    """Each store with its sentence; what is not known of several stores is in that of the first."""
+    unknown = list[LateLoss]()
+    for one in losses:
+        if _is_known(one):
+            yield one.late.store, _sentence(one, stop)
+        else:
+            unknown.append(one)
+    if unknown:
+        others = [one.late.store for one in unknown[1:]]
+        same = f"; the same of {first_of(others)}" if others else ""
+        yield unknown[0].late.store, f"{_sentence(unknown[0], stop)}{same}"
 
 
 def _of_unread(why: str, stop: Stop) -> str:
     return (
-        f"which stores drop records as late is not known, and {stop.what} for up to {seconds_text(stop.seconds)}: {why}"
+        f"which stores drop records as late is not known, and {stop.what} for up to {seconds_text(stop.seconds)}"
+        f"{_or_longer(stop)}: {why}"
     )
+
+
+def _or_longer(stop: Stop) -> str:
+    return " and the time of a restore" if stop.longer else ""
 
 
 def late_losses(late: Iterable[LateStore], stop: Stop, orders: Orders | Missing) -> Iterator[LateLoss]:
     """What each store may drop after a stop; one that certainly drops nothing is left out, and one without a grace."""
     for one in late:
-        if one.grace_ms == 0 or _is_short_roll(one, stop):
+        if one.grace_ms == 0:
             continue
         back = _step_back_ms(one, orders)
         stop_ms = stop.seconds * SECOND_MS
@@ -133,20 +207,33 @@ def late_losses(late: Iterable[LateStore], stop: Stop, orders: Orders | Missing)
             allowed = int(one.grace_ms * _SHARE) if stop_ms > one.grace_ms * _SHARE else back
         else:
             allowed = max(0, int(one.grace_ms * _SHARE) - back)
-        if isinstance(allowed, Missing) or stop_ms > allowed:
-            yield LateLoss(one, back, allowed, _records(one, stop, orders))
+        if isinstance(allowed, int) and stop_ms <= allowed:
+            if not stop.longer:
+                continue
+            allowed = Missing(stop.longer)
+        yield LateLoss(one, back, allowed, *_records(one, stop, orders))
 
 
-def _late_stores(side: Side, known: Known) -> Iterator[LateStore]:
+def expected_drops(every: Iterable[LateStore], losses: Iterable[LateLoss]) -> tuple[LateLoss, ...]:
+    """The most that each store that drops late records may drop because of a stop: 0 if nothing is forecast of it."""
+    forecast = {one.late.store: one for one in losses}
+    at_any_time = Missing("its grace is 0: it drops late records at any time")
+    return tuple(forecast.get(one.store, LateLoss(one, 0, 0, at_any_time if one.grace_ms == 0 else 0)) for one in every)
+
+
+def _late_stores(side: Side, known: Known, wanted: Wanted) -> Iterator[LateStore]:
     for name, place in sorted(side.store_places.items()):
         grace = grace_of(side, name)
-        if grace is None or is_in_order(side, name):
+        if grace is None or not wanted(side, name, known):
             continue
         inputs = inputs_of(side.topology, name, known.partitions)
-        counts = [known.partitions.get(topic) for topic in inputs]
-        if counts == [1]:
-            continue
         yield LateStore(name, place, inputs, grace, _windows(side, name))
+
+
+def _comes_apart(side: Side, store: str, known: Known) -> bool:
+    """Whether records of several partitions meet in a task of the store."""
+    inputs = inputs_of(side.topology, store, known.partitions)
+    return not is_in_order(side, store) and [known.partitions.get(topic) for topic in inputs] != [1]
 
 
 def _windows(side: Side, store: str) -> int | None:
@@ -160,12 +247,6 @@ def _windows(side: Side, store: str) -> int | None:
 
 def _grace(late: LateStore) -> float:
     return -1 if isinstance(late.grace_ms, Missing) else late.grace_ms
-
-
-def _is_short_roll(late: LateStore, stop: Stop) -> bool:
-    if isinstance(late.grace_ms, Missing):
-        return stop.rolls and stop.seconds <= _SHORT_ROLL_S
-    return stop.rolls and stop.seconds * SECOND_MS <= late.grace_ms * _OF_A_ROLL
 
 
 def _of(late: LateStore, orders: Orders | Missing) -> Orders | Missing:
@@ -185,12 +266,23 @@ def _step_back_ms(late: LateStore, orders: Orders | Missing) -> int | Missing:
     return found if isinstance(found, Missing) else max((one.step_back_ms for one in found), default=0)
 
 
-def _records(late: LateStore, stop: Stop, orders: Orders | Missing) -> int | Missing:
-    """All that the inputs get during the stop, at the rate of their last records by their own time."""
+def _records(late: LateStore, stop: Stop, orders: Orders | Missing) -> tuple[int | Missing, str]:
+    """What is unread when the stop begins and what the inputs get meanwhile, with the rate of that in words.
+
+    The rate is that of their last records by their own time: a burst has more.
+    """
     found = _of(late, orders)
+    if stop.longer:
+        found = Missing(stop.longer)
     if isinstance(found, Missing):
-        return found
-    return math.ceil(sum(one.records / max(1, one.span_ms) * SECOND_MS for one in found) * stop.seconds)
+        return found, ""
+    if isinstance(stop.unread, Missing):
+        return stop.unread, ""
+    per_s = sum(one.records / max(1, one.span_ms) * SECOND_MS for one in found)
+    longest_ms = max((one.span_ms for one in found), default=0)
+    rate = f"{per_s:,.0f} records a second, that of the last {sum(one.records for one in found):,} ({_s(longest_ms)})"
+    before = f"{stop.unread:,} that may be unread before it, and " if stop.unread else ""
+    return stop.unread + math.ceil(per_s * stop.seconds), f"{before}{rate}"
 
 
 def _is_known(loss: LateLoss) -> bool:
@@ -199,7 +291,7 @@ def _is_known(loss: LateLoss) -> bool:
 
 def _sentence(loss: LateLoss, stop: Stop) -> str:
     late = loss.late
-    stops = f"{stop.what} for up to {seconds_text(stop.seconds)}"
+    stops = f"{stop.what} for up to {seconds_text(stop.seconds)}{_or_longer(stop)}"
     if isinstance(late.grace_ms, Missing):
         return f"may drop records as late after {stops}: {late.grace_ms.missing}"
     drops = f"drops records that come more than {_s(late.grace_ms)} late"
@@ -210,21 +302,21 @@ def _sentence(loss: LateLoss, stop: Stop) -> str:
         if isinstance(loss.step_back_ms, Missing) or not loss.step_back_ms
         else (f" less the {_s(loss.step_back_ms)} by which records of {first_of(late.inputs)} are out of order")
     )
-    return f"{drops}, and {stops} (limit {_s(loss.allowed_ms)}: half of that{back}): {_most(loss)} afterwards"
+    return f"{drops}, and {stops} (limit {_s(loss.allowed_ms)}: half of that{back}): {_most(loss)}"
 
 
 def _most(loss: LateLoss) -> str:
     if isinstance(loss.records, Missing):
-        return f"how many it may drop is not known ({loss.records.missing}), and it drops them"
+        return f"how many it may drop then is not known ({loss.records.missing}), and it drops them"
     windows = loss.late.windows
     within = (
         ""
         if windows == 0
-        else ", in an unknown number of windows,"
+        else ", in an unknown number of windows"
         if windows is None
         else (f" in up to {loss.records * windows:,} windows")
     )
-    return f"it may drop up to {loss.records:,} records{within}"
+    return f"afterwards it may drop up to {loss.records:,} records{within} at {loss.at}"
 
 
 def _without_grace(late: LateStore) -> Finding:

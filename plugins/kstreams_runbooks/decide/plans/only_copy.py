@@ -1,7 +1,8 @@
 """Whether a plan loses a store: it deletes, leaves or hands over files whose content no topic has.
 
-1. What the plan does to local state: it deletes directories, changes `state.dir`, moves tasks to other instances, or
-   starts instances that do not find the state of before (a container created again without a volume).
+1. What the plan does to local state: it deletes directories, changes `state.dir`, moves tasks to other instances (a
+   static member keeps its own within its session timeout), or starts instances that do not find the state of before (a
+   container created again without a volume).
 2. The place of the content of each store that runs (decide/comparison/content.py), and whether the log that restores
    the store is whole (decide/reset/restoring.py).
 3. A store that only disks have is refused, and one that is not known is inconclusive, unless its loss is accepted: by
@@ -17,29 +18,43 @@ from kstreams_runbooks.decide.change.described import Known, with_full_names
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.content import Content, contents
 from kstreams_runbooks.decide.comparison.left_files import emptied
+from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS
 from kstreams_runbooks.decide.plans.recreated import cleared_by
 from kstreams_runbooks.decide.plans.reset import RESET
+from kstreams_runbooks.decide.releases.consumer_settings import SESSION
 from kstreams_runbooks.decide.reset.restoring import global_fates, restored_fate
+from kstreams_runbooks.decide.runbooks import GREEN
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import GLOBAL, LOSE_STATE, Directories
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.reset import Fate, RestoringLog
-from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.plan import InstanceCost, Plan
+from kstreams_runbooks.model.times import SECOND_MS
 from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
 GIVEN_UP = "state-given-up"
+IN_PART = "state-given-up-in-part"
 # The rule about a store that begins empty because of what a release changes.
 BY_CHANGE = "only-copy-given-up"
 IN_MEMORY = "only-copy-in-memory"
+ELSEWHERE = "state-elsewhere"
 _STATE_DIR = "state.dir"
 _MOST = 3
 _SOURCE = "Kafka Streams developer guide, State Stores, fault-tolerant state stores; docs/runbooks.md"
-_COPY = "start from a copy of the directories (supervisord and docker keep one if the form names the store)"
+_COPY = "start from a copy of the directories (this run keeps one aside if the form names the store)"
+_NO_COPY = (
+    "copy the directories aside while the instances are stopped (this run keeps no copy; with {aside} in "
+    "deployer.commands.clear_state it does)"
+)
+_DECLARE_DIR = "declare the directory of the program in the fleet entry"
 _VOLUME = "give each instance a volume that stays"
-_INSTEAD = "switch logging on first and let every key be written once"
+_WRITTEN = "let every key be written once first"
+_INSTEAD = "switch logging on first, under at_least_once, and let every key be written once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +80,17 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class AtStake:
-    """A store that a plan may leave without its content, why, and by what; `fate` is `unknown` if that is not known."""
+    """A store that a plan may leave without its content, why, and by what; `fate` is `unknown` if that is not known.
+
+    `in_part`: a topic restores it, but for what its files alone have.
+    """
 
     store: str
     fate: Fate
     why: str
     causes: tuple[Cause, ...]
     declared: bool
+    in_part: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -83,18 +102,54 @@ class AtStake:
         """Whether the store begins empty for certain; otherwise it may."""
         return self.fate != "unknown" and any(one.certain for one in self.causes)
 
+    @property
+    def begins(self) -> str:
+        """How it begins afterwards, after a verb."""
+        return "begin without what its files alone have" if self.in_part else "begin empty"
 
-def losing(plan: Plan, *, keeps_state: bool | None = True) -> tuple[Cause, ...]:
+
+def losing(
+    plan: Plan, *, keeps_state: bool | None = True, left: tuple[str, ...] = (), keeps_aside: bool = True
+) -> tuple[Cause, ...]:
     """What a plan does to the files of stores; nothing if it judges itself what it rebuilds.
 
     `keeps_state` is whether a started instance finds the local state of before, None if its deployer does not show it.
+    `left` are sentences about state in a directory that a started instance may not find. `keeps_aside`: its deployer
+    can move what it would delete.
     """
-    return () if judges_itself(plan) else tuple(dict.fromkeys(_losing(plan, keeps_state)))
+    copy = _COPY if keeps_aside else _NO_COPY
+    return () if judges_itself(plan) else tuple(dict.fromkeys(_losing(plan, keeps_state, left, copy)))
+
+
+def state_elsewhere(abilities: Abilities, read: Mapping[str, FactsReading | Missing]) -> tuple[str, ...]:
+    """Each instance whose program keeps its state in another directory than its deployer declares, as a sentence.
+
+    `read` are the facts that instances show; one that shows none, or not this setting, is not known to.
+    """
+    found = list[str]()
+    for instance, expected in abilities.state_dirs:
+        facts = read.get(instance)
+        if not isinstance(facts, FactsReading) or not facts.read.config:
+            continue
+        own = facts.read.config.get(_STATE_DIR) or DEFAULTS[_STATE_DIR]
+        if _STATE_DIR not in facts.read.settings_not_read and not _may_be(own, expected):
+            found.append(f"{instance} keeps its state in {own} ({_STATE_DIR} of its program), not in {expected}")
+    return tuple(found)
+
+
+def _may_be(own: str, expected: str) -> bool:
+    """Whether a directory is the expected one; a relative one is, if the expected one ends with it."""
+    name, parts = _parts(own), _parts(expected)
+    return bool(name) and name == (parts if own.startswith("/") else parts[-len(name) :])
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in {"", "."}]
 
 
 def judges_itself(plan: Plan) -> bool:
-    """Whether its own decision names the stores that begin empty: a reset that clears state (decide/reset)."""
-    return plan.runbook == RESET and ("mode", "offsets") not in plan.change
+    """Whether its own decision names the stores that begin empty: a reset that clears state, and blue/green."""
+    return plan.runbook == GREEN or (plan.runbook == RESET and ("mode", "offsets") not in plan.change)
 
 
 def restoring_topics(before: Collection[Described], known: Known) -> frozenset[str]:
@@ -120,14 +175,20 @@ def may_lose_state(
     keeps_state: bool | None = True,
     unread: bool = False,
     back: tuple[Described | Missing, ...] = (),
+    elsewhere: tuple[str, ...] = (),
+    keeps_elsewhere: bool = True,
+    keeps_aside: bool = True,
 ) -> Verdict:
     """Refuse a plan that loses what only local disks have, unless that is declared, or `named` in the form by `by`.
 
     `before` are the running versions, `logs` those that restore their stores and exist. `unread`: a person is asked
     about versions and stores of which nothing is known, as an undo does. `back` are the versions that an undo brings.
+    `elsewhere` are the sentences of `state_elsewhere`, `keeps_elsewhere` whether a started instance finds that state.
+    `keeps_aside` is whether the deployer moves the directories of a store that the form names, not deletes them.
     BadInput if `named` has a store that keeps its content. What is accepted is a finding for the approver.
     """
-    causes = losing(plan, keeps_state=keeps_state)
+    left = () if keeps_elsewhere else elsewhere
+    causes = losing(plan, keeps_state=keeps_state, left=left, keeps_aside=keeps_aside)
     described = [_side(one, known) for one in before if not isinstance(one, Missing)]
     missing = [one for one in before if isinstance(one, Missing) and causes and not named]
     brought = [_side(one, known) for one in back if not isinstance(one, Missing)]
@@ -135,18 +196,31 @@ def may_lose_state(
     unknown = [] if accepts else [_undescribed(plan, causes, one) for one in missing]
     findings = [_unseen(plan, causes, one) for one in missing] if accepts else []
     findings += [_not_compared(plan, one) for one in back if isinstance(one, Missing)]
+    if elsewhere and any(cleared_by(stage) is not None for stage in plan.stages):
+        # An older version would start on files that it cannot open, a reset would go on from what it should forget.
+        unknown.append(
+            f"{plan.runbook} clears local state where it is not: {first_of(elsewhere, _MOST, '; ')}; {_DECLARE_DIR}"
+        )
+    elif elsewhere and plan.bounces:
+        findings.append(
+            Finding(
+                ELSEWHERE, "warning", plan.application, f"{first_of(elsewhere, _MOST, '; ')}; {_DECLARE_DIR}", _SOURCE
+            )
+        )
     stakes = list[AtStake]()
     for side in described:
-        left = (found for target in brought for found in _left_by(side, target))
-        stakes += [one for one in (*_at_stake(side, causes, known, logs), *left) if one not in stakes]
-        findings += [one for one in (*_restored(causes, side, known), *_in_memory(plan, side)) if one not in findings]
+        left_by = (found for target in brought for found in _left_by(side, target))
+        stakes += [one for one in (*_at_stake(side, causes, known, logs), *left_by) if one not in stakes]
+        findings += [
+            one for one in (*_restored(causes, side, known, logs), *_in_memory(plan, side)) if one not in findings
+        ]
     if len(described) == len(before):
         require_exact(named, {*given_up(plan.findings), *(one.store for one in stakes)})
     refused = list[str]()
     every = ",".join(dict.fromkeys(one.store for one in stakes if not one.declared))
     for stake in stakes:
         if stake.declared or stake.store in named:
-            findings.append(_given_up(stake, "" if stake.declared else by))
+            findings.append(_given_up(stake, "" if stake.declared else by, keeps_aside=keeps_aside))
         elif unread and stake.is_open:
             findings.append(_question(plan, stake))
         else:
@@ -159,15 +233,21 @@ def may_lose_state(
 
 
 def given_up(findings: Collection[Finding]) -> tuple[str, ...]:
-    """The stores that a plan lets begin empty, by its findings."""
-    return tuple(dict.fromkeys(one.object for one in findings if one.id in {GIVEN_UP, BY_CHANGE}))
+    """The stores whose loss a plan accepts, by its findings, whole or in part."""
+    return tuple(dict.fromkeys(one.object for one in findings if one.id in {GIVEN_UP, IN_PART, BY_CHANGE}))
 
 
-def _losing(plan: Plan, keeps_state: bool | None) -> Iterator[Cause]:
+def given_up_in_part(findings: Collection[Finding]) -> tuple[str, ...]:
+    """Those of them that a topic restores, but for what their files alone have."""
+    whole = {one.object for one in findings if one.id in {GIVEN_UP, BY_CHANGE}}
+    return tuple(dict.fromkeys(one.object for one in findings if one.id == IN_PART and one.object not in whole))
+
+
+def _losing(plan: Plan, keeps_state: bool | None, left: tuple[str, ...], copy: str) -> Iterator[Cause]:
     for stage in plan.stages:
         if (cleared := cleared_by(stage)) is not None:
             keep = "local_state=keep keeps the files" if plan.runbook == "stop_and_restart" else ""
-            yield Cause(f"{plan.runbook} deletes {cleared.what}", keep or _COPY, cleared.names)
+            yield Cause(f"{plan.runbook} deletes {cleared.what}", keep or copy, cleared.names)
     before = {dict(one.settings).get(_STATE_DIR) for one in plan.facts.at_start}
     for bounce in plan.bounces:
         value = dict(bounce.settings).get(_STATE_DIR)
@@ -175,19 +255,57 @@ def _losing(plan: Plan, keeps_state: bool | None) -> Iterator[Cause]:
             yield Cause(
                 f"{_STATE_DIR} becomes {value or 'that of the program'}", "move the directory on every instance"
             )
-    if plan.bounces and keeps_state is False:
-        yield Cause("a started instance does not find the state of before (deployer.keeps_state: false)", _VOLUME)
-    if plan.bounces and keeps_state is None:
-        what = "whether a started instance finds the state of before is not known"
-        yield Cause(what, f"declare deployer.keeps_state, or {_VOLUME}", deletes=False, certain=False)
+    if plan.bounces:
+        yield from _at_a_start(keeps_state, left)
     several = len(plan.facts.instances) > 1
     if several and plan.rolled and not plan.facts.static_membership:
         roll = "use static membership, which keeps tasks within the session timeout"
         yield Cause("tasks move to other instances while one is down (static_membership: false)", roll, deletes=False)
+    elif several and plan.rolled:
+        yield from _past_the_session(plan.costs)
     if several and plan.start is not None:
         # A task without a changelog counts as one without state, which the assignor gives to the least loaded instance.
         what = "a start of all instances may give a task to another one than before"
         yield Cause(what, "roll with static membership", deletes=False, certain=False)
+
+
+def _at_a_start(keeps_state: bool | None, left: tuple[str, ...]) -> Iterator[Cause]:
+    """What a started instance does not find, or may not."""
+    if keeps_state is False:
+        yield Cause("a started instance does not find the state of before (deployer.keeps_state: false)", _VOLUME)
+    if keeps_state is None:
+        what = "whether a started instance finds the state of before is not known"
+        yield Cause(what, f"declare deployer.keeps_state, or {_VOLUME}", deletes=False, certain=False)
+    if left:
+        what = f"{first_of(left, _MOST, '; ')}, which the next container has only if it is mounted there"
+        yield Cause(what, _DECLARE_DIR, deletes=False, certain=False)
+
+
+def _past_the_session(costs: Collection[InstanceCost]) -> Iterator[Cause]:
+    """Static members that are away for longer than their session, or may be: the others take their tasks."""
+    if unknown := [cost for cost in costs if cost.session_ms is None]:
+        why = f" ({unknown[0].session_source})" if unknown[0].session_source else ""
+        what = f"{_away(unknown)}, and whether {SESSION} covers that is not known{why}: past it others take its tasks"
+        yield Cause(what, f"declare {SESSION} of its release", deletes=False, certain=False)
+    for certain in (True, False):
+        late = [cost for cost in costs if cost.session_ms is not None and _outlasts(cost, cost.session_ms) is certain]
+        if late:
+            session_ms = min(cost.session_ms or 0 for cost in late)
+            longer = f"set {SESSION} above {max(cost.gap_s[1] for cost in late)} s first"
+            what = f"{_away(late)}, and others take its tasks after {SESSION} {session_ms:,}"
+            yield Cause(what, longer, deletes=False, certain=certain)
+
+
+def _away(costs: Collection[InstanceCost]) -> str:
+    names = first_of([cost.instance for cost in costs], _MOST)
+    each = " each" if len(costs) > 1 else ""
+    return f"{names} is away for up to {max(cost.gap_s[1] for cost in costs)} s{each}"
+
+
+def _outlasts(cost: InstanceCost, session_ms: int) -> bool | None:
+    """Whether a restart takes longer than the session, False if it may, None if it does not."""
+    low, high = (seconds * SECOND_MS > session_ms for seconds in cost.gap_s)
+    return low if high else None
 
 
 def _at_stake(
@@ -200,15 +318,20 @@ def _at_stake(
             # A task that moves is restored as after any failure of an instance.
             continue
         full = _named(content, known)
-        log = logs if isinstance(logs, Missing) else logs.get(full.topic)
+        log = _log_of(full, logs)
         fate, why = restored_fate(full, side, log)
         if fate in {"lost", "unknown", "partly"}:
-            yield AtStake(store, fate, why, own, _is_accepted(side, store))
+            in_part = bool(content.restores) and isinstance(log, RestoringLog)
+            yield AtStake(store, fate, why, own, _is_accepted(side, store), in_part)
     own = tuple(one for one in causes if one.deletes and one.takes(GLOBAL))
     if own and not isinstance(logs, Missing):
         for found in global_fates(side, "state", logs):
             if found.fate in {"lost", "unknown", "partly"}:
-                yield AtStake(found.store, found.fate, found.why, own, found.accepted)
+                yield AtStake(found.store, found.fate, found.why, own, found.accepted, found.changelog in logs)
+
+
+def _log_of(content: Content, logs: Mapping[str, RestoringLog] | Missing) -> RestoringLog | Missing | None:
+    return logs if isinstance(logs, Missing) else logs.get(content.topic)
 
 
 def _left_by(side: Side, target: Side) -> Iterator[AtStake]:
@@ -275,27 +398,35 @@ def _sentence(plan: Plan, stake: AtStake, every: str) -> str:
     what = " and ".join(one.what for one in causes)
     instead = " or ".join(dict.fromkeys(one.instead for one in causes))
     would = "would" if stake.is_certain else "may"
+    written = _WRITTEN if stake.in_part else _INSTEAD
     return (
-        f"store {stake.store}: {stake.why}, and {what}: it {would} begin empty. Instead, {instead}; or {_INSTEAD}. To "
-        f"accept that, trigger {plan.runbook} again with --param {LOSE_STATE}={every}, or declare loss_acceptable"
+        f"store {stake.store}: {stake.why}, and {what}: it {would} {stake.begins}. Instead, {instead}; or {written}. "
+        f"To accept that, trigger {plan.runbook} again with --param {LOSE_STATE}={every}, or declare loss_acceptable"
     )
 
 
-def _given_up(stake: AtStake, by: str) -> Finding:
+def _given_up(stake: AtStake, by: str, *, keeps_aside: bool) -> Finding:
     what = " and ".join(one.what for one in stake.causes)
     who = f"in the form by {by}" if by else "by its declaration (loss_acceptable)"
-    may = "begins" if stake.is_certain else "may begin"
-    message = f"store {stake.store} {may} empty: {stake.why}, and {what}; accepted {who}; no undo brings it back"
+    begins = stake.begins.replace("begin", "begins", 1) if stake.is_certain else f"may {stake.begins}"
+    message = f"store {stake.store} {begins}: {stake.why}, and {what}; accepted {who}; no undo brings it back"
+    if any(one.deletes for one in stake.causes) and not keeps_aside:
+        message += f"; {_NO_COPY}"
+    if stake.in_part:
+        return Finding(IN_PART, "danger", stake.store, message, _SOURCE)
     return Finding(GIVEN_UP, "danger", stake.store, message, _SOURCE)
 
 
-def _restored(causes: tuple[Cause, ...], side: Side, known: Known) -> Iterator[Finding]:
-    """The topic of each store whose files a plan deletes or leaves."""
+def _restored(
+    causes: tuple[Cause, ...], side: Side, known: Known, logs: Mapping[str, RestoringLog] | Missing
+) -> Iterator[Finding]:
+    """The topic of each store whose files a plan deletes or leaves, if it restores the store in full."""
     touched = [one for one in causes if one.deletes]
     named = [
-        f"{store} from {_named(content, known).topic}"
-        for store, content in sorted(contents(side).items())
-        if content.restores and any(one.takes(side.store_places[store]) for one in touched)
+        f"{store} from {full.topic}"
+        for store, full in ((store, _named(content, known)) for store, content in sorted(contents(side).items()))
+        if any(one.takes(side.store_places[store]) for one in touched)
+        and restored_fate(full, side, _log_of(full, logs))[0] == "restored"
     ]
     if named:
         message = f"restored after {' and '.join(one.what for one in touched)}: {first_of(named)}"

@@ -114,7 +114,8 @@ def _state(radius: BlastRadius, ceiling_s: float) -> Iterator[Finding]:
     for store in radius.stores:
         given_up = radius.mode == "state" and store.fate == "unknown" and store.accepted
         if store.fate in {"partly", "lost"} or given_up:
-            accepted = "may be lost, which is accepted" if given_up else "is lost, which is accepted"
+            lost = "begins without what its files alone have" if store.in_part else "is lost"
+            accepted = "may be lost, which is accepted" if given_up else f"{lost}, which is accepted"
             what = "is not built again in full" if store.fate == "partly" else accepted
             message = f"store {store.store} {what}: {store.why}"
             yield Finding("reset-loses-state", "danger", store.store, message, _SOURCE)

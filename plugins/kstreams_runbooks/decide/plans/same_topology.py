@@ -9,12 +9,11 @@ from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.declaration import STORE_FORMAT, DeclaredStore, Described
 from kstreams_runbooks.model.topology.topology import Topology
-from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
-# Stores of the DSL with headers exist from this release on.
+# Stores of the DSL with headers exist from this release on. Source: KIP-1271, KIP-1285.
 _HEADERS_SINCE = Release("4.3.0")
-_SOURCE = "KIP-1271; KIP-1285; Kafka Streams configuration, dsl.store.format"
 _MOST = 3
 
 
@@ -56,22 +55,22 @@ def may_take_over(
         return Verdict(
             Outcome.INCONCLUSIVE,
             (
-                f"{_stores(open_)}: may keep headers, which {_named(after)} does not read; declare needs_headers of it "
-                f"(whether its serdes need them), and {STORE_FORMAT} in config",
+                f"{_stores(open_)}: may keep headers, which {_named(after)} does not read; declare {STORE_FORMAT} in "
+                "config, or needs_headers of the store (whether its serdes need them)",
             ),
         )
-    return Verdict(
-        Outcome.PROCEED, (f"{_named(after)} has the same topology",), tuple(_findings(running, after, application.name))
-    )
+    return Verdict(Outcome.PROCEED, (f"{_named(after)} has the same topology",))
 
 
 def _with_headers(one: ParsedDescription) -> Iterator[tuple[str, bool | None]]:
-    """Every store that keeps headers, and whether its serdes need them; open too if they do and it may keep them."""
+    """Every store that keeps headers, and whether its serdes need them; open too if it may keep them."""
+    if one.described.library and Release.parse(one.described.library) < _HEADERS_SINCE:
+        return
     for name, store in _stores_of(one):
         keeps = one.described.declaration.keeps_headers(store)
         if keeps:
             yield name, store.needs_headers
-        elif keeps is None and store.needs_headers:
+        elif keeps is None and store.needs_headers is not False:
             yield name, None
 
 
@@ -79,22 +78,6 @@ def _stores_of(one: ParsedDescription) -> Iterator[tuple[str, DeclaredStore]]:
     declared = one.described.declaration.stores
     for name in sorted({*one.topology.stores, *declared}):
         yield name, declared.get(name, DeclaredStore())
-
-
-def _findings(running: list[ParsedDescription], after: Described, application: str) -> Iterator[Finding]:
-    for one in running:
-        if one.described.library and Release.parse(one.described.library) < _HEADERS_SINCE:
-            continue
-        unknown = [name for name, store in _stores_of(one) if one.described.declaration.keeps_headers(store) is None]
-        if unknown:
-            yield Finding(
-                "store-headers-unknown",
-                "warning",
-                application,
-                f"{_stores(unknown)}: whether {STORE_FORMAT}=headers is set is not declared; if it is, and a serde "
-                f"needs the headers, {_named(after)} misreads the store",
-                _SOURCE,
-            )
 
 
 def _differences(running: Topology, wanted: Topology) -> str:

@@ -141,7 +141,8 @@ class CopierSwitch:
     def resuming(self) -> Iterator[Stage]:
         """The copier runs again."""
         [runs, *_] = self.side.facts.at_start
-        yield StartAll(0, runs.release, runs.settings, side=self.side.role, must_clear=True)
+        library = runs.version if runs.version != runs.release else ""
+        yield StartAll(0, runs.release, runs.settings, library, side=self.side.role, must_clear=True)
 
     def after(self) -> Iterator[Stage]:
         """Nothing."""

@@ -38,7 +38,7 @@ from kstreams_runbooks.decide.plans.undo_findings import (
 )
 from kstreams_runbooks.decide.plans.undo_order import UndoPart, in_order
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide, guard_of
-from kstreams_runbooks.decide.runbooks import WITHOUT_FLUSH
+from kstreams_runbooks.decide.runbooks import ADOPT, GREEN, INCREASE, WITHOUT_FLUSH
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.local_state import NO_DIRECTORIES, TaskDirectories
@@ -52,9 +52,13 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.readings.states import is_dead, is_up
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
+from kstreams_runbooks.model.runs.cards import TopicGrown
 from kstreams_runbooks.model.runs.plan import DeployedInstance, InstanceCost, Plan, PlanFacts, SidePart
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.wording import outside
+
+# Runbooks that move topics, offsets or state: their undo never starts an instance that cannot be set back.
+_SET_BACK_OR_DOWN = frozenset({FLUSH, RESET, ADOPT, GREEN, INCREASE})
 
 
 def undo_plan(
@@ -91,6 +95,22 @@ def undo_plan(
         raise Refused(f"run {undone.run_key} is an undo itself: trigger the runbook that it took back again")
     if not undone.moves and not undone.others and not any(side.moves for side in sides):
         raise Refused(f"run {undone.run_key} has no undo card left: it changed nothing, or it is undone already")
+    if undone.other_way and undone.runbook == GREEN:
+        raise Refused(
+            f"run {undone.run_key} has started {declared.name} on topics of its own, or deleted them, and their "
+            f"records do not come back; the way back is a run of its own: {undone.other_way}"
+        )
+    if undone.other_way:
+        raise Refused(
+            f"run {undone.run_key} has begun to start {declared.name} on other topics, and offsets there are no places "
+            f"in the topics of before; the way back is a run of its own: {undone.other_way}; if no instance starts, "
+            "stop all of them, and trigger this again"
+        )
+    if undone.runbook == INCREASE and (grown := tuple(_grown(undone, reading))):
+        raise Refused(
+            f"run {undone.run_key}: {'; '.join(grown)}; Kafka cannot remove partitions, and neither the application "
+            "nor its copier starts on a part of them as before; finish the run: its last message has the task to clear"
+        )
     _check_choice(local_state, undone)
     if (unknown := unknown_kinds(undone.others)) and not leave_unknown:
         raise Refused(
@@ -116,16 +136,19 @@ def undo_plan(
     others = sorted(undone.others, key=lambda card: -card.seq)
     taken = [taken_back(card, readings[card.side], own) for card in others]
     at = {"": declared, **{side.role: side.declared for side in sides}}
-    restarted = [UndoPart("", bounces, undone.cards), *(part for part, _ in parts)]
+    restarted = [
+        UndoPart("", bounces, undone.cards, stays=undone.fresh == ""),
+        *(part for part, _ in parts),
+    ]
     begun = [
         stage
         for part in restarted
         if undone.at_once and part.bounces
         for stage in begun_at_zero(at[part.role], readings[part.role], part.role, undone.others, taken)
     ]
-    stages = in_order(restarted, taken, at_once=undone.at_once, must=undone.runbook in {FLUSH, RESET}, begun=begun)
+    stages = in_order(restarted, taken, at_once=undone.at_once, must=undone.runbook in _SET_BACK_OR_DOWN, begun=begun)
     # Inputs count as held until the cards of a flush are finished: with nothing left to do the undo only closes them.
-    if not stages and undone.runbook != FLUSH:
+    if not stages and undone.runbook not in {FLUSH, INCREASE}:
         raise Refused(
             f"run {undone.run_key}: every instance runs as it did before; there is nothing to undo"
             + "".join(f"; {one.sentence}" for one in taken)
@@ -162,6 +185,18 @@ def undo_plan(
     )
 
 
+def _grown(undone: Undone, reading: ApplicationReading) -> Iterator[str]:
+    """Topics that the run has grown, also if that is not known."""
+    if isinstance(reading.topics, Missing):
+        yield f"whether its topics have grown is not known: {reading.topics.missing}"
+        return
+    there = {one.name: one.partitions for one in reading.topics}
+    for grown in (one.facts for one in undone.others):
+        if isinstance(grown, TopicGrown) and there.get(grown.name) != grown.before:
+            now = there.get(grown.name, "an unknown number of")
+            yield f"topic {grown.name} has {now} partitions ({grown.before} before the run)"
+
+
 def _flush_back(declared: DeclaredApplication, undone: Undone) -> str:
     """What takes a flush back without a loss: the same flush, to the state before it."""
     before, after = undone.moves[0].before, undone.moves[-1].after
@@ -181,7 +216,7 @@ def _part(
     own = replace(undone, moves=side.moves)
     bounces, _ = _instances_back(side.reading, side.declared, own, found, rules, local_state)
     bound = SidePart(side.role, side.declared.name, side.declared.cluster, found)
-    return UndoPart(side.role, bounces, side.cards), bound
+    return UndoPart(side.role, bounces, side.cards, stays=side.role == undone.fresh), bound
 
 
 def _costs(

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from kstreams_runbooks.decide.drain.marks import GUIDE, read_topics
+from kstreams_runbooks.decide.drain.marks import GUIDE, is_internal, read_topics
 from kstreams_runbooks.decide.plans.basis import topics_shown
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP
 from kstreams_runbooks.decide.plans.undo_cards import TakenBack
@@ -56,7 +56,7 @@ def undo_findings(
             GUIDE,
         )
     for topic in sorted(read_topics(reading) - set(undone.topics)):
-        if topic.startswith(f"{declared.application_id}-"):
+        if is_internal(topic, declared.application_id):
             yield Finding(
                 "undo-leaves-a-topic",
                 "warning",

@@ -12,11 +12,15 @@ _FIRST = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class UndoPart:
-    """One side of an undo: the bounces that take its instances back, and the numbers of their cards."""
+    """One side of an undo: the bounces that take its instances back, and the numbers of their cards.
+
+    `stays`: no instance of it ran before the run, and none runs afterwards.
+    """
 
     role: str
     bounces: tuple[Bounce, ...]
     cards: tuple[int, ...]
+    stays: bool = False
 
 
 def in_order(
@@ -34,7 +38,7 @@ def in_order(
     instance that cannot be set back is not started at all. `begun` are stages that follow those of a card.
     """
     back = [*((one.seq, one.stage) for one in others if one.stage is not None), *begun]
-    if not back and len(parts) == 1:
+    if not back and len(parts) == 1 and not parts[0].stays:
         return parts[0].bounces
     placed: list[tuple[int, Stage]] = back
     for part in parts:
@@ -46,7 +50,9 @@ def in_order(
 
 def _bracketed(part: UndoPart, *, must: bool) -> Iterator[tuple[int, Stage]]:
     for bounce in part.bounces:
-        yield _FIRST, StopAll(0, bounce.instances, part.role)
+        yield _FIRST, StopAll(0, bounce.instances, part.role, stays=bounce.target if part.stays else None)
+        if part.stays:
+            continue
         start = StartAll(
             0,
             bounce.release,

@@ -39,7 +39,9 @@ class Undone:
     topics may have records that an older release misreads, even if `upgrade.from` is set again by now. `topics` are
     those that its plan bound, `others` its cards about other things than instances, `cards` the numbers of the cards
     behind `moves`. `flush` is the form of the flush
-    that made the change, if it has begun to start what it changed the application to: name and value.
+    that made the change, if it has begun to start what it changed the application to: name and value. `other_way` is
+    the command of another runbook that takes it back, if an undo no longer can. `fresh` is the role of the side that
+    did not run before the run, None without one.
     """
 
     run_key: str
@@ -51,6 +53,8 @@ class Undone:
     others: tuple[OtherCard, ...] = ()
     cards: tuple[int, ...] = ()
     flush: tuple[tuple[str, str], ...] = ()
+    other_way: str = ""
+    fresh: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

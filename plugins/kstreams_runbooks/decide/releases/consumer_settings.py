@@ -5,11 +5,9 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.releases.release import Release, within
-from kstreams_runbooks.model.releases.settings import SettingCatalogue
+from kstreams_runbooks.model.releases.settings import MAIN_CONSUMER, SettingCatalogue
 
 SESSION, POLL = "session.timeout.ms", "max.poll.interval.ms"
-# The first one that is set counts. Source: StreamsConfig, its method getMainConsumerConfigs (Apache Kafka 2.0 to 4.3).
-_PREFIXES = ("main.consumer.", "consumer.", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ def main_consumer_ms(
 
     `sources` are settings by the words for their source: if two of them set one name, the first counts.
     """
-    for prefix in _PREFIXES:
+    for prefix in MAIN_CONSUMER:
         for source, config in sources.items():
             if (value := config.get(f"{prefix}{name}")) is not None:
                 ms = _number(value)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from kstreams_runbooks.decide.releases.rules import how_to_learn, is_newer, newer_than
 from kstreams_runbooks.model.releases.path import PathFinding
 from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.rules import Defect, DefectEffect, DefectFacts, UpgradePathRules
@@ -12,13 +13,13 @@ from kstreams_runbooks.model.verdicts import Severity
 DONE: Final[Mapping[DefectEffect, str]] = {
     "refuse": "Do not go to this release.",
     "warn": "",
-    "no_stop_while_restoring": "Stop an instance only while none of its tasks restores.",
-    "clear_state_before_start": "After a kill clear the local state of the instance before it starts.",
+    "no_stop_while_restoring": "Stop an instance only while none of its tasks restores, as a run does.",
+    "clear_state_before_start": "After a kill clear the local state of the instance before it starts, as a run does.",
     "roll_all_at_once": (
         "Stop all instances, then start all, in place of one by one: stop_and_restart, if the library stays. For an "
         "upgrade no runbook does that: expect that a roll writes some results twice."
     ),
-    "expect_full_restore": "Expect that an instance restores its state in full after the stop.",
+    "expect_full_restore": "Expect a full restore of its state after the stop, as the forecast of a run does.",
     "never_pause": "Do not call KafkaStreams#pause; hold the inputs in place of it.",
 }
 _FACTS: Final[Mapping[str, str]] = {
@@ -31,12 +32,15 @@ _FACTS: Final[Mapping[str, str]] = {
     "foreign_key_joins": "foreign-key joins",
     "global_stores": "global stores",
     "outer_joins": "left or outer joins of streams",
+    "replaces_threads": "whether its handler of uncaught exceptions replaces threads",
     "restores_from_inputs": "topology.optimization",
     "state_cleanup_age": "state.cleanup.dir.max.age.ms",
     "stream_time_punctuation": "punctuation by stream time",
     "table_aggregations": "table aggregations",
+    "versioned_stores": "versioned stores",
 }
 PROOFS: Final = {"tried": "tried by a test", "read": "read in the releases", "reported": "reported, not tried"}
+NEWER_THAN_RULES = "release-newer-than-rules"
 _MAY: Final = "May apply, not known: "
 _BROKER: Final = "the release of the brokers"
 
@@ -53,9 +57,14 @@ def defect_findings(
     `running` is None if it is not known; `target` None asks about what runs now. A row whose needs are not met is left
     out; if a need is not known it may apply, and the finding has the need. Danger: it is certain, data is lost, doubled
     or wrong, and something has to be done differently.
-    A defect that only the running release has, and that does not bite on the way, is information.
+    A defect that only the running release has, and that does not bite on the way, is information. A release that is
+    newer than the rules is a warning: its defects are not known.
     """
     ends = [one for one in (running, target) if one is not None]
+    for release in dict.fromkeys(ends):
+        if is_newer(release, rules):
+            said = f"It is {newer_than(release, rules)}; {how_to_learn(release)}."
+            yield PathFinding(NEWER_THAN_RULES, "warning", str(release), said, "docs/new_release.md")
     streams = next(row.releases for row in rules.protocols if row.value == "streams")
     if ends and not any(within(one, streams) for one in ends):
         facts = {**facts, "protocol": ("classic",)}

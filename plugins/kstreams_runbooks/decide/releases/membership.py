@@ -6,10 +6,10 @@ A client before 4.4 refuses them itself, which a row shows; here is what only bo
 from collections.abc import Iterator, Mapping
 
 from kstreams_runbooks.model.releases.release import Release
-from kstreams_runbooks.model.releases.settings import SettingFinding
+from kstreams_runbooks.model.releases.settings import MAIN_CONSUMER, SettingFinding
 
 _ID, _PROTOCOL = "group.instance.id", "group.protocol"
-_NAMES = tuple(f"{prefix}{_ID}" for prefix in ("main.consumer.", "consumer.", ""))
+_NAMES = tuple(f"{prefix}{_ID}" for prefix in MAIN_CONSUMER)
 _FROM = Release("4.4")
 _SOURCE = (
     "KAFKA-20169; Apache Kafka documentation of 4.4, Streams Rebalance Protocol, Static Membership "

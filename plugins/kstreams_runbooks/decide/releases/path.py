@@ -30,12 +30,12 @@ def upgrade_path(question: PathQuestion, rules: UpgradePathRules) -> UpgradePath
     refused = {finding.id for finding in (*found.findings, *target)}
     around = (
         *(finding for finding in target if finding.id not in shown),
-        *(one for one in known_defects(question, rules) if one.id not in refused),
+        *(one for one in path_defects(question, rules) if one.id not in refused),
         *changes_between(question, rules),
     )
     return replace(found, findings=tuple(dict.fromkeys((*found.findings, *around))))
 
 
-def known_defects(question: PathQuestion, rules: UpgradePathRules) -> Iterator[PathFinding]:
+def path_defects(question: PathQuestion, rules: UpgradePathRules) -> Iterator[PathFinding]:
     """The known defects of both releases that bite the application of a question."""
     return defect_findings(question.running, question.target, question.known, rules, question.broker)

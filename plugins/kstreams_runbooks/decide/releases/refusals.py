@@ -10,22 +10,25 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.settings import (
+    MAIN_CONSUMER,
     SettingCatalogue,
     SettingCondition,
     SettingFinding,
     SettingPart,
     SettingRefusal,
+    is_provided,
 )
 
-# The names that a part reads, the first that is set wins. The main consumer counts for the consumers: its group is the
-# application's. Source: StreamsConfig, get*Configs (Apache Kafka 2.4 to 4.3).
+# The names that a part reads, the first that is set wins. The main consumer counts for the consumers. Source:
+# StreamsConfig, get*Configs (Apache Kafka 2.4 to 4.3).
 _NAMES: Mapping[SettingPart, tuple[str, ...]] = {
     "streams": ("",),
-    "consumer": ("main.consumer.", "consumer.", ""),
+    "consumer": MAIN_CONSUMER,
     "producer": ("producer.", ""),
     "admin": ("admin.", ""),
 }
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
+_NEWEST = Release("4.4.0")
 
 
 def refused_together(
@@ -46,6 +49,18 @@ def refused_together(
         known = within(target, row.releases) and not (tried and row.text_alone)
         if known and all(map(found.fulfil, row.when)):
             yield _finding(row, found)
+
+
+def past_limits(
+    config: Mapping[str, str], release: Release | None, catalogue: SettingCatalogue
+) -> dict[str, SettingRefusal]:
+    """The limits that settings are past, each by the name under which an application gives one of its settings.
+
+    Without a release a setting that is not given has the default of the newest.
+    """
+    found = _Values(config, release or _NEWEST, catalogue, whole=True)
+    past = [row for row in catalogue.limits if all(map(found.fulfil, row.when))]
+    return {name: row for row in past if (name := found.given_of(row))}
 
 
 def names_of(row: SettingRefusal) -> frozenset[str]:
@@ -76,7 +91,7 @@ class _Values:
         if one.one_of or one.none_of:
             return value.lower() in one.one_of if one.one_of else value.lower() not in one.none_of
         if one.unlike or one.lacks:
-            items = [item for part in value.split(",") if (item := part.strip())]
+            items = [value] if one.whole else [item for part in value.split(",") if (item := part.strip())]
             return any(
                 not re.fullmatch(one.unlike, item) if one.unlike else self._lacks(f"{one.lacks}{item}")
                 for item in items
@@ -91,11 +106,17 @@ class _Values:
         found = next((full for prefix in _NAMES[part] if (full := f"{prefix}{name}") in self.config), "")
         return found, self.config.get(found, "").strip()
 
+    def given_of(self, row: SettingRefusal) -> str:
+        """The name of the first setting of a row that is given; empty if all have their defaults."""
+        names = [(one.setting, one.of) for one in row.when]
+        names += [(name, one.of) for one in row.when for name in _operands(one)]
+        return next((given for name, part in names if (given := self.given(name, part)[0])), "")
+
     def value(self, name: str, part: SettingPart, unset: str | None) -> str | None:
         """The value that counts for a part: its own, else `unset`, else the release's default; None if unknown."""
         found, value = self.given(name, part)
         if found:
-            return value
+            return None if is_provided(value, self.config) else value
         if unset is not None or not self.whole:
             return unset if self.whole else None
         rows = (row for row in self.catalogue.rows if row.name == name and part in row.of)

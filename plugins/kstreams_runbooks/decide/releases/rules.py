@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 
-from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.errors import BadInput, Inconclusive
 from kstreams_runbooks.model.releases.path import PathFinding, PathQuestion, UpgradePath
 from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.rules import BrokerRule, Change, Guarantee, Setting, UpgradePathRules
 
 
 def check_question(question: PathQuestion, rules: UpgradePathRules) -> None:
-    """BadInput for an unknown release, guarantee or protocol, and for one release as both ends."""
+    """BadInput for an unknown release, guarantee or protocol, and for one release as both ends.
+
+    Inconclusive for a release that is newer than the rules.
+    """
     for release in (question.running, question.target):
         check_release(release, rules)
     for name, value, settings in (
@@ -48,22 +51,43 @@ def _switch_later(setting: Setting, question: PathQuestion, rules: UpgradePathRu
 
 
 def check_release(release: Release, rules: UpgradePathRules) -> None:
-    """BadInput for a release that is not published, or is newer than the rules."""
+    """BadInput for a release that is not published, Inconclusive for one that is newer than the rules."""
     if release in rules.releases:
         return
-    newest = rules.releases[-1]
-    if release > newest:
-        raise BadInput(
-            f"release {release}: newer than {newest}, the newest that the rules know; update the rules "
-            "(releases.yaml and what the release changed), or give a known release"
-        )
-    fitting = [one.text for one in rules.releases if one.minor == release.minor]
-    known = f"{release.minor} has {', '.join(fitting)}" if fitting else f"known are {rules.releases[0]} to {newest}"
+    if is_newer(release, rules):
+        raise Inconclusive(f"release {release}: {newer_than(release, rules)}; {how_to_learn(release)}")
+    fitting = [one.text for one in _of_minor(release, rules)]
+    known = (
+        f"{release.minor} has {', '.join(fitting)}"
+        if fitting
+        else f"known are {rules.releases[0]} to {rules.releases[-1]}"
+    )
     raise BadInput(f"release {release}: not a published release of Kafka Streams; {known}")
 
 
+def is_newer(release: Release, rules: UpgradePathRules) -> bool:
+    """Whether a release came after the rules: it is above all that they know, or above all patches of its minor."""
+    return release > (_of_minor(release, rules) or rules.releases)[-1]
+
+
+def newer_than(release: Release, rules: UpgradePathRules) -> str:
+    """What is not known of a release that came after the rules."""
+    of_minor = _of_minor(release, rules)
+    newest = f"{of_minor[-1]}, the newest {release.minor}" if of_minor else f"{rules.releases[-1]}, the newest release"
+    return f"newer than {newest} that the rules know: its paths, settings and defects are not known"
+
+
+def _of_minor(release: Release, rules: UpgradePathRules) -> list[Release]:
+    return [one for one in rules.releases if one.minor == release.minor]
+
+
+def how_to_learn(release: Release) -> str:
+    """What a person runs, in a checkout of this project, for the rows of a release that the rules do not know."""
+    return f"`make new-release RELEASE={release}` in a checkout prints the rows to add (docs/new_release.md)"
+
+
 def newest_of(release: Release, rules: UpgradePathRules) -> Release:
-    """A release itself; of a minor its newest known patch. BadInput if it is unknown."""
+    """A release itself; of a minor its newest known patch. BadInput if it is unknown, Inconclusive if it is newer."""
     fitting = [one for one in rules.releases if release.text in {one.text, one.minor}]
     if not fitting:
         check_release(release, rules)

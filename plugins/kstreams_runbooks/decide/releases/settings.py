@@ -11,11 +11,13 @@ from kstreams_runbooks.decide.releases.rules import accepted_upgrade_from
 from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.rules import UpgradePathRules
 from kstreams_runbooks.model.releases.settings import (
+    SET_OVER,
     ReleaseSetting,
     SettingCatalogue,
     SettingFinding,
     SettingPart,
     in_part,
+    is_provided,
 )
 
 # Kafka Streams sets these of its clients itself, so their defaults do not matter. JmxReporter was always added to
@@ -92,8 +94,14 @@ def setting_findings(
     yield from refused_together(after, target, catalogue, tried=tried)
     yield from _refused_tags(after, target)
     for name, value in sorted(after.items()):
-        there = _rows(name, target, catalogue)
-        if refused := next((row for row in there if refuses(row, value)), None):
+        there = [] if name in SET_OVER else _rows(name, target, catalogue)
+        if is_provided(value, after):
+            if before is None or before.get(name) != value or running != target:
+                message = (
+                    f"{name}={value}: a config provider gives it, and only a start shows whether {target} takes it"
+                )
+                yield SettingFinding("settings-not-tried", "info", name, message)
+        elif refused := next((row for row in there if refuses(row, value)), None):
             yield _refused(name, value, refused, target)
         elif before is None or before.get(name) != value or running != target:
             yield from _without_effect(name, value, target, catalogue)
@@ -119,6 +127,8 @@ def refuses(row: ReleaseSetting, value: str) -> bool:
             return True
         low, high = row.range or (None, None)
         return (low is not None and number < low) or (high is not None and number > high)
+    if row.values and row.type == "list":
+        return not {part.strip() for part in given.split(",") if part.strip()} <= set(row.values)
     if row.values:
         return (given.lower() if row.any_case else given) not in row.values
     return False

@@ -28,6 +28,7 @@ class PlannedStart:
 
     `config` are all settings of the start as far as they are known; `whole` whether they are all of them. `refused` is
     what its library refused (None: not tried, for the reason `untried`), `unread` the settings that were not tried.
+    `has_stores`: whether a store on disk is in its topology, None if that is not known.
     """
 
     release: str
@@ -38,6 +39,7 @@ class PlannedStart:
     refused: tuple[LibraryRefusal, ...] | None = None
     untried: str = ""
     unread: tuple[str, ...] = ()
+    has_stores: bool | None = None
 
 
 def refused_by_library(declared: Declaration, others: Iterable[SettingFinding] = ()) -> Iterator[SettingFinding]:
@@ -50,6 +52,13 @@ def refused_by_library(declared: Declaration, others: Iterable[SettingFinding] =
         if where.startswith(REFUSED):
             name = where.removeprefix(REFUSED)
             yield SettingFinding("settings-not-tried", "info", name, declared.not_read[where], source=_FACTS)
+
+
+def stores_on_disk(printed: Declaration) -> bool | None:
+    """Whether a start has a store on disk, by the facts that its topology command prints; None without a topology."""
+    if not printed.was_read or any(where.partition(".")[0] == "topology" for where in printed.not_read):
+        return None
+    return any(store.on_disk for store in printed.stores.values())
 
 
 def takes_settings(
@@ -115,7 +124,8 @@ def _possible(start: PlannedStart, catalogue: SettingCatalogue) -> Iterator[Sett
 def _members(start: PlannedStart, broker: str) -> Iterator[SettingFinding]:
     if Release.known(start.library):
         lowest = Release.parse(broker) if broker else None
-        yield from static_streams_members(dict(start.config), Release.parse(start.library), lowest)
+        config, library = dict(start.config), Release.parse(start.library)
+        yield from static_streams_members(config, library, lowest, has_stores=start.has_stores)
 
 
 def _is_known(start: PlannedStart, rules: UpgradePathRules) -> bool:

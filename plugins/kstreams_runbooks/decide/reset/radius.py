@@ -160,8 +160,9 @@ def _restoring(facts: ResetFacts) -> Iterator[RestoringLog]:
     starts: dict[str, list[int | Missing]] = {}
     for one in facts.inputs:
         starts.setdefault(one.topic, []).append(one.start)
-    for topic, its in starts.items():
-        yield RestoringLog(topic, facts.policies.get(topic, ""), all_gone(its))
+    unread = Missing("its settings were not read")
+    for topic in sorted(starts.keys() - {one.topic for one in facts.restoring}):
+        yield RestoringLog(topic, facts.policies.get(topic, ""), all_gone(starts[topic]), unread, unread)
 
 
 def all_gone(starts: Iterable[int | Missing]) -> int | Missing:

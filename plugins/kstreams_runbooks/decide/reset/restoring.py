@@ -55,52 +55,106 @@ def restored_fate(content: Content, side: Side, log: RestoringLog | Missing | No
 
 
 def _of_log(content: Content, side: Side, log: RestoringLog) -> tuple[Fate, str]:
-    """The records that a store still keeps, and whether its log still has them."""
+    """The records that a store still keeps, and whether its log has them, and has them until local state is gone.
+
+    A run may wait for hours between this look and the deletion: a log that keeps less than its store is not whole, also
+    while nothing of it is gone yet.
+    """
     topic, own = log.topic, content.place == "input"
     if isinstance(log.gone, Missing):
         return "unknown", f"whether {topic} has lost records is not known: {log.gone.missing}"
-    store = side.declared.stores.get(content.store, DeclaredStore())
-    if not own and (short := _too_short(store, log)):
-        return short
-    if log.gone and not own and _DELETE in log.policy.split(","):
-        expires = _expires(content.store, side)
-        if expires is None:
-            return "unknown", (
-                f"{log.gone:,} offsets of {topic} are gone (cleanup.policy={log.policy}), and whether the store "
-                f"drops the same records is not declared; declare stores.{content.store}.kind"
-            )
-        if expires:
-            return "restored", ""
-    if log.gone:
+    if not log.policy:
+        return "unknown", f"cleanup.policy of {topic} is not known: grant this login DescribeConfigs on Topic {topic}"
+    deletes = _DELETE in log.policy.split(",")
+    if log.gone and not deletes:
         return "lost", f"{log.gone:,} offsets of {topic} are gone, so what they held is on local disks alone"
-    return "restored", f"from its input {topic}, up to the committed offsets" if own else ""
+    expires = False if own else _expires(content.store, side)
+    short = None if own else _too_short_history(content.store, side, log)
+    if short is None and deletes:
+        short = _deleted(content.store, side, log) if expires else _deleted_for_good(content.store, log, expires)
+    return short or ("restored", f"from its input {topic}, up to the committed offsets" if own else "")
 
 
-def _too_short(store: DeclaredStore, log: RestoringLog) -> tuple[Fate, str] | None:
-    """The fate of a store whose log keeps records for a shorter time than the store, None if it does not.
+def _too_short_history(name: str, side: Side, log: RestoringLog) -> tuple[Fate, str] | None:
+    """The fate of a versioned store whose log may compact a version that the store keeps, None if it does not.
 
-    A windowed store that drops what its log has deleted loses nothing. Source: Apache Kafka, InternalTopicConfig
-    (retention.ms, min.compaction.lag.ms of changelogs); KIP-889.
+    The library leaves the changelog of another store without a lag: a lag may be that of a history.
+    Source: Apache Kafka, InternalTopicConfig (min.compaction.lag.ms of changelogs); KIP-889.
     """
-    if store.kind == "versioned" and store.history_retention_ms is not None:
-        if isinstance(log.lag_ms, Missing):
-            return "unknown", f"min.compaction.lag.ms of {log.topic} is not known: {log.lag_ms.missing}"
-        if log.lag_ms < store.history_retention_ms:
-            return "lost", (
-                f"min.compaction.lag.ms of {log.topic} is {duration(log.lag_ms)}, and the store keeps "
-                f"{duration(store.history_retention_ms)} of history: local disks alone have older versions"
-            )
-    if store.kind not in _EXPIRING or _DELETE not in log.policy.split(",") or not log.gone:
+    store = side.declared.stores.get(name, DeclaredStore())
+    may_be = store.kind is None and _expires(name, side) is None and log.lag_ms != 0
+    if store.kind != "versioned" and not may_be:
         return None
-    kept = kept_in_segments_ms(store)
+    if may_be:
+        return "unknown", f"whether it keeps a history is not known; declare stores.{name}.kind"
+    if store.history_retention_ms is None:
+        return "unknown", f"how long it keeps a history is not known; declare stores.{name}.history_retention_ms"
+    if isinstance(log.lag_ms, Missing):
+        return "unknown", f"min.compaction.lag.ms of {log.topic} is not known: {log.lag_ms.missing}"
+    if log.lag_ms >= store.history_retention_ms:
+        return None
+    return "lost", (
+        f"min.compaction.lag.ms of {log.topic} is {duration(log.lag_ms)}, and the store keeps "
+        f"{duration(store.history_retention_ms)} of history: local disks alone have older versions"
+    )
+
+
+def _deleted(name: str, side: Side, log: RestoringLog) -> tuple[Fate, str] | None:
+    """The fate of a store that expires if brokers delete from its log what it still keeps, None if they do not.
+
+    Source: Apache Kafka, WindowedChangelogTopicConfig (retention.ms of changelogs).
+    """
+    kept = kept_in_segments_ms(side.declared.stores.get(name, DeclaredStore()))
     if isinstance(log.retention_ms, Missing):
         return "unknown", f"retention.ms of {log.topic} is not known: {log.retention_ms.missing}"
-    if kept is not None and log.retention_ms is not None and log.retention_ms < kept:
-        return "lost", (
-            f"retention.ms of {log.topic} is {duration(log.retention_ms)}, and the store keeps {duration(kept)}: local "
-            "disks alone have older records"
+    if log.limited_bytes:
+        return "unknown", f"retention.bytes of {log.topic} deletes records of any age; set it to -1"
+    if log.retention_ms is None:
+        return (
+            ("unknown", f"{log.gone:,} offsets of {log.topic} are gone, and its retention.ms has no limit")
+            if log.gone
+            else None
         )
-    return None
+    if kept is None:
+        return "unknown", (
+            f"{log.topic} keeps {duration(log.retention_ms)}, and how long the store keeps its records is not known; "
+            f"declare stores.{name}.retention_ms"
+        )
+    if log.retention_ms >= kept:
+        return None
+    older = "local disks alone have older records" if log.gone else f"set retention.ms of the topic to {kept} first"
+    return (
+        "lost",
+        f"retention.ms of {log.topic} is {duration(log.retention_ms)}, and the store keeps {duration(kept)}: {older}",
+    )
+
+
+def _deleted_for_good(name: str, log: RestoringLog, expires: bool | None) -> tuple[Fate, str] | None:
+    """The fate of a store that drops nothing by age if brokers delete from its log, None if it has no limit.
+
+    `expires` is None if it is not declared whether the store drops records.
+    """
+    limited = log.retention_ms is not None or log.limited_bytes
+    if not log.gone and not limited:
+        return None
+    policy = f"cleanup.policy={log.policy}"
+    if expires is None:
+        gone = f"{log.gone:,} offsets of {log.topic} are gone" if log.gone else f"{log.topic} deletes old records"
+        return "unknown", (
+            f"{gone} ({policy}), and whether the store drops the same records is not declared; declare "
+            f"stores.{name}.kind"
+        )
+    if log.gone:
+        return "lost", f"{log.gone:,} offsets of {log.topic} are gone, so what they held is on local disks alone"
+    if isinstance(log.retention_ms, Missing) and not log.limited_bytes:
+        return "unknown", f"retention.ms of {log.topic} is not known: {log.retention_ms.missing}"
+    limit = (
+        f"retention.ms of {duration(log.retention_ms)}" if isinstance(log.retention_ms, int) else "a retention.bytes"
+    )
+    return "lost", (
+        f"{log.topic} has {policy} and {limit}, and the store keeps every key: brokers may delete keys also while the "
+        "run waits for an approval; set cleanup.policy=compact on the topic first, if each record is the row of its key"
+    )
 
 
 def _expires(name: str, side: Side) -> bool | None:
@@ -120,18 +174,13 @@ def global_fates(side: Side, mode: ResetMode, logs: Mapping[str, RestoringLog]) 
         fate: Fate = "gone" if mode == "retire" else "kept"
         why = ""
         if mode in {"reset", "state"}:
-            log = logs.get(topic)
-            gone = Missing(f"topic {topic} was not read") if log is None else log.gone
-            if isinstance(gone, Missing):
-                fate, why = "unknown", f"whether {topic} has lost records is not known: {gone.missing}"
-            elif gone:
-                fate = "lost" if mode == "state" else "partly"
-                why = f"{gone:,} offsets of {topic} are gone, so what they held is on local disks alone"
-            else:
-                fate, why = "restored", f"from {topic}, a global table"
-        yield StoreFate(
-            name, (topic,), topic, fate, why, accepted, why if fate in {"lost", "partly", "unknown"} else ""
-        )
+            log = logs.get(topic, RestoringLog(topic, "", Missing(f"topic {topic} was not read")))
+            back, lacking = _of_log(Content(name, "input", topic), side, log)
+            fate, why = (back, lacking) if back != "restored" else ("restored", f"from {topic}, a global table")
+            if fate == "lost" and mode == "reset":
+                fate = "partly"
+        local_only = why if fate in {"lost", "partly", "unknown"} else ""
+        yield StoreFate(name, (topic,), topic, fate, why, accepted, local_only, fate == "lost" and topic in logs)
 
 
 def _global_stores(side: Side) -> dict[str, str]:

@@ -154,7 +154,8 @@ def _fates(side: Side, mode: ResetMode, moves: Moves, there: OnCluster) -> Itera
             fate, why = _fate(name, side, mode, moves, inputs, changelog, log if content.place == "input" else None)
         accepted = side.declared.stores.get(name, DeclaredStore()).loss_acceptable
         local_only = lacking if mode in {"reset", "state"} and back in {"lost", "unknown", "partly"} else ""
-        yield StoreFate(name, inputs, changelog, fate, why, accepted, local_only)
+        in_part = fate == "lost" and content.restores is True and log is not None
+        yield StoreFate(name, inputs, changelog, fate, why, accepted, local_only, in_part)
 
 
 def _fate(

@@ -11,7 +11,7 @@ from typing import Any
 
 from kstreams_runbooks.decide.plans.flush import FLUSH
 from kstreams_runbooks.decide.plans.swap import empty_topic_name
-from kstreams_runbooks.decide.runbooks import RUNBOOKS
+from kstreams_runbooks.decide.runbooks import GREEN, RUNBOOKS
 from kstreams_runbooks.model.readings.acls import Acl, NeededAcls, OwnResources, Pattern
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.rights import LoginRole, On, Operation, Right
@@ -144,6 +144,7 @@ def _named(word: On, own: OwnResources, form: _Form) -> _Named:
         "inputs": lambda: _literal(own.inputs),
         "globals": lambda: _literal(own.globals),
         "outputs": lambda: _literal(own.outputs),
+        "copies": lambda: _literal(own.copies),
         "sinks": lambda: _literal(own.sinks),
         "repartition": lambda: _internal(own.repartition, own.application_id),
         "changelogs": lambda: _internal(own.changelogs, own.application_id),
@@ -157,7 +158,9 @@ def _named(word: On, own: OwnResources, form: _Form) -> _Named:
         "cleaned": lambda: _literal(map(str, form.get("clean_outputs") or ())),
         "sought": lambda: _literal(one for one in own.inputs if not targets or one in targets or "*" in targets),
         "undone": lambda: _literal(own.undone),
+        "copied": lambda: _literal(own.copied),
         "group": lambda: _literal(ids),
+        "timed_group": lambda: _literal(ids if own.is_timed else ()),
         "every_group": lambda: _literal([ANY]),
         "cluster": lambda: _literal([CLUSTER]),
         "writers": lambda: _prefixes((*ids, *own.writers)),
@@ -207,6 +210,11 @@ def _notes(
         yield (
             "transactional ids are those of the application and of the writers in the fleet; other producers that "
             "write its inputs in transactions are not known here: grant Describe on their ids"
+        )
+    if runbook == GREEN:
+        yield (
+            "the topics that the copier reads, and the outputs of the application next to which it starts, are those "
+            "of others: grant Read and DescribeConfigs on the former, and DescribeConfigs on the latter"
         )
     if runbook == FLUSH and own.brought is None:
         yield (

@@ -322,6 +322,8 @@ def _gap(plan: Plan) -> str:
         for part in plan.parts
         if part.costs
     ]
+    if not gaps and any(isinstance(one, StopAll) and one.stays is not None for one in plan.stages):
+        return f"none of another application; {plan.application} stays down"
     return "; ".join(gaps) or "none: no instance is stopped"
 
 

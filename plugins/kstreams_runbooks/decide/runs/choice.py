@@ -46,6 +46,8 @@ def _why_not(name: str, old: ParsedDescription, new: ParsedDescription) -> str:
     row, before, after = runbook(name), old.described, new.described
     if not row.is_dag:
         return f"{name} is not a DAG yet: it is a manual procedure"
+    if not row.field:
+        return f"{name} is not started from here: it brings no release, and its form asks for more"
     if not after.release:
         return (
             f"{name} cannot be started: {after.source} does not belong to a release that can be deployed; give its "

@@ -38,7 +38,9 @@ class RunFacts:
     `touched` the instances that cards name; `saw` the last observation of a wait in that step. `ended_by` is how
     Airflow ended the run before its own `conclude`, empty if it did not; `never_began` the sentence about a later step
     that left no beginning, empty without one. `reading` is None if no final reading was needed; `others` are those of
-    the other applications whose instances were changed. `emptied` are stores that began empty, as the plan accepted.
+    the other applications whose instances were changed. `emptied` are stores that began empty, as the plan accepted,
+    `in_part` those that a topic restored, but for what their files alone had; `cleared` is local
+    state that was deleted after a kill.
     """
 
     dry_run: bool
@@ -55,6 +57,8 @@ class RunFacts:
     others: tuple[ApplicationReading | Missing, ...] = ()
     never_began: str = ""
     emptied: tuple[str, ...] = ()
+    in_part: tuple[str, ...] = ()
+    cleared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,10 @@ def conclusion(facts: RunFacts) -> Conclusion:
 def _emptied(facts: RunFacts) -> Iterator[str]:
     if facts.emptied:
         yield f"begins empty, as accepted: {first_of(facts.emptied)}"
+    if facts.in_part:
+        yield f"begins without what its files alone have, as accepted: {first_of(facts.in_part)}"
+    if facts.cleared:
+        yield f"deleted after a kill, and restored: {first_of(facts.cleared)}"
 
 
 def _why(facts: RunFacts) -> str:

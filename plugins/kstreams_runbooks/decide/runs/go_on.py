@@ -9,6 +9,7 @@ who asks for other things. Each of them is tried in tests/unit/decide/runs/test_
 - `--param lose_state=STORES`: the same run without that loss first, then with it.
 - `trigger RUNBOOK with --param FIELD=VALUE`: that runbook with exactly these fields, as a dry run.
 - `use RUNBOOK in place of this`, `trigger RUNBOOK`: that runbook for the same release, as a dry run.
+- `release … cannot start`, `does not link`, `is another application`: the same run with another release.
 - `cannot start: … SETTING …`, `output TOPIC: … leave it out`, `give another one (FIELD)`: the same run without what is
   refused of its form.
 - the command of `fleet_check` in backticks: that one, once it is looked after.
@@ -42,7 +43,9 @@ _ASKED = re.compile(
     r"\b(?P<new>trigger a new run|trigger (?:this )?again)\b|\bclear (?P<own>this (?:step|task))\b"
     r"|\bclear `?(?P<task>[a-z][a-z0-9_]*)\b|`(?P<unrun>[a-z][a-z0-9_]*)` has not run; clear it\b"
     r"|\b(?P<undo>undo this run|trigger undo for this run)\b"
-    rf"|\b(?:trigger|use) (?P<runbook>{_DAGS})\b(?:(?: again)? with(?P<given>(?: --param (?:'[^']*'|[\w.=,-]*\w))+))?"
+    # A whole command for another application is one already.
+    rf"|(?<!kstreams-runbooks )\b(?:trigger|use) (?P<runbook>{_DAGS})\b"
+    r"(?:(?: again)? with(?P<given>(?: --param (?:'[^']*'|[\w.=,-]*\w))+))?"
     rf"|\buse (?P<procedure>{_PROCEDURES})\b"
 )
 # It depends on something else that has to be done first.
@@ -53,6 +56,10 @@ _ACCEPT = re.compile(r"`(kstreams-runbooks trigger fleet_check[^`]*)`$")
 _LOSES, _KEEP = re.compile(rf"--param {LOSE_STATE}=([\w.,-]*\w)"), "local_state=keep"
 # The words of an undo that has nothing to do.
 _NOTHING_LEFT = re.compile(r"has no undo card left|there is nothing to undo")
+# A release that is refused as it is built.
+_LINKS = "does not link: "
+_DEAD = re.compile(rf"release \S+ (cannot start: |{_LINKS}|is another application than )")
+_RELEASE_FIELDS = ("release", "target")
 # What is refused of a form: settings by a release (decide/change/preflight.py, decide/releases/tried.py), an output
 # (decide/reset/outputs.py), a topic that may not replace an input (decide/plans/swap.py).
 _REFUSED = "cannot start: "
@@ -147,7 +154,7 @@ def _before_a_change(ending: Ending, asked: re.Match[str] | None) -> GoOn | None
     if loses := _LOSES.search(ending.failure):
         return _or_lose(record, ending.failure, loses[1])
     other = _other_runbook(record, ending.failure, asked) if asked else None
-    return other or _without_refused(record, ending.failure)
+    return other or _without_refused(record, ending.failure) or _another_release(ending)
 
 
 def _to_clear(ending: Ending, *, changed: bool) -> str:
@@ -187,6 +194,31 @@ def _without_refused(record: RunRecord, failure: str) -> GoOn | None:
     return _one(why, trigger_command(replace(record, params=params), execute=False))
 
 
+def _another_release(ending: Ending) -> GoOn | None:
+    """The same run with a release that is built otherwise; None if none is refused, or the form names none."""
+    record = ending.record
+    name = next((one for one in _RELEASE_FIELDS if record.params.get(one)), "")
+    if not name or not (dead := _DEAD.match(ending.failure)):
+        return None
+    word = name.upper()
+    why = f"build a release without that, declare it in the fleet entry, and {_NEW_RUN} with it in place of {word}"
+    found = _one(f"{why}, first as a dry run", trigger_command(with_field(record, name, word), execute=False))
+    if dead[1] != _LINKS:
+        task_id = _to_clear(ending, changed=False)
+        again = "or, if a file of its instances has it, correct it there, and read everything again:"
+        found = replace(found, lines=(*found.lines, again, INDENT + clear_command(record, task_id)))
+    return _or_accept(found, record, ending.failure)
+
+
+def _or_accept(found: GoOn, record: RunRecord, failure: str) -> GoOn:
+    """With the same run that accepts what is refused, if its sentence has the field for the reason."""
+    if not (reason := _REASON.search(failure)):
+        return found
+    command = trigger_command(with_field(record, reason[1] or reason[2], "REASON"), execute=False)
+    why = "or accept it, with your reason in place of REASON, first as a dry run:"
+    return replace(found, lines=(*found.lines, why, INDENT + command))
+
+
 def _new_run(ending: Ending, asked: re.Match[str] | None, *, wrong_form: bool) -> GoOn:
     record = ending.record
     wanted = _FIELD.match(ending.failure, asked.start()) if asked and asked["new"] else None
@@ -203,11 +235,7 @@ def _new_run(ending: Ending, asked: re.Match[str] | None, *, wrong_form: bool) -
         return _one(why, trigger_command(replace(record, params=left), execute=False))
     first = "correct what the sentence names, then " if wrong_form else "after that, " if _is_after(ending) else ""
     found = _one(f"{first}{_NEW_RUN}", trigger_command(record, execute=not record.dry_run))
-    if reason := _REASON.search(ending.failure):
-        command = trigger_command(with_field(record, reason[1] or reason[2], "REASON"), execute=False)
-        why = "or accept it, with your reason in place of REASON, first as a dry run:"
-        return replace(found, lines=(*found.lines, why, INDENT + command))
-    return found
+    return _or_accept(found, record, ending.failure)
 
 
 def _other_runbook(record: RunRecord, failure: str, asked: re.Match[str]) -> GoOn | None:

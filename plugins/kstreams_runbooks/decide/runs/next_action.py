@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kstreams_runbooks.decide.runbooks import WITHOUT_FLUSH
+from kstreams_runbooks.decide.runbooks import ADOPT, GREEN, WITHOUT_FLUSH
 from kstreams_runbooks.decide.runs.commands import UNDO, trigger_command, undo_command
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.go_on import INDENT, Ending, go_on
@@ -55,6 +55,8 @@ def _back(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
         if ending.undone is None:
             return (back,)
         return (f"{back}, first as a dry run:", INDENT + trigger_command(ending.undone, execute=False))
+    if ending.flush_back and record.dag_id in {ADOPT, GREEN}:
+        return ("GO BACK: its other mode, first as a dry run:", INDENT + ending.flush_back)
     if ending.flush_back:
         return (
             "GO BACK: flush once more, to what ran before; first as a dry run:",

@@ -28,14 +28,14 @@ def held_status(
         within = "it has no forecast" if longest is None else f"forecast: at most {seconds_text(longest)}"
         state = f"the run is at work ({within})"
     parts = (
-        f"inputs {', '.join(held.inputs)} of {held.application} are held ({held.how}) since "
+        f"inputs {', '.join(held.inputs)} of {held.application} are held ({held.how_held}) since "
         f"{utc_minute(held.since_ms)}, {seconds_text(held_s)}, by run {held.run_key}: {state}",
-        *_left(forecast, held_s),
+        *_left(forecast, held.since_ms, held_s),
     )
     return HeldStatus("; ".join(parts), alarm=overdue or (ended and not worker))
 
 
-def _left(forecast: HoldForecast | None, held_s: float) -> Iterator[str]:
+def _left(forecast: HoldForecast | None, since_ms: int, held_s: float) -> Iterator[str]:
     """The time left of the limit that ends first, and of the part of it that a forecast may use."""
     if forecast is None or (limit := min(forecast.limits, key=lambda one: one.seconds, default=None)) is None:
         yield "how long what waits lasts is not known: the run has kept no limit"
@@ -44,5 +44,6 @@ def _left(forecast: HoldForecast | None, held_s: float) -> Iterator[str]:
     first = f"half is over in {seconds_text(half)}" if half > 0 else f"half is over since {seconds_text(-half)}"
     if limit.allowed_s == limit.seconds:
         first = ""
-    last = f"all of it in {seconds_text(whole)}" if whole > 0 else f"all of it since {seconds_text(-whole)}"
+    ends = utc_minute(since_ms + round(limit.seconds * SECOND_MS))
+    last = f"all of it in {seconds_text(whole)} ({ends})" if whole > 0 else f"all of it since {ends}"
     yield f"of the {seconds_text(limit.seconds)} that {limit.what}, {', '.join(filter(None, (first, last)))}"

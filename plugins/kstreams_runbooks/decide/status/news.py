@@ -10,7 +10,7 @@ _WELL, _UNKNOWN = "healthy", "unknown"
 # An application that is unknown when it is seen for the first time: the next check decides whether that is news.
 _NOT_YET = ""
 # What a run does on purpose. Offsets that it sets back are known by its cards; any other rewind is news at once.
-_ON_PURPOSE: frozenset[Word] = frozenset({"stopped"})
+_ON_PURPOSE: frozenset[Word] = frozenset({"stopped", "unfed"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,29 @@ from kstreams_runbooks.decide.status.buffers import fills
 from kstreams_runbooks.decide.status.expected_topics import replaced
 from kstreams_runbooks.decide.status.no_progress import NoProgress, no_progress
 from kstreams_runbooks.decide.status.recreated import WAYS
+from kstreams_runbooks.decide.status.standing import stands_still
 from kstreams_runbooks.model.readings.buffers import BufferFill
 from kstreams_runbooks.model.readings.lag import ApplicationLag, PartitionLag
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.states import is_empty
-from kstreams_runbooks.model.readings.status import apart
-from kstreams_runbooks.model.times import HOUR_MS, MINUTE_MS
+from kstreams_runbooks.model.readings.status import Standing, apart
+from kstreams_runbooks.model.times import HOUR_MS, MINUTE_MS, utc_minute
 from kstreams_runbooks.wording import first_of
 
+# `unfed` is of an application behind copiers (decide/status/unfed.py).
 Word = Literal[
-    "recreated", "rewound", "failed", "expiring", "stalled", "stopped", "filling", "unknown", "behind", "healthy"
+    "recreated",
+    "rewound",
+    "failed",
+    "expiring",
+    "stalled",
+    "stopped",
+    "filling",
+    "unfed",
+    "unknown",
+    "misdeclared",
+    "behind",
+    "healthy",
 ]
 # The broker's state of a streams group whose topology it cannot serve yet (KIP-1071).
 _NOT_READY = frozenset({"not_ready", "notready"})
@@ -35,7 +49,7 @@ class LagSample:
 
     `expected` are the ids that its topics have to have; empty if the earlier reading has them. `buffers` are its
     suppress buffers that end the application when they are full. `moved` are topics on which a run has moved its
-    committed offsets since.
+    committed offsets since. `standing` is about a group that has no member, None while it has.
     """
 
     at_ms: int
@@ -44,6 +58,7 @@ class LagSample:
     expected: Mapping[str, str] = field(default_factory=dict)
     buffers: tuple[BufferFill, ...] = ()
     moved: tuple[str, ...] = ()
+    standing: Standing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +119,14 @@ def _statuses(samples: tuple[LagSample, ...], limits: StatusLimits) -> Iterator[
         yield Status("rewound", f"committed offsets fell: {first_of(fallen)}; records are processed again")
     if failed := samples[-1].failed:
         yield Status("failed", f"in ERROR or dead, which it does not leave by itself: {first_of(failed)}")
-    if expiring := _expiring(samples[-1], limits):
-        yield Status("expiring", f"unread records may be deleted soon: {first_of(expiring)}")
+    if expiring := _expiring(samples[-1], limits) or _forgotten_soon(samples[-1], limits):
+        yield Status("expiring", expiring)
     still = _still(samples, limits)
     if why := _not_ready(last) or still.sentence:
         yield Status("stalled", why)
-    if is_empty(last.group_state or "") and any(one.committed is not None for one in last.read):
+    if stands_still(last):
         why = f"group {last.application_id} has offsets and no member; {_waiting(last)}"
-        yield Status("stopped", why)
+        yield Status("stopped", f"{why}{_keeps(samples[-1].standing)}")
     buffers = fills(samples[-1].buffers, limits.buffer_percent)
     if buffers.sentence:
         yield Status("filling", buffers.sentence)
@@ -171,7 +186,8 @@ def _rewound(samples: tuple[LagSample, ...]) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def _expiring(last: LagSample, limits: StatusLimits) -> tuple[str, ...]:
+def _expiring(last: LagSample, limits: StatusLimits) -> str:
+    """Unread records that retention deletes soon, or has deleted; empty if there are none."""
     found = []
     for one in last.lag.read:
         if one.lost and one.committed is not None and one.log_start_offset is not None:
@@ -180,7 +196,31 @@ def _expiring(last: LagSample, limits: StatusLimits) -> tuple[str, ...]:
             limit = min(limits.expiring_ms, (one.retention_ms or 0) // 2)
             if (left := gone - last.at_ms) < limit:
                 found.append(f"{one.name} (in {max(0, left) // MINUTE_MS} min, limit {limit // MINUTE_MS})")
-    return tuple(found)
+    return f"unread records may be deleted soon: {first_of(tuple(found))}" if found else ""
+
+
+def _forgotten_soon(last: LagSample, limits: StatusLimits) -> str:
+    """Committed offsets that brokers may forget soon; empty if that is far away or not known."""
+    until_ms = last.standing.until_ms if last.standing else None
+    if last.standing is None or not isinstance(until_ms, int) or not isinstance(last.standing.kept_ms, int):
+        return ""
+    limit, left = min(limits.expiring_ms, last.standing.kept_ms // 2), until_ms - last.at_ms
+    if left >= limit:
+        return ""
+    return (
+        f"group {last.lag.application_id} has no member, and brokers may forget its committed offsets in "
+        f"{max(0, left) // MINUTE_MS} min (limit {limit // MINUTE_MS}); start it before: without them "
+        "auto.offset.reset decides where it begins"
+    )
+
+
+def _keeps(stands: Standing | None) -> str:
+    """Until when brokers keep the offsets of a group without members."""
+    if stands is None:
+        return ""
+    if isinstance(until_ms := stands.until_ms, Missing):
+        return f"; until when brokers keep its offsets is not known: {until_ms.missing}"
+    return f"; brokers keep its offsets until {utc_minute(until_ms)} at least"
 
 
 def _still(samples: tuple[LagSample, ...], limits: StatusLimits) -> NoProgress:

@@ -98,7 +98,8 @@ def _store(where: str, read: DeclaredStore, declared: DeclaredStore) -> _Found[D
     )
     store, found = _fields(where, read, _with_state(read, declared, "supplier"), merges)
     words, wrong = _aggregate(where, read, declared)
-    return replace(store, aggregate=words, aggregation=read.aggregation, key_of=read.key_of), [*found, *wrong]
+    of_code = replace(store, aggregation=read.aggregation, key_of=read.key_of, is_global=read.is_global)
+    return replace(of_code, aggregate=words), [*found, *wrong]
 
 
 def _aggregate(where: str, read: DeclaredStore, declared: DeclaredStore) -> tuple[str | None, list[Contradiction]]:

@@ -70,6 +70,15 @@ def matcher(pattern: str) -> LimitedPattern:
     )
 
 
+def parts_of(pattern: str) -> list[str] | None:
+    r"""The pattern in its parts, such as `(`, `[a-z]`, `\.`; None if it is not certain to be read as Java reads it."""
+    try:
+        matcher(pattern)
+    except BadInput:
+        return None
+    return [part[0] for part in _PART.finditer(pattern)]
+
+
 def matched(pattern: str, name: str) -> bool:
     """Whether a client that subscribes by this pattern reads the topic; BadInput as `matcher`, or PatternTooSlow."""
     return name not in KAFKAS_OWN and matcher(pattern).matches(name)

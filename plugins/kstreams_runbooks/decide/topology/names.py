@@ -14,8 +14,11 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 # `KSTREAM-FILTER-0000000001`, `KSTREAM-JOINTHIS-0000000004-store`, `clicks-STATE-STORE-0000000000` of a table; a branch
-# without a name has the number of the branch behind that of its operator, eleven digits.
-_GENERATED = re.compile(r"((?:COGROUP)?K(STREAM|TABLE)-[A-Z-]+|.*STATE-STORE)-(?P<index>\d{10,})")
+# without a name has the number of the branch behind that of its operator, eleven digits. The aggregations of a named
+# cogroup have its name and the place of their input (CogroupedStreamAggregateBuilder).
+_GENERATED = re.compile(
+    r"((?:COGROUP)?K(STREAM|TABLE)-[A-Z-]+-(?=\d{10})|.*STATE-STORE-(?=\d{10})|.+-cogroup-agg-(?=\d+$))(?P<index>\d+)"
+)
 
 
 # Each name is asked about many times; two programs of 3,000 operators have some ten thousand.

@@ -34,6 +34,7 @@ from kstreams_runbooks.deployers.settable import (
     refuse_running,
     settable_keys,
 )
+from kstreams_runbooks.deployers.state_directory import aside_name
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, StillUp, Unreachable, WriteRefused
 from kstreams_runbooks.fleet.deployers.command import Command, CommandSettings
 from kstreams_runbooks.model.abilities import Abilities
@@ -84,12 +85,13 @@ class CommandDeployer(WithoutBuilds):
         *,
         application_id: str,
         dry_run: bool = True,
-        aside: str = "",  # noqa: ARG002 - as for all
+        aside: str = "",
     ) -> None:
         self.would_write: list[str] = []
         self._settings = settings
         self._application_id = application_id
         self._dry_run = dry_run
+        self._aside = aside_name(application_id, aside)
         self._settable = settable_keys(settings.settable)
         self._instances = {instance.name: instance for instance in settings.instances}
         self._topologies: dict[Target, PrintedTopology] = {}
@@ -111,6 +113,7 @@ class CommandDeployer(WithoutBuilds):
             once=commands.start.takes("once"),
             stays_stopped=self._settings.stays_stopped,
             keeps_state=self._settings.keeps_state,
+            keeps_aside=commands.keeps_aside,
         )
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -222,7 +225,9 @@ class CommandDeployer(WithoutBuilds):
                 f"{instance}: the instances command prints the process {now.process}, pid {now.pid}; its state is not "
                 "cleared while it runs"
             )
-        if self._recorded(f"delete the {in_words(directories) or 'local state'} of {instance}"):
+        kept = self.kept_aside(instance)
+        verb, end = ("move", f" to {kept}") if kept else ("delete", "")
+        if self._recorded(f"{verb} the {in_words(directories) or 'local state'} of {instance}{end}"):
             return
         self._done(instance, "clear_state", command, directories=directories)
 
@@ -236,9 +241,11 @@ class CommandDeployer(WithoutBuilds):
         end = self.log_end(instance)
         return f"; {end}" if end else ""
 
-    def kept_aside(self, instance: str) -> str:  # noqa: ARG002 - as for all
-        """Nothing: what deletes the state there keeps nothing."""
-        return ""
+    def kept_aside(self, instance: str) -> str:
+        """The directory to which its clear_state command is asked to move them; nothing if it takes no {aside}."""
+        self._one(instance)
+        kept = self._aside if self._settings.commands.keeps_aside else ""
+        return f"<state.dir>/{kept}" if kept else ""
 
     def state_sizes(self, instance: str) -> Mapping[str, int] | Missing:
         """As the state_sizes command prints them; Inconclusive if its output breaks the contract."""
@@ -298,7 +305,7 @@ class CommandDeployer(WithoutBuilds):
         names = () if clears is None else clears.names
         can = commands.clear_state if clears is not None and not self._cannot_clear(names) else None
         clear = [] if can is None else [can]
-        wanted = sentence(request_sentence("clear_state", instance, directories=names))
+        wanted = sentence(self.request("clear_state", instance, directories=names))
         told = [f"# {wanted}"] if clears is not None and can is None else []
         values = self._values(instance, target, names)
         return [
@@ -317,7 +324,7 @@ class CommandDeployer(WithoutBuilds):
     ) -> str:
         """The request to a person."""
         artifact = "" if target is None else self._settings.releases.get(target.release, "")
-        return request_sentence(wish, instance, target, artifact, directories, once)
+        return request_sentence(wish, instance, target, artifact, directories, once, self._aside)
 
     def _one(self, instance: str) -> None:
         if instance not in self._instances:
@@ -421,6 +428,7 @@ class CommandDeployer(WithoutBuilds):
             "settings": as_json(target.settings),
             "once": as_json(()),
             "directories": ",".join(shown(directories)) or "*",
+            "aside": self._aside,
         }
 
 

@@ -84,6 +84,9 @@ class DockerDeployer:
             clear_directories=True,
             topology_settings=self._settings.describes_settings,
             once=self._settings.once_file is not None,
+            state_dirs=tuple((one.name, str(self._settings.state)) for one in self._settings.instances),
+            # A change makes another container, which has the declared directory alone for certain.
+            keeps_elsewhere=False,
         )
 
     def instances(self) -> tuple[Deployment, ...]:

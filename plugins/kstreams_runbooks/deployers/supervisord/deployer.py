@@ -100,6 +100,7 @@ class SupervisordDeployer(WithoutBuilds):
             clear_directories=True,
             topology_settings=self._settings.describes_settings,
             once=self._settings.once_file is not None,
+            state_dirs=tuple((one.name, str(one.state_dir)) for one in self._settings.instances),
         )
 
     def instances(self) -> tuple[Deployment, ...]:

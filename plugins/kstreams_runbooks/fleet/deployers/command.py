@@ -20,7 +20,7 @@ from kstreams_runbooks.fleet.values import Amount, CommandLine, FleetModel
 
 # The release: by its own name, or by the name used where it is deployed.
 _RELEASE = ("release", "artifact")
-_EVERY = ("application_id", "instance", "directories", "settings", "once", *_RELEASE)
+_EVERY = ("application_id", "instance", "directories", "aside", "settings", "once", *_RELEASE)
 
 
 class Command(FleetModel):
@@ -49,7 +49,7 @@ Everything = Annotated[Command, _about()]
 OneInstance = Annotated[Command, _about("instance", needed=(("instance",),))]
 StartedInstance = Annotated[Command, _about("instance", "once", needed=(("instance",),))]
 OneRelease = Annotated[Command, _about(*_RELEASE, "settings", needed=(_RELEASE,))]
-ClearedInstance = Annotated[Command, _about("instance", "directories", needed=(("instance",),))]
+ClearedInstance = Annotated[Command, _about("instance", "directories", "aside", needed=(("instance",),))]
 WhatToRun = Annotated[
     Command, _about("instance", *_RELEASE, "settings", needed=(("instance",), _RELEASE, ("settings",)))
 ]
@@ -90,7 +90,8 @@ class Commands(FleetModel):
     clear_state: ClearedInstance | None = Field(
         default=None,
         description="deletes the application's local state of {instance}, which is stopped; with {directories} these "
-        "directories alone, such as `1_*,2_3,global`, or `*` for everything",
+        "directories alone, such as `1_*,2_3,global`, or `*` for everything; with {aside}, unless that is empty, moves "
+        "them to the directory of this name in the state.dir",
     )
     topology: OneRelease | None = Field(
         default=None,
@@ -106,6 +107,11 @@ class Commands(FleetModel):
     def clears_directories(self) -> bool:
         """Whether clear_state can delete single task directories."""
         return self.clear_state is not None and self.clear_state.takes("directories")
+
+    @property
+    def keeps_aside(self) -> bool:
+        """Whether clear_state can move what it clears, instead of deleting it."""
+        return self.clear_state is not None and self.clear_state.takes("aside")
 
 
 class CommandSettings(DeployerDeclaration):

@@ -1,4 +1,4 @@
-"""The deployer's part of a copier's fleet file: without releases, topology and local state."""
+"""The deployer's part of the fleet file of a copier as deployed: without releases, topology and local state."""
 
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final
@@ -17,22 +17,23 @@ from kstreams_runbooks.model.copying import AS_DEPLOYED
 
 def _meaningless(_: Any) -> None:
     raise ValueError(
-        "has no meaning for a copier: runbooks only stop it and start it again as it is deployed; remove it"
+        "has no meaning for a copier without `program: topic-copier`: runbooks only stop it and start it again as it "
+        "is deployed; remove it"
     )
 
 
 # For a field of a Streams application. A default is not validated, so only what a file has is refused.
-NOT_OF_A_COPIER: Final = BeforeValidator(_meaningless)
+NOT_AS_DEPLOYED: Final = BeforeValidator(_meaningless)
 # Nothing can exist in it: a copier has neither deployment.properties nor local state that a runbook touches.
 _NOWHERE: Final = Path("/dev/null/copier")
 _CLIENT = (
     "client.id of its consumers, alone or followed by - and more (default: any member of the group may be its own)"
 )
 
-NoUrl = Annotated[HttpUrl, NOT_OF_A_COPIER]
-NoCommand = Annotated[Command | None, NOT_OF_A_COPIER]
-NoReleases = Annotated[ArtifactByRelease, NOT_OF_A_COPIER]
-NoSettings = Annotated[SettableKeys, NOT_OF_A_COPIER]
+NoUrl = Annotated[HttpUrl, NOT_AS_DEPLOYED]
+NoCommand = Annotated[Command | None, NOT_AS_DEPLOYED]
+NoReleases = Annotated[ArtifactByRelease, NOT_AS_DEPLOYED]
+NoSettings = Annotated[SettableKeys, NOT_AS_DEPLOYED]
 
 
 def _no_artifact() -> ArtifactByRelease:
@@ -50,10 +51,10 @@ class CopierProgram(SupervisordInstance):
     """The same under supervisord: the program that supervisord knows."""
 
     metrics: NoUrl = ""
-    directory: Annotated[AbsolutePath, NOT_OF_A_COPIER] = Field(
+    directory: Annotated[AbsolutePath, NOT_AS_DEPLOYED] = Field(
         default_factory=lambda given: _NOWHERE / str(given.get("program"))
     )
-    state_dir: Annotated[StatePath, NOT_OF_A_COPIER] = Field(
+    state_dir: Annotated[StatePath, NOT_AS_DEPLOYED] = Field(
         default_factory=lambda given: _NOWHERE / str(given.get("program")) / "state"
     )
     client_id: Words | None = Field(default=None, description=_CLIENT)
@@ -63,11 +64,11 @@ class CopierSupervisord(SupervisordSettings):
     """Deployer settings of kind `supervisord`."""
 
     instances: tuple[CopierProgram, ...] = Field(min_length=1, description=INSTANCES)
-    releases: Annotated[dict[ReleaseName, AbsolutePath], NOT_OF_A_COPIER] = Field(
+    releases: Annotated[dict[ReleaseName, AbsolutePath], NOT_AS_DEPLOYED] = Field(
         default_factory=lambda: {AS_DEPLOYED: _NOWHERE}
     )
-    topology: Annotated[tuple[str, ...], NOT_OF_A_COPIER] = ()
-    once_file: Annotated[str | None, NOT_OF_A_COPIER] = None
+    topology: Annotated[tuple[str, ...], NOT_AS_DEPLOYED] = ()
+    once_file: Annotated[str | None, NOT_AS_DEPLOYED] = None
     settable: NoSettings = ()
 
 
@@ -75,8 +76,8 @@ class CopierContainer(DockerInstance):
     """The same in a container."""
 
     metrics: NoUrl = ""
-    state_dir: Annotated[StatePath | None, NOT_OF_A_COPIER] = None
-    directory: Annotated[AbsolutePath | None, NOT_OF_A_COPIER] = None
+    state_dir: Annotated[StatePath | None, NOT_AS_DEPLOYED] = None
+    directory: Annotated[AbsolutePath | None, NOT_AS_DEPLOYED] = None
     client_id: Words | None = Field(default=None, description=_CLIENT)
 
 
@@ -85,20 +86,20 @@ class CopierDocker(DockerSettings):
 
     instances: tuple[CopierContainer, ...] = Field(min_length=1, description=INSTANCES)
     releases: NoReleases = Field(default_factory=_no_artifact)
-    image: Annotated[str, NOT_OF_A_COPIER] = "{artifact}"
-    state: Annotated[ContainerPath, NOT_OF_A_COPIER] = PurePosixPath("/dev/null/copier")
+    image: Annotated[str, NOT_AS_DEPLOYED] = "{artifact}"
+    state: Annotated[ContainerPath, NOT_AS_DEPLOYED] = PurePosixPath("/dev/null/copier")
     # No variable begins with it: a runbook sets nothing of a copier.
-    variable_prefix: Annotated[str | None, NOT_OF_A_COPIER] = "_"
-    settings_file: Annotated[ContainerPath | None, NOT_OF_A_COPIER] = None
-    once_file: Annotated[str | None, NOT_OF_A_COPIER] = None
-    topology: Annotated[tuple[str, ...], NOT_OF_A_COPIER] = ()
+    variable_prefix: Annotated[str | None, NOT_AS_DEPLOYED] = "_"
+    settings_file: Annotated[ContainerPath | None, NOT_AS_DEPLOYED] = None
+    once_file: Annotated[str | None, NOT_AS_DEPLOYED] = None
+    topology: Annotated[tuple[str, ...], NOT_AS_DEPLOYED] = ()
     settable: NoSettings = ()
 
 
 class CopierCommands(Commands):
     """One command per verb: read, stop, start."""
 
-    apply: Annotated[WhatToRun, NOT_OF_A_COPIER] = Command(run=("false",))
+    apply: Annotated[WhatToRun, NOT_AS_DEPLOYED] = Command(run=("false",))
     clear_state: NoCommand = None
     topology: NoCommand = None
     state_sizes: NoCommand = None
@@ -118,7 +119,7 @@ class CopierManual(ManualSettings):
 
     instances: tuple[CopierInstance, ...] = Field(min_length=1, description=INSTANCES)
     releases: NoReleases = Field(default_factory=_no_artifact)
-    stated: Annotated[Stated | None, NOT_OF_A_COPIER] = None
+    stated: Annotated[Stated | None, NOT_AS_DEPLOYED] = None
     settable: NoSettings = ()
 
 

@@ -74,13 +74,18 @@ class FoundInstance:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """All readings of one application; `facts` are the topology facts of its instances, by client."""
+    """All readings of one application; `facts` are the topology facts of its instances, by client.
+
+    `routes` are those that instances of the shipped copier report, from each topic to another one; empty for any other
+    program.
+    """
 
     signs: Signs
     instances: tuple[FoundInstance, ...]
     topologies: tuple[FoundTopology, ...]
     transactional_ids: frozenset[str] | Missing
     facts: Mapping[str, FactsReading | Missing] = field(default_factory=dict)
+    routes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,14 @@ class FactsShown:
 
 
 @dataclass(frozen=True, slots=True)
+class Sessions:
+    """Whether session timeouts cover the restarts that runs measured, and a sentence about each instance."""
+
+    status: ReadinessStatus
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Readiness:
     """Readiness of one application for one runbook: missing needs, unknown ones, and wants that would improve it.
 

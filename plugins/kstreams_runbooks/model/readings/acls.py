@@ -42,7 +42,9 @@ class OwnResources:
     cluster is not read: then all of its internal topics are one prefix. `running` are those of the version that runs,
     `brought` of the one that a run brings (None: the same), `left` those that exist without being in the first.
     `writers` are application ids of the fleet that write what it reads. `exactly_once` is None if its processing
-    guarantee is not declared. `undone` are the topics that the run which an undo takes back created or deleted.
+    guarantee is not declared. `undone` are the topics that the run which an undo takes back created or deleted,
+    `copied` the sources and targets of a shipped copier, `copies` the control topics that any copier writes.
+    `is_timed`: brokers keep the session timeout of its group.
     """
 
     application_id: str
@@ -58,6 +60,9 @@ class OwnResources:
     brought: tuple[str, ...] | None = None
     left: tuple[str, ...] | Missing = ()
     undone: tuple[str, ...] = ()
+    is_timed: bool = False
+    copies: tuple[str, ...] = ()
+    copied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,3 +38,64 @@ class CopierReading:
     group: GroupReading | Missing
     open: tuple[OpenTransaction, ...] | Missing
     ends: tuple[TopicEnd, ...] | Missing
+
+
+@dataclass(frozen=True, slots=True)
+class CopierFigures:
+    """What an instance of the shipped copier reports about itself (docs/topic_copier.md, output and metrics).
+
+    `routes` are as in its settings (`FROM -> TO`). `lag` counts offsets of the whole group, and is Missing until it was
+    first read, at `lag_at_ms`. `copied` counts records of this process. `until_left` are offsets until it ends, None if
+    it goes on. `last_error` is empty without one.
+    """
+
+    taken: Taken
+    version: str
+    group: str
+    routes: tuple[str, ...]
+    mode: str
+    state: str
+    started_at_ms: int
+    lag: int | Missing
+    lag_at_ms: int | None
+    copied: int
+    until_left: int | None
+    last_error: str
+    last_error_at_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeedPlace:
+    """One partition of a copier's source: its ends, and the offset that the copier's group has committed on it.
+
+    Offsets are log offsets, `stable` and `end` exclusive: a transaction is open between both if they differ.
+    """
+
+    topic: str
+    partition: int
+    start: int | Missing
+    stable: int | Missing
+    end: int | Missing
+    committed: int | None
+
+    @property
+    def name(self) -> str:
+        """`topic-partition`."""
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class SeedReading:
+    """The sources of a copier with the ends of its targets: what its first offsets are chosen from.
+
+    `routes` are from each source to its target; `targets` have every partition of each target. `absent` are
+    topics that do not exist; `hidden` are sentences about those that this login does not see.
+    """
+
+    copier: str
+    group_id: str
+    routes: tuple[tuple[str, str], ...]
+    places: tuple[SeedPlace, ...]
+    targets: tuple[TopicEnd, ...]
+    absent: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()

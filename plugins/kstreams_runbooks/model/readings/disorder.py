@@ -63,12 +63,16 @@ class PartitionOrder:
 class Stop:
     """The longest time without processing of a plan, and `what` happens meanwhile, for a sentence.
 
-    `rolls`: one instance after another stops for that long, without a restore; the others process on.
+    `rolls`: one instance after another stops for that long; the others process on. `unread` are the records that may be
+    unread when it begins. `longer` is why it may take longer than `seconds`, by a time that is not known; empty if it
+    does not.
     """
 
     seconds: float
     what: str
     rolls: bool = False
+    unread: int | Missing = 0
+    longer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +95,12 @@ class LateLoss:
     """A store that may drop records once processing goes on after a stop.
 
     `allowed_ms` is the longest stop after which none is late: half of the grace less the most that a record of its
-    inputs is behind an earlier one of its partition. `records` is the most that may be late: as many as its inputs get
-    meanwhile, at the rate of their last records.
+    inputs is behind an earlier one of its partition. `records` is the most that may be late: what may be unread when it
+    begins, and as many as its inputs get meanwhile `at` a rate, in words: that of their last records.
     """
 
     late: LateStore
     step_back_ms: int | Missing
     allowed_ms: int | Missing
     records: int | Missing
+    at: str = ""

@@ -77,7 +77,8 @@ class PlannedHold:
     `stops` and `starts` are those of all instances together, `restores` the starts of these that may restore local
     state, `threads` the stream threads of each instance. `stop_timeout_s` is the longest stop that the deployer allows,
     None if it has no limit. `requests` are what a person does meanwhile. `longest_s` is the
-    longest hold that a person allowed in the form, None if the form does not limit it.
+    longest hold that a person allowed in the form, None if the form does not limit it. `number` is that of the hold in
+    the plan, from 1.
     """
 
     how: HowHeld
@@ -93,6 +94,7 @@ class PlannedHold:
     restores: int
     requests: int = 0
     longest_s: float | None = None
+    number: int = 1
 
 
 # Stops, starts and restores while inputs are held. With `swap` the way back is a start too. A copier is stopped before

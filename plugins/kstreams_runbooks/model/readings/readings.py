@@ -131,7 +131,7 @@ class BrokerReading:
 class StreamsReading:
     """What an instance's own Kafka Streams client reports (its JMX beans): never the process's view.
 
-    A copier (`copies`) has no such client: its state is that of its process (CREATED while it starts, then RUNNING),
+    A copier `as_deployed` has no such client: its state is that of its process (CREATED while it starts, then RUNNING),
     its version `as-deployed`, and its client id the declared one, empty for any.
 
     `restoring` is the number of active tasks that still restore; `restore_remaining` the records they still have to
@@ -152,7 +152,7 @@ class StreamsReading:
     restore_remaining: int | Missing
     topology: str | Missing
     buffers: tuple[SuppressBuffer, ...] | Missing = Missing("the suppress buffers were not read")
-    copies: bool = False
+    as_deployed: bool = False
     dropped: tuple[tuple[str, int], ...] | Missing = Missing("dropped records were not read")
 
 

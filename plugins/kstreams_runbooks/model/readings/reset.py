@@ -105,7 +105,7 @@ class RestoringLog:
     """A topic that restores a store: its cleanup.policy (empty: not visible), and the offsets that its log lost.
 
     `retention_ms` is how long it keeps a record, None without a limit, `lag_ms` how long compaction leaves a record;
-    both are Missing if its settings are not visible.
+    both are Missing if its settings are not visible. `limited_bytes`: brokers delete also beyond a size.
     """
 
     topic: str
@@ -113,6 +113,7 @@ class RestoringLog:
     gone: int | Missing
     retention_ms: int | Missing | None = None
     lag_ms: int | Missing = 0
+    limited_bytes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +123,8 @@ class ResetFacts:
     `inputs` are the partitions of its inputs, `policies` the cleanup.policy of each that was reported. `internal` are
     the topics that are named as its internal ones, `sizes` their bytes. `users` are other groups on its outputs and
     internal topics, `others` other applications of the fleet whose topology runs. `oldest_ms` is the time of the first
-    record left of each input. `restoring` are its changelogs and the topics of global stores. `problems` are readings
-    that could not be taken, one sentence each.
+    record left of each input. `restoring` are its changelogs, its inputs and the topics of global stores. `problems`
+    are readings that could not be taken, one sentence each.
     """
 
     taken: Taken
@@ -173,6 +174,7 @@ class StoreFate:
     """What becomes of a store; `inputs` lead to it, `changelog` is its topic (empty: it has none).
 
     `local_only` is why no log brings back what local disks have of it, empty if one does: an undo does not either.
+    `in_part`: the topic restores it, but for that.
     """
 
     store: str
@@ -182,6 +184,7 @@ class StoreFate:
     why: str = ""
     accepted: bool = False
     local_only: str = ""
+    in_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)

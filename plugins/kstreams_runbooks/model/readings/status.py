@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from kstreams_runbooks.model.readings.buffers import BufferFill
 from kstreams_runbooks.model.readings.lag import ApplicationLag, LagRole
+from kstreams_runbooks.model.readings.readings import Missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +29,27 @@ class KnownTopology:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """A group with committed offsets and no member: since when, at the earliest, and how long brokers keep offsets."""
+
+    since_ms: int | Missing
+    kept_ms: int | Missing
+
+    @property
+    def until_ms(self) -> int | Missing:
+        """The earliest time at which brokers may forget the offsets."""
+        if isinstance(self.kept_ms, Missing):
+            return Missing(f"offsets.retention.minutes: {self.kept_ms.missing}")
+        return self.since_ms if isinstance(self.since_ms, Missing) else self.since_ms + self.kept_ms
+
+
+@dataclass(frozen=True, slots=True)
 class KeptReading:
     """One reading; `failed` are instances known to be in ERROR or dead, None if none was polled.
 
     `expected` are the ids that its topics have to have: the first ones, until a person accepts others. `buffers` are
     its suppress buffers that end the application when they are full. `accepted` are the changelogs whose other topic a
-    person accepted, each with the reason.
+    person accepted, each with the reason. `standing` is None while the group has members, or has no offsets.
     """
 
     at_ms: int
@@ -43,6 +59,7 @@ class KeptReading:
     expected: Mapping[str, str] = field(default_factory=dict)
     buffers: tuple[BufferFill, ...] = ()
     accepted: Mapping[str, str] = field(default_factory=dict)
+    standing: Standing | None = None
 
 
 @dataclass(frozen=True, slots=True)

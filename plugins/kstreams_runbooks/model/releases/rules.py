@@ -39,10 +39,12 @@ DEFECT_FACTS: Final[Mapping[str, tuple[str, ...]]] = {
     "foreign_key_joins": _YES_NO,
     "global_stores": _YES_NO,
     "outer_joins": _YES_NO,
+    "replaces_threads": _YES_NO,
     "restores_from_inputs": _YES_NO,
     "state_cleanup_age": _YES_NO,
     "stream_time_punctuation": _YES_NO,
     "table_aggregations": _YES_NO,
+    "versioned_stores": _YES_NO,
 }
 # What is known of an application: a fact with every value that it may have; a fact that is not there is not known.
 DefectFacts = Mapping[str, tuple[str, ...]]

@@ -21,6 +21,12 @@ PREFIXES: tuple[tuple[str, tuple[SettingPart, ...]], ...] = (
     ("admin.", ("admin",)),
     ("topic.", ()),
 )
+# The prefixes of the main consumer, whose group is the application's; the first name that is set counts. Source:
+# StreamsConfig, its method getMainConsumerConfigs (Apache Kafka 2.0 to 4.3).
+MAIN_CONSUMER = ("main.consumer.", "consumer.", "")
+# Kafka Streams sets these itself over the values of an application, which have no effect and are not checked.
+# Source: StreamsConfig, getRestoreConsumerConfigs and getGlobalConsumerConfigs (Apache Kafka 4.3).
+SET_OVER = frozenset({"restore.consumer.auto.offset.reset", "global.consumer.auto.offset.reset"})
 # A client has a setting of the same name with other values.
 _NOT_OF_CLIENTS = frozenset({"group.protocol"})
 # Kafka's settings of type password and their kin (Apache Kafka documentation, Security Configuration); the same words
@@ -36,6 +42,11 @@ SettingType = Literal["boolean", "class", "double", "int", "list", "long", "pass
 def is_secret(name: str) -> bool:
     """Whether a setting or a variable of that name is a secret."""
     return _SECRET.search(name.lower()) is not None
+
+
+def is_provided(value: str, config: Mapping[str, str]) -> bool:
+    """Whether a config provider gives a value at start (KIP-297); nothing asks it before."""
+    return "${" in value and "config.providers" in config
 
 
 def in_part(name: str) -> tuple[tuple[SettingPart, ...], str]:
@@ -81,10 +92,11 @@ class SettingCondition:
     """One condition of a refusal, on the value of a setting in one part of the application; exactly one test is given.
 
     `setting` is the name without the prefix of a client. A setting that is not set has the value `unset`, or the
-    release's own default. The tests: it `is_set` and not empty, or is set `prefixed` with its client; it `begins` with
-    a text; it is `one_of` these or `none_of` these; an item of its list is `unlike` a pattern, or `lacks` the setting
-    of this prefix and its name; as a number it is `above`, `at_least` or `below` another setting of the same part, the
-    sum of several, or a number. `other` is the value of such another setting if it is not set.
+    release's own default. The tests: it `is_set` and not empty, or is set `prefixed` with its client; it `begins`
+    with a text; it is `one_of` these or `none_of` these; an item of its list is `unlike` a pattern, or `lacks` the
+    setting of this prefix and its name (with `whole` the value is one item); as a number it is `above`, `at_least` or
+    `below` another setting of the same part, the sum of several, or a number. `other` is the value of such another
+    setting if it is not set.
     """
 
     setting: str
@@ -96,6 +108,7 @@ class SettingCondition:
     one_of: tuple[str, ...] = ()
     none_of: tuple[str, ...] = ()
     unlike: str = ""
+    whole: bool = False
     lacks: str = ""
     above: str = ""
     at_least: str = ""
@@ -127,17 +140,29 @@ class SettingRefusal:
 
 @dataclass(frozen=True, slots=True)
 class SettingCatalogue:
-    """Rows of settings, what the most important ones do, and which a release refuses together; a part is one too."""
+    """Rows of settings, what the most important ones do, and which a release refuses together; a part is one too.
+
+    `limits` are refusals by brokers, or values that only a start shows to be too low; `topics` are settings of topics
+    as brokers take them, without the prefix.
+    """
 
     rows: tuple[ReleaseSetting, ...] = ()
     effects: tuple[SettingEffect, ...] = ()
     refusals: tuple[SettingRefusal, ...] = ()
+    limits: tuple[SettingRefusal, ...] = ()
+    topics: tuple[ReleaseSetting, ...] = ()
 
-    def has(self, name: str, release: Release | None = None) -> bool | None:
-        """Whether a release has a setting (without the prefix of a client), or any release; None without rows."""
+    def has(self, name: str, release: Release | None = None, parts: tuple[SettingPart, ...] = PARTS) -> bool | None:
+        """Whether these parts of a release have a setting (without the prefix of a client), or of any release.
+
+        None without rows.
+        """
         if not self.rows:
             return None
-        return any(row.name == name and (release is None or within(release, row.releases)) for row in self.rows)
+        return any(
+            row.name == name and set(row.of) & set(parts) and (release is None or within(release, row.releases))
+            for row in self.rows
+        )
 
     def is_of_the_program(self, name: str) -> bool:
         """Whether no release has a setting: the program reads it, or a class to which Kafka Streams gives it."""

@@ -5,7 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class HeldInputs:
-    """Inputs of one application that a run has held since `since_ms` (Unix ms), and how."""
+    """Inputs of one application that a run has held since `since_ms` (Unix ms), and how.
+
+    `number` is that of the hold in the plan, `hold` names it if the plan has several. `others` are the other
+    applications of the plan that read nothing new meanwhile.
+    """
 
     run_key: str
     cluster: str
@@ -13,6 +17,14 @@ class HeldInputs:
     inputs: tuple[str, ...]
     how: str
     since_ms: int
+    number: int = 1
+    hold: str = ""
+    others: tuple[str, ...] = ()
+
+    @property
+    def how_held(self) -> str:
+        """The switch, and which hold of several it is."""
+        return f"{self.how}, {self.hold}" if self.hold else self.how
 
 
 @dataclass(frozen=True, slots=True)

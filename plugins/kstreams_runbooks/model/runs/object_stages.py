@@ -9,9 +9,9 @@ from typing import ClassVar, Literal
 from kstreams_runbooks.model.writes import TopicShape
 
 # The targets of a group's offsets: the start of the log (`unset`: of partitions without a committed offset alone), its
-# end, the offsets on an undo card, the same again, those that an earlier stage of the run committed again, or a target
-# of its own for each topic.
-OffsetsTo = Literal["start", "unset", "end", "card", "same", "kept", "target"]
+# end, the offsets on an undo card, the same again, those that an earlier stage of the run committed again, a target of
+# its own for each topic, what another group has committed, or the ends that the run has noted at its seam.
+OffsetsTo = Literal["start", "unset", "end", "card", "same", "kept", "target", "group", "seam"]
 # The place at which a group begins a partition without a committed offset, in the words of auto.offset.reset.
 OffsetReset = Literal["", "earliest", "latest"]
 _TO = {
@@ -19,6 +19,7 @@ _TO = {
     "card": "back to where they were",
     "same": "again to where they are",
     "kept": "to where they were held",
+    "seam": "to the ends that the run notes at the seam",
 }
 
 
@@ -128,7 +129,8 @@ class SetOffsets:
     time of their commit (KIP-211). A partition without one gets the place at which `reset` would have it begin. `kept`
     commits what brokers have forgotten since then. `target` is resolved when it is written: `targets` has a topic and
     its target as a text (decide/reset/targets.py). It is refused if retention has deleted more than `most_lost` offsets
-    that the plan would read.
+    that the plan would read. `group` commits what the group `like` has committed. `pairs` have a topic, and the topic
+    whose committed metadata (the stream time) goes with the offsets.
     """
 
     number: int
@@ -140,6 +142,8 @@ class SetOffsets:
     reset: OffsetReset = ""
     targets: tuple[tuple[str, str], ...] = ()
     most_lost: int = 0
+    like: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
     kind: Literal["set_offsets"] = "set_offsets"
     costs: ClassVar[str] = "records in between are read again, or never"
     undo: ClassVar[str] = "set them back, with their metadata"
@@ -149,8 +153,9 @@ class SetOffsets:
         """What it does."""
         if self.to == "target":
             return f"set the offsets of group {self.group}: {', '.join(f'{one} to {to}' for one, to in self.targets)}"
-        to = _TO.get(self.to, f"to the {self.to} of the log")
-        return f"set the offsets of group {self.group} on {', '.join(self.topics)} {to}"
+        to = f"to those of group {self.like}" if self.like else _TO.get(self.to, f"to the {self.to} of the log")
+        time = f", with the stream time of {', '.join(one for _, one in self.pairs)}" if self.pairs else ""
+        return f"set the offsets of group {self.group} on {', '.join(self.topics)} {to}{time}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +182,14 @@ class SaveOffsets:
 
 @dataclass(frozen=True, slots=True)
 class DeleteOffsets:
-    """The committed offsets of a group on these topics are deleted."""
+    """The committed offsets of a group on these topics are deleted; `running` if its members no longer read them."""
 
     number: int
     group: str
     topics: tuple[str, ...]
     side: str = ""
     undoes: tuple[int, ...] = ()
+    running: bool = False
     kind: Literal["delete_offsets"] = "delete_offsets"
     costs: ClassVar[str] = "a reader of these topics in this group begins at its auto.offset.reset"
     undo: ClassVar[str] = "set them again, with their metadata"

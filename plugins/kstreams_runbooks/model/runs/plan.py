@@ -5,10 +5,15 @@ It never binds offsets, lag, starts or times: planning again from unchanged fact
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
+from kstreams_runbooks.model.copying import with_until
+from kstreams_runbooks.model.local_state import AfterKill, RestoredFirst
+from kstreams_runbooks.model.runs.input_holds import InputHold, input_holds
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteTopics, TopicStage
-from kstreams_runbooks.model.runs.stages import Bounce, Certify, ClearState, Stage, StartAll, StopAll, deployed
+from kstreams_runbooks.model.runs.stages import Bounce, Stage, StartAll, StopAll, deployed
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.verdicts import Finding
 
@@ -58,7 +63,8 @@ class PlanFacts:
 class InstanceCost:
     """What bouncing one instance costs: seconds without processing of its partitions, and why.
 
-    `session_ms` is the session timeout of its member as it runs now, None if it is not known.
+    `session_ms` is the session timeout of its member as it runs now, None if it is not known. `longer` is why it may
+    take longer than `gap_s`, by a time that is not known; empty if it does not.
     """
 
     instance: str
@@ -66,6 +72,7 @@ class InstanceCost:
     why: str
     session_ms: int | None = None
     session_source: str = ""
+    longer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,9 @@ class Plan:
     `application`, `cluster`, `facts` and `costs` are those of the first side, whose role is empty; `sides` are the
     others. `bound` is the digest of the whole plan if this is one side's part of it (`of_side`).
 
-    `emptied` are the stores that begin empty because their loss is accepted.
+    `emptied` are the stores whose loss is accepted: they begin empty, or if they are `in_part` too, with what a topic
+    restores, and without what their files alone have. `after_kill` is the local state that an instance does not keep if
+    it is killed, `restored_first` the releases that are not stopped while a task restores.
 
     `title` names it in one line, `worst_case` describes possible damage while it runs. With `at_once` every instance
     is down before the first starts again; otherwise they are taken one after another. `then` lists the steps left for
@@ -110,11 +119,23 @@ class Plan:
     sides: tuple[SidePart, ...] = ()
     bound: str = ""
     emptied: tuple[str, ...] = ()
+    in_part: tuple[str, ...] = ()
+    after_kill: tuple[AfterKill, ...] = ()
+    restored_first: tuple[RestoredFirst, ...] = ()
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """What each store of `emptied` begins with, as clauses."""
+        begins = (
+            (one, "without what its files alone have" if one in self.in_part else "empty") for one in self.emptied
+        )
+        return tuple(f"{store} begins {how}" for store, how in begins)
 
     @property
     def bounces(self) -> tuple[Bounce, ...]:
-        """The stages that leave instances on a release, a start included."""
-        found = (one.bounce if isinstance(one, StartAll) else one for one in self.stages)
+        """The stages that leave instances on a release, a start included, and a stop after which they stay down."""
+        ends = (StartAll, StopAll)
+        found = (one.bounce if isinstance(one, ends) and _leaves(one) else one for one in self.stages)
         return tuple(one for one in found if isinstance(one, Bounce))
 
     @property
@@ -128,35 +149,37 @@ class Plan:
         """The stop before that start, None if the start includes it."""
         return next((one for one in reversed(self.stages) if isinstance(one, StopAll)), None)
 
-    def start_after(self, stop: StopAll) -> StartAll:
-        """The stage that starts what a stop has stopped."""
+    def start_after(self, stop: StopAll) -> StartAll | StopAll:
+        """The stage that starts what a stop has stopped; the stop itself if its instances stay down."""
         starts = (one for one in self.stages if isinstance(one, StartAll) and one.side == stop.side)
-        return next(one for one in starts if one.number > stop.number)
+        return stop if stop.stays else next(one for one in starts if one.number > stop.number)
 
     @property
-    def certify(self) -> Certify | None:
-        """The stage that proves that nothing is left to read, None without one."""
-        return next((one for one in self.stages if isinstance(one, Certify)), None)
+    def stays_down_as(self) -> Target | None:
+        """What the instances are set to that the plan leaves down; None if it leaves none down. Of one side."""
+        return next((one.stays for one in self.stages if isinstance(one, StopAll) and one.stays), None)
+
+    def holds(self, stop: StopAll) -> bool:
+        """Whether something waits from a stop on: not if it is a copier into topics that the plan itself creates."""
+        return not (stop.side and any(isinstance(one, CreateTopics) for one in self.stages if one.number < stop.number))
+
+    def with_until(self, until: str) -> "Plan":
+        """The same plan with the offsets before which a copier ends by itself, which are not known at its beginning."""
+        stages = tuple(
+            replace(one, settings=with_until(one.settings, until)) if isinstance(one, StartAll) else one
+            for one in self.stages
+        )
+        return replace(self, stages=stages, bound=self.digest)
 
     @property
-    def pausing(self) -> tuple[Stage, ...]:
-        """The stages that hold the inputs: those before the certificate; none without one."""
-        certify = self.certify
-        return tuple(one for one in self.stages if certify and one.number < certify.number)
+    def input_holds(self) -> tuple[InputHold, ...]:
+        """Every hold of its inputs, in the order of its stages; none if it holds none."""
+        return input_holds(self.stages)
 
     @property
-    def resuming(self) -> tuple[Stage, ...]:
-        """The stages that let them flow again: between the stop after the certificate and what starts the application.
-
-        If there are none, the start itself does.
-        """
-        if (certify := self.certify) is None:
-            return ()
-        after = [one for one in self.stages if one.number > certify.number]
-        stop = next(one for one in after if isinstance(one, StopAll))
-        later = [one for one in after if one.number > stop.number]
-        ends = next(one for one in later if isinstance(one, ClearState) or _starts(one, stop.side))
-        return tuple(one for one in later if one.number < ends.number)
+    def switching(self) -> InputHold | None:
+        """The hold in which it stops what it changes, None without one."""
+        return next((one for one in self.input_holds if one.stops), None)
 
     @property
     def going(self) -> frozenset[str]:
@@ -256,6 +279,8 @@ class Plan:
             stages=stages,
             sides=(),
             bound=self.digest,
+            after_kill=tuple(one for one in self.after_kill if one.side == role),
+            restored_first=tuple(one for one in self.restored_first if one.side == role),
         )
 
     def stopped_before(self, stage: Stage) -> tuple[StopAll, ...]:
@@ -286,10 +311,16 @@ class Plan:
         """
         if self.bound:
             return self.bound
-        binding = {name: value for name, value in asdict(self).items() if name not in _EXPLAINING}
+        binding = _binding(asdict(self))
+        # The costs of the other sides explain as those of the first.
+        binding["sides"] = [_binding(side) for side in binding["sides"]]
         text = json.dumps(binding, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
 
 
-def _starts(stage: Stage, side: str) -> bool:
-    return isinstance(stage, StartAll) and stage.side == side
+def _binding(parts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parts.items() if name not in _EXPLAINING}
+
+
+def _leaves(stage: StartAll | StopAll) -> bool:
+    return isinstance(stage, StartAll) or stage.stays is not None

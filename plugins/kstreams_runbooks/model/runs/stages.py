@@ -118,11 +118,19 @@ class Drain:
 
 @dataclass(frozen=True, slots=True)
 class Certify:
-    """Nothing is left to read while `inputs` are held: a drain certificate. `how` is the switch that holds them."""
+    """Nothing is left to read while `inputs` are held: a drain certificate. `how` is the switch that holds them.
+
+    It is in the middle of a hold (model/runs/input_holds.py): the `pauses` stages right before it hold the inputs, and
+    as many as `resumes` let them flow again, after the stops that rely on it. `behind` are the roles of the sides that
+    read nothing new meanwhile.
+    """
 
     number: int
     inputs: tuple[str, ...]
     how: str
+    pauses: int
+    resumes: int
+    behind: tuple[str, ...] = ("",)
     side: str = ""
     undoes: tuple[int, ...] = ()
     kind: Literal["certify"] = "certify"
@@ -139,12 +147,16 @@ class Certify:
 
 @dataclass(frozen=True, slots=True)
 class StopAll:
-    """Every instance of a side is down, and its group EMPTY."""
+    """Every instance of a side is down, and its group EMPTY.
+
+    `stays` is what its instances are set to if no later stage starts them.
+    """
 
     number: int
     instances: tuple[str, ...] = ()
     side: str = ""
     undoes: tuple[int, ...] = ()
+    stays: Target | None = None
     kind: Literal["stop_all"] = "stop_all"
     costs: ClassVar[str] = "nothing is processed until the start"
     undo: ClassVar[str] = "start every instance as it was"
@@ -152,7 +164,15 @@ class StopAll:
     @property
     def sentence(self) -> str:
         """What it does."""
-        return f"stop {_who(self.instances)}{_of(self.side)} until the group is EMPTY"
+        stays = f"; set to {self.stays.text}, they stay down" if self.stays else ""
+        return f"stop {_who(self.instances)}{_of(self.side)} until the group is EMPTY{stays}"
+
+    @property
+    def bounce(self) -> Bounce:
+        """What instances that stay down are set to, as a bounce; only if they do."""
+        if self.stays is None:
+            raise ValueError(f"stage {self.number} has a start after it")
+        return Bounce(self.number, self.stays.release, self.stays.settings, instances=self.instances, side=self.side)
 
 
 @dataclass(frozen=True, slots=True)

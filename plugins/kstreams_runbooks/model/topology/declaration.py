@@ -131,6 +131,7 @@ class DeclaredStore:
     key and a time. `needs_headers`: its serdes cannot read a value without the headers of its record. `changelog` is
     the source topic that it has for a changelog, None for one of its own. `changelog_keeps_ms` is the present
     retention.ms of its changelog, min.compaction.lag.ms of a versioned store's, None for that of its creation.
+    `is_global`: what facts show of it, None for a declaration; the topology decides.
     """
 
     kind: StoreKind | None = None
@@ -157,6 +158,7 @@ class DeclaredStore:
     logging_config: Mapping[str, str] | None = None
     changelog: str | None = None
     changelog_keeps_ms: int | None = None
+    is_global: bool | None = None
 
     @property
     def is_lru_map(self) -> bool:
@@ -338,7 +340,7 @@ class Declaration:
 
     def keeps_headers(self, store: DeclaredStore) -> bool | None:
         """Whether a store keeps headers: by the store, else by the setting for stores of the DSL; None if unknown."""
-        if store.headers is not None or self.config is None:
+        if store.headers is not None or self.config is None or STORE_FORMAT in self.settings_not_read:
             return store.headers
         return self.config.get(STORE_FORMAT, "").upper() == "HEADERS"
 

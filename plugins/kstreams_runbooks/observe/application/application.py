@@ -26,7 +26,7 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.readings.states import is_in_error
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.topology import Topology
-from kstreams_runbooks.observe.application.copying import client_of_copier, copied_topics
+from kstreams_runbooks.observe.application.copying import client_of_process, copied_topics
 from kstreams_runbooks.observe.application.metrics import read_streams
 from kstreams_runbooks.observe.application.polling import poll_all
 from kstreams_runbooks.observe.application.topologies import run_or_set
@@ -100,8 +100,8 @@ class ObservedApplication(Protocol):
         """Whether it never reads records of aborted transactions."""
 
     @property
-    def copies(self) -> bool:
-        """Whether it is a copier, which has neither metrics nor a topology."""
+    def as_deployed(self) -> bool:
+        """Whether it is a copier or a consumer, which have neither metrics nor a topology."""
 
     @property
     def client_ids(self) -> Mapping[str, str]:
@@ -139,7 +139,7 @@ def read_application(
         instances = instances_read()
     named = (
         copied_topics(application.inputs, application.outputs)
-        if application.copies
+        if application.as_deployed
         else read_topology(instances, deployer.topology if describes else None, application.application_id, names)
     )
     topics = _topics(application, reader, named, names, also)
@@ -171,7 +171,7 @@ def reading_instances(
 ) -> Iterator[Callable[[], tuple[InstanceReading, ...]]]:
     """Every declared instance, read in threads while the body reads the brokers; what it yields waits for them."""
     declared = application.deployer.instances
-    asked = () if application.copies else declared
+    asked = () if application.as_deployed else declared
     calls = [partial(read_streams, one.metrics, application_id=application.application_id) for one in asked]
     with ThreadPoolExecutor(max_workers=2, thread_name_prefix="metrics") as pool:
         deployments = pool.submit(_deployments, deployer)
@@ -181,8 +181,8 @@ def reading_instances(
             found = deployments.result()
             deployed = [_deployment(found, instance.name) for instance in declared]
             answers = (
-                [client_of_copier(one, application) for one in deployed]
-                if application.copies
+                [client_of_process(one, application) for one in deployed]
+                if application.as_deployed
                 else metrics.result()[application.name]
             )
             return tuple(

@@ -13,9 +13,11 @@ from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.address import metrics_url
 from kstreams_runbooks.model.discovery.discovery import Found, FoundTopology, Signs
+from kstreams_runbooks.model.readings.copying import CopierFigures
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, StreamsReading
 from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.model.topology.topology import Sink
+from kstreams_runbooks.observe.application.copier_figures import read_copier_figures
 from kstreams_runbooks.observe.application.facts import read_client_facts
 from kstreams_runbooks.observe.application.metrics import read_streams
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader, ListedGroup
@@ -111,8 +113,17 @@ def read_found(reader: ClusterReader, signs: Sequence[Signs], ports: Sequence[in
         texts = sorted({reading.topology for reading in said.values() if isinstance(reading.topology, str)})
         topologies = tuple(each for text in texts if (each := found_topology(text, one.group_id, names)) is not None)
         own = ids if isinstance(ids, Missing) else frozenset(each for each in ids if each.startswith(one.group_id))
-        found.append(Found(one, found_instances(one.group, said), topologies, own, _facts(said)))
+        routes = _routes(one.group_id, [url for _, url in said])
+        found.append(Found(one, found_instances(one.group, said), topologies, own, _facts(said), routes))
     return tuple(found)
+
+
+def _routes(group_id: str, urls: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """The routes of the shipped copier, by the first agent of this application that has its bean."""
+    for url in urls:
+        if isinstance(figures := read_copier_figures(url, group_id, limits=_LIMITS), CopierFigures):
+            return tuple((source, target) for source, _, target in (one.partition(" -> ") for one in figures.routes))
+    return ()
 
 
 def _facts(answers: Mapping[tuple[str, str], StreamsReading]) -> dict[str, FactsReading | Missing]:

@@ -82,8 +82,10 @@ def poll_instances(
     In the middle of a roll two topologies may run: what either reads is read. `names` are the cluster's topics: as long
     as a pattern may match a hidden one, not all that it reads is known. A copier is not polled: it reads its inputs.
     """
-    copiers = {one.name: PolledTopics(dict.fromkeys(one.inputs, "source"), heard=True) for one in entries if one.copies}
-    entries = [one for one in entries if not one.copies]
+    copiers = {
+        one.name: PolledTopics(dict.fromkeys(one.inputs, "source"), heard=True) for one in entries if one.as_deployed
+    }
+    entries = [one for one in entries if not one.as_deployed]
     texts: dict[str, set[str]] = {entry.name: set() for entry in entries}
     failed: dict[str, list[str]] = {entry.name: [] for entry in entries}
     unclear: dict[str, list[str]] = {entry.name: [] for entry in entries}

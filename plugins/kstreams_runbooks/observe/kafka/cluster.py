@@ -32,6 +32,7 @@ from kstreams_runbooks.observe.kafka.configs import (
     broker_down,
     own_settings,
     read_broker_config,
+    read_group_config,
     read_topic_configs,
     reported_values,
 )
@@ -310,6 +311,12 @@ class ClusterReader:
             return {}
         found = self.ask("topic configs", lambda: read_topic_configs(self.admin, topics, names))
         return {} if isinstance(found, Missing) else reported_values(found)
+
+    def group_setting(self, group: str, name: str) -> str | Missing:
+        """One setting that brokers keep for a consumer group of KIP-848 or a streams group, the default included."""
+        value = self.ask("group configs", lambda: read_group_config(self.admin, group, name))
+        lacking = Missing(f"{name}: not reported; grant this login DescribeConfigs on Group {group}")
+        return lacking if value is None else value
 
     def committed(self, group_ids: Sequence[str]) -> dict[str, GroupOffsets | Missing]:
         """What each group has committed, with its metadata, by partition; one call for each coordinator.

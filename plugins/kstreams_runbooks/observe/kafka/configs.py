@@ -1,4 +1,4 @@
-"""Settings of topics and brokers, from DescribeConfigs. Each function raises kafka-python's errors."""
+"""Settings of topics, brokers and groups, from DescribeConfigs. Each function raises kafka-python's errors."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -20,6 +20,19 @@ def read_topic_configs(admin: ReadOnly, topics: Collection[str], names: Collecti
     resources = [ConfigResource(ConfigResourceType.TOPIC, topic, wanted) for topic in sorted(topics)]
     found: Settings = admin.describe_configs(resources, config_filter="all").get("topic", {})
     return found
+
+
+def read_group_config(admin: ReadOnly, group: str, name: str) -> str | None:
+    """One setting that brokers keep for a group, the default included; None if it is not reported.
+
+    Source: KIP-848, KIP-1071 (group configurations). Only kafka-python knows this type of resource.
+    """
+    from kafka.admin import ConfigResource, ConfigResourceType
+
+    resources = [ConfigResource(ConfigResourceType.GROUP, group, {name: None})]
+    found = admin.describe_configs(resources, config_filter="all").get("group", {})
+    value = found.get(group, {}).get(name, {}).get("value")
+    return None if value is None else str(value)
 
 
 def read_broker_config(admin: ReadOnly, brokers: Sequence[int], name: str) -> list[str | None]:

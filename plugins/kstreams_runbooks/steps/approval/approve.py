@@ -18,7 +18,7 @@ from kstreams_runbooks.steps.approval.asking import AskingOperator, answer_field
 from kstreams_runbooks.steps.approval.authorize import VOIDED
 from kstreams_runbooks.steps.run.answer import reason_of, responder
 from kstreams_runbooks.steps.run.run import Run, described
-from kstreams_runbooks.watch.held_inputs import forecast_of
+from kstreams_runbooks.watch.held_inputs import forecasts_text
 from kstreams_runbooks.wording import first_of
 
 
@@ -65,7 +65,7 @@ class ApprovePlan(AskingOperator):
             now="; ".join(line for side in run.sides for line in described(side.read())),
             fleet_limits=run.application.declared().limits,
             cards=tuple(run.ledger.cards(run.key)),
-            held="" if (hold := forecast_of(run.ledger, run.key)) is None else hold.sentence,
+            held=forecasts_text(run.ledger, run.key),
         )
 
     def others(self, run: Run) -> tuple[DeclaredApplication, ...]:

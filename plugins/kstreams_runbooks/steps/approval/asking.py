@@ -149,6 +149,10 @@ class AskingOperator(HITLOperator):
                 run.keep("note", WITH_REASON, {"by": by, "chosen": event.get("chosen_options"), "reason": why})
                 run.say(f"{by} answered with the reason: {why}")
             chosen = self.received(run, context, event)
+            if len(chosen) != 1:
+                # Airflow refuses options that the question does not have, and takes none or several.
+                named, expected = " and ".join(chosen) or "no choice", " or ".join(self.options)
+                return self._again(run, context, f"{by}'s answer did not count: {named} (expected: {expected})")
             emergency_reason = (given.get(EMERGENCY) or "").strip() or None
             verdict = run.decide(
                 may_approve,

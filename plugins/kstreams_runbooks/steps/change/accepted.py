@@ -87,8 +87,9 @@ def _try(run: Run, trial: Trial, reading: ApplicationReading) -> None:
     require_startable(run, made, reading)
     if trial.restores:
         require_state_kept(run, made)
+        made = with_gaps(run, made, "observe")
         with_losses(run, made, reading)
-        with_late_losses(run, with_gaps(run, made, "observe"), "observe")
+        with_late_losses(run, made, "observe")
     may_begin(run, made, reading)
     if trial.parks:
         stopped_for_good(run, reading, required=True)

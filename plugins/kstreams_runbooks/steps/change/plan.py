@@ -33,7 +33,14 @@ from kstreams_runbooks.steps.change.accepted import demand_accepted, refused_by
 from kstreams_runbooks.steps.change.start import start_run
 from kstreams_runbooks.steps.plan.fitting import judged_topics
 from kstreams_runbooks.steps.plan.plan import refuse_drift, require_fresh
-from kstreams_runbooks.steps.plan.releases import known_of, one_running, running, settings_between, wanted
+from kstreams_runbooks.steps.plan.releases import (
+    known_of,
+    one_running,
+    running,
+    settings_between,
+    wanted,
+    with_kept_logs,
+)
 from kstreams_runbooks.steps.plan.rights import require_rights_of_versions
 from kstreams_runbooks.steps.run.form import given_limits, named_for_a_started_run
 from kstreams_runbooks.steps.run.run import Run
@@ -57,6 +64,7 @@ def describe_release(run: Run) -> None:
     settings = set_by_runbooks(reading.instances)
     kept = with_settings(wanted(run, settings), settings)
     [before], after = comparable((running(run, one_running(run, reading)),), kept)
+    [before] = with_kept_logs(run, (before,), known_of(run, reading))
     unseen = may_change_the_topology(dict(settings), release_settings())
     if unseen and not run.deployer.abilities.topology_settings:
         run.say(

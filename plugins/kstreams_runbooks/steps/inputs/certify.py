@@ -12,7 +12,7 @@ from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.drain.certify import give_certificate, read_drain
 from kstreams_runbooks.steps.drain.trigger import drain_trigger
 from kstreams_runbooks.steps.inputs.held_trigger import HeldDrainTrigger
-from kstreams_runbooks.steps.inputs.tasks import certificate, require_held
+from kstreams_runbooks.steps.inputs.tasks import require_held, switching
 from kstreams_runbooks.steps.instances.gate import answered
 from kstreams_runbooks.steps.plan.cards import has_stopped
 from kstreams_runbooks.steps.run.ending import reported
@@ -31,7 +31,7 @@ class CertifyHeld(BaseOperator):
     def execute(self, context: Mapping[str, Any]) -> None:
         """Defer the task until the drain is proven; a dry run reads once."""
         with reported(context, "waits until nothing is left to read, and proves it") as run:
-            stage = certificate(run.whole_plan())
+            stage = switching(run).certify
             if run.dry_run:
                 reading, question = read_drain(run), _question(run, stage)
                 run.say(f"would {stage.sentence}; now: {drained((reading,), question).sentence}")
@@ -50,7 +50,7 @@ class CertifyHeld(BaseOperator):
             answered(run, event)
             give_certificate(run)
             require_held(run)
-            keep_complete(run, certificate(run.whole_plan()))
+            keep_complete(run, switching(run).certify)
 
 
 def _question(run: Run, stage: Certify) -> DrainQuestion:

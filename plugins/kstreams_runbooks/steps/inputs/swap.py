@@ -64,12 +64,12 @@ def read_swap(run: Run, reading: ApplicationReading, runs: DeployedInstance, run
         group_id=group_id,
         sources=tuple(sorted(sources)),
         kept=tuple(sorted(topics.internal | (topics.external & topics.outputs))),
-        tables=tuple(sorted(_own_changelogs(side, group_id, names))),
+        tables=tuple(sorted(own_changelogs(side, group_id, names))),
         global_sources=tuple(sorted(side.read(is_global=True))),
         empties=empties,
         swapped=_swapped(run, runs, empties, names),
-        uncommitted=tuple(_uncommitted(reading, sources)),
-        reset=_reset(running.described),
+        uncommitted=tuple(uncommitted_places(reading, sources)),
+        reset=offset_reset(running.described),
     )
 
 
@@ -204,7 +204,7 @@ def _swapped(
     return tuple(sorted(topics.sources({*names.every(), *(one.name for one in empties)})))
 
 
-def _own_changelogs(side: Side, group_id: str, names: TopicNames) -> Iterator[str]:
+def own_changelogs(side: Side, group_id: str, names: TopicNames) -> Iterator[str]:
     """Topics that restore stores, or may: tables without a changelog of their own on the cluster."""
     filled = fillers(side)
     for store, content in contents(side).items():
@@ -214,7 +214,7 @@ def _own_changelogs(side: Side, group_id: str, names: TopicNames) -> Iterator[st
             yield from (topic for topic, is_table in filled[store].items() if is_table is not False)
 
 
-def _uncommitted(reading: ApplicationReading, sources: Collection[str]) -> Iterator[str]:
+def uncommitted_places(reading: ApplicationReading, sources: Collection[str]) -> Iterator[str]:
     """Partitions of the inputs with offsets in their log, and without a committed one."""
     if isinstance(reading.partitions, Missing):
         raise Inconclusive(*reading.lacking("offsets"))
@@ -223,7 +223,7 @@ def _uncommitted(reading: ApplicationReading, sources: Collection[str]) -> Itera
             yield one.name
 
 
-def _reset(described: Described) -> str:
+def offset_reset(described: Described) -> str:
     """The place at which the group begins a partition without a committed offset, empty if it is not known."""
     declared = described.declaration
     if declared.config is None:

@@ -1,16 +1,18 @@
 """The tasks that hold inputs and let them flow again, each with every stage of its part of the plan.
 
-`pause_inputs` takes the stages before the certificate, `resume_inputs` those between the stop that relies on it and the
-start. Which they are depends on the switch (decide/plans/switches.py); each keeps its end, and a rerun goes on.
+Both take the hold of the plan in which it stops what it changes (model/runs/input_holds.py): `pause_inputs` the stages
+before its certificate, `resume_inputs` those after the stop that relies on it. Which they are depends on the switch
+(decide/plans/switches.py); each keeps its end, and a rerun goes on.
 """
 
 from collections.abc import Iterable
 
 from kstreams_runbooks.decide.plans.switches import COPIER, MANUAL, SWAP
 from kstreams_runbooks.errors import Refused, WriteRefused
+from kstreams_runbooks.model.runs.input_holds import InputHold
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Bounce, Certify, Stage, StartAll, StopAll
+from kstreams_runbooks.model.runs.stages import Bounce, Stage, StartAll, StopAll
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.change.partitioning import COMPARED
 from kstreams_runbooks.steps.drain.certify import last_look
@@ -29,42 +31,52 @@ from kstreams_runbooks.steps.stages.task import make
 @write("holds the inputs back")
 def pause_inputs(run: Run) -> None:
     """No new record reaches the application; it reads what it has."""
-    plan = run.whole_plan()
-    if flows(run):
+    if not run.dry_run and not flows(run, switching(run)):
+        require_compared(run)
+    pause(run, switching(run))
+
+
+def pause(run: Run, hold: InputHold) -> None:
+    """Hold the inputs by the stages of one hold; nothing if they flow again already."""
+    if flows(run, hold):
         run.say("the inputs flow again: nothing to hold")
         return
-    if not run.dry_run:
-        require_compared(run)
-    _take_each(run, plan, plan.pausing)
+    take_each(run, hold.pausing)
     if run.dry_run:
         return
-    certify = certificate(plan)
-    if certify.how == MANUAL:
-        wait_until_still(run.first, certify.inputs)
-    elif certify.how == COPIER:
+    if hold.certify.how == MANUAL:
+        wait_until_still(run.first, hold.certify.inputs)
+    elif hold.certify.how == COPIER:
         prove_stopped(run.side(COPIER))
-    require_held(run)
+    require_held(run, hold)
 
 
 @write("lets the inputs flow again")
 def resume_inputs(run: Run) -> None:
     """The inputs as they were; the application, which is down, reads them from its start on."""
-    plan = run.whole_plan()
-    if not run.dry_run and not flows(run):
+    resume(run, switching(run))
+
+
+def resume(run: Run, hold: InputHold) -> None:
+    """Let the inputs of one hold flow again; only if they were held until now."""
+    if not run.dry_run and not flows(run, hold):
         # Before it is kept that they flow: a rerun of the stop has to know that it is not complete.
-        require_earlier(run, plan.resuming[0])
-        require_held(run)
-        let_flow(run)
-    _take_each(run, plan, plan.resuming)
+        require_earlier(run, hold.resuming[0])
+        require_held(run, hold)
+        let_flow(run, hold)
+    take_each(run, hold.resuming)
 
 
-def require_held(run: Run) -> None:
-    """Refused or Inconclusive unless the inputs are held as the plan has it, in one of three looks."""
-    last_look(lambda: _held(run), run.limit("gate_interval_s"), run.say)
+def require_held(run: Run, hold: InputHold | None = None) -> None:
+    """Refused or Inconclusive unless the inputs are held as the plan has it, in one of three looks.
+
+    `hold` is the one in which the plan stops what it changes unless it is given.
+    """
+    last_look(lambda: _held(run, hold or switching(run)), run.limit("gate_interval_s"), run.say)
 
 
-def _held(run: Run) -> Verdict:
-    certify = certificate(run.whole_plan())
+def _held(run: Run, hold: InputHold) -> Verdict:
+    certify = hold.certify
     if certify.how == SWAP:
         still_swapped(run.first)
     elif certify.how == COPIER:
@@ -84,16 +96,17 @@ def require_compared(run: Run) -> None:
         )
 
 
-def certificate(plan: Plan) -> Certify:
-    """The stage that needs held inputs."""
-    if (stage := plan.certify) is None:
+def switching(run: Run) -> InputHold:
+    """The hold in which the plan stops what it changes."""
+    plan = run.whole_plan()
+    if (hold := plan.switching) is None:
         raise Refused(f"plan {plan.digest} holds no inputs (expected a certificate); look at the run")
-    return stage
+    return hold
 
 
-def _take_each(run: Run, plan: Plan, stages: Iterable[Stage]) -> None:
+def take_each(run: Run, stages: Iterable[Stage]) -> None:
     """Every stage in order, each on its side; those that change objects one after another are guarded once."""
-    guarded = False
+    plan, guarded = run.whole_plan(), False
     for stage in stages:
         guarded = _take(run, plan, stage, guarded=guarded)
 
@@ -115,7 +128,8 @@ def _take(run: Run, plan: Plan, stage: Stage, *, guarded: bool) -> bool:
         if run.dry_run:
             rehearse_start(side, stage.bounce)
         else:
-            if certificate(plan).how == SWAP and not flows(run):
+            hold = plan.switching
+            if hold and hold.certify.how == SWAP and not flows(run, hold):
                 # Right before it: what is in an empty topic would be processed.
                 still_swapped(side)
             start_stage(side, stage)
@@ -130,7 +144,7 @@ def _stop(run: Run, plan: Plan, stage: StopAll) -> None:
     if run.dry_run:
         rehearse_stop(run)
         return
-    for later in plan.pausing:
+    for later in next((one.pausing for one in plan.input_holds if stage in one.pausing), ()):
         if isinstance(later, SetOffsets) and (later.side, later.to) == (stage.side, "same"):
             note_ends(run, later)
         elif isinstance(later, SetOffsets) and (later.side, later.to) == (stage.side, "start"):

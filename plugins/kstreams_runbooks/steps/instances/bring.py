@@ -1,11 +1,12 @@
 """Brings one instance to one bounce: the guards once more, the undo card, the restart."""
 
 import time
+from dataclasses import replace
 
 from kstreams_runbooks.act.groups import GroupWriter
 from kstreams_runbooks.act.instance import restart
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
-from kstreams_runbooks.decide.instances.rolling import has_ended, in_place, left_behind, others_unwell
+from kstreams_runbooks.decide.instances.rolling import has_ended, in_place, left_behind, others_unwell, restores_nothing
 from kstreams_runbooks.errors import Drifted, Inconclusive, Refused, RunbookError
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import (
@@ -18,7 +19,7 @@ from kstreams_runbooks.model.readings.readings import (
 )
 from kstreams_runbooks.model.readings.states import is_beginning, is_down
 from kstreams_runbooks.model.runs.stages import Bounce
-from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe import read_streams
 from kstreams_runbooks.steps.instances.measured import Measuring
 from kstreams_runbooks.steps.instances.untouched import keep_untouched, note_state, still_up
@@ -31,11 +32,15 @@ from kstreams_runbooks.steps.plan.cards import (
     write_card,
 )
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
+from kstreams_runbooks.steps.plan.killed import ends_of_instance, keep_cleared, releases_of
+from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
 
 # Parking a task costs Airflow about as much processor time as a small instance needs to start: not at the same moment.
 _START_S = 15
 _LOOK_EVERY_S = 0.5
+# A rebalance of the instance before; a restore that takes longer is left to a person, and holds no worker.
+_RESTORED = Pace(_LOOK_EVERY_S, 120)
 
 
 def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: InstanceReading) -> Start | None:
@@ -55,6 +60,7 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
     members = members_to_remove(run, reading, instance)
     write_card(run, reading, instance, bounce, members, instance.streams.start)
     run.say(f"{name}: stops, {bounce.sentence}, starts")
+    ends = ends_of_instance(run, instance, bounce.version, run.deployer)
     try:
         times = restart(
             run.deployer,
@@ -68,10 +74,13 @@ def bring(run: Run, bounce: Bounce, reading: ApplicationReading, instance: Insta
             had=had_before(run, name),
             still_up=lambda: still_up(run, instance),
             at_stop=lambda: note_state(run, bounce, instance),
+            left=ends,
         )
     except RunbookError:
         keep_untouched(run, (instance,))
         raise
+    finally:
+        keep_cleared(run, ends)
     run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": encode(times)})
     return instance.streams.start
 
@@ -92,7 +101,37 @@ def guard(run: Run, bounce: Bounce, reading: ApplicationReading, name: str) -> N
         raise Refused(why)
     require_as_planned(run, bounce, reading, name, f"{name} is not touched")
     own = reading.instance(name)
+    if not isinstance(own, Missing):
+        require_restored(run, own)
     require_topics_still(run, reading, f"{name} is not touched", down=not isinstance(own, Missing) and has_ended(own))
+
+
+def require_restored(run: Run, instance: InstanceReading) -> None:
+    """Wait for a moment while a task of an instance restores whose release must not be stopped then.
+
+    Refused if it still does, Inconclusive if that is not known.
+    """
+    if not (first := run.plan().restored_first):
+        return
+    ran = releases_of(run, instance)
+    defects = tuple(row for one in first if not ran or one.library in ran for row in one.defects)
+    if not defects:
+        return
+
+    def look() -> tuple[InstanceReading, Verdict]:
+        [url] = [one.metrics for one in run.application.deployer.instances if one.name == instance.instance]
+        now = replace(instance, streams=read_streams(url, application_id=run.application.application_id))
+        return now, restores_nothing(now, defects)
+
+    waits = restores_nothing(instance, defects).outcome is Outcome.WAIT
+    now = poll(run, _RESTORED, look, lambda verdict: verdict.outcome is not Outcome.WAIT) if waits else instance
+    verdict = run.decide(restores_nothing, instance=now, defects=defects)
+    if verdict.outcome is Outcome.WAIT:
+        raise Refused(
+            f"{instance.instance} is not stopped: {verdict.text}; clear {run.task_id} once it has restored. If it "
+            "never does, stop it and delete its task directories manually, then clear it"
+        )
+    run.demand(verdict)
 
 
 def require_as_planned(run: Run, bounce: Bounce, reading: ApplicationReading, name: str, untouched: str) -> None:

@@ -7,8 +7,8 @@ from kstreams_runbooks.decide.instances.deployed import old_start_gone
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.gate import Awaited
-from kstreams_runbooks.steps.plan.restarts import BY_PERSON
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.watch.restarts import BY_PERSON
 
 # The entry for an old start that was seen for the last time, for the process that goes on.
 _GONE = "the old start was gone"

@@ -7,6 +7,7 @@ from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.copying import CopierReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe.application.copier import read_copying
+from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
 
@@ -63,10 +64,12 @@ def proven_stop(run: Run) -> CopierReading:
 def require_still_stopped(run: Run, before: CopierReading) -> CopierReading:
     """The copier of this side now; Drifted if it was started again or its control topics have moved since `before`.
 
-    Inconclusive if a part cannot be read. `before` is the reading of `prove_stopped`.
+    Inconclusive if a part cannot be read. `before` is the reading of `prove_stopped`. Topics that the run itself has
+    grown since have new partitions, which are empty.
     """
     now = read_copier(run)
-    verdict = run.decide(still_stopped, before=before, now=now)
+    grown = tuple(one.name for one in own_changes(run).topics if not (one.created or one.deleted))
+    verdict = run.decide(still_stopped, before=before, now=now, grown=grown)
     if verdict.outcome is Outcome.REFUSE:
         raise Drifted(verdict.text)
     if verdict.outcome is not Outcome.PROCEED:

@@ -11,8 +11,8 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Missin
 from kstreams_runbooks.model.runs.ledger import Evidence
 from kstreams_runbooks.model.runs.restarts import Restart
 from kstreams_runbooks.steps.plan.cards import last_card
-from kstreams_runbooks.steps.plan.restarts import BY_PERSON, MEASURED
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.watch.restarts import BY_PERSON, MEASURED
 
 # The entry for an instance that was seen back, and not RUNNING yet.
 _BACK = "an instance was back"
@@ -34,7 +34,7 @@ class Measuring:
     """
 
     def __init__(self, run: Run) -> None:
-        self._open = [] if run.application.copies else list(_open(run))
+        self._open = [] if run.application.as_deployed else list(_open(run))
         kept = [one.payload for one in run.ledger.evidence(run.key, kind="note", name=_BACK)] if self._open else []
         self._back: dict[int, int] = {one["write"]: one["back_ms"] for one in reversed(kept)}
         # The last look at which the agent of a new start answered, without a client that runs.

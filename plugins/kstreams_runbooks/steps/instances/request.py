@@ -27,6 +27,7 @@ from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.times import HOUR_MS
 from kstreams_runbooks.steps.instances.bring import guard, known, members_to_remove, remove
 from kstreams_runbooks.steps.plan.cards import instance_cards, to_restart, write_card
+from kstreams_runbooks.steps.plan.killed import killed_requests
 from kstreams_runbooks.steps.run.ending import leave
 from kstreams_runbooks.steps.run.note import WAITS, note
 from kstreams_runbooks.steps.run.notify import notify
@@ -99,8 +100,9 @@ def _requests(run: Run, bounce: Bounce, name: str) -> list[str]:
     """What the person does, in this order; the deletion of state is the one thing that cannot be observed."""
     deploy = run.deployer.request("deploy", name, bounce.target, once=bounce.once)
     if bounce.clears is None:
-        return [deploy]
+        return [*killed_requests(run, name), deploy]
     return [
+        *killed_requests(run, name),
         run.deployer.request("stop", name),
         run.deployer.request("clear_state", name, directories=bounce.clears.names),
         deploy,

@@ -82,7 +82,7 @@ def stop_application(side: str = "", *, first: Callable[[Run], None] | None = No
             rehearse_stop(own)
         elif run.dry_run:
             rehearse_at_once(own, started(plan.start))
-        elif flows(run) and plan.stop and is_complete(run, plan.stop):
+        elif (hold := run.whole_plan().switching) and flows(run, hold) and plan.stop and is_complete(run, plan.stop):
             run.say("the application was stopped, and its inputs flow again: nothing to stop")
         else:
             if first is not None and not any(has_ended(one) for one in own.read(describes=False).instances):
@@ -115,8 +115,8 @@ def stop_stage(run: Run, stage: StopAll | None, bounce: Bounce) -> None:
         keep_complete(run, stage)
 
 
-def start_application(side: str = "") -> Any:
-    """The task that starts every instance of a side."""
+def start_application(side: str = "", *, first: Callable[[Run], None] | None = None) -> Any:
+    """The task that starts every instance of a side; `first` may refuse before any instance is started."""
 
     def act(run: Run) -> None:
         """All instances up on the plan's target; `wait_caught_up` decides whether they are ready."""
@@ -129,6 +129,8 @@ def start_application(side: str = "") -> Any:
         elif run.dry_run:
             run.say("rehearsed with stop_application")
         else:
+            if first is not None and not has_started(own, started(start)):
+                first(run)
             start_stage(own, start)
 
     act.__name__ = task_of("start_all", side)
@@ -157,7 +159,7 @@ def _proofs(plan: Plan, stage: StopAll | None) -> Iterator[str]:
         yield every_member_runs.__name__
     if any(isinstance(one, Drain) for one in plan.stages):
         yield read_up_to.__name__
-    if stage and plan.certify and plan.certify.number < stage.number:
+    if stage and any(one.certify.number < stage.number for one in plan.input_holds):
         yield certified.__name__
 
 

@@ -32,6 +32,7 @@ from kstreams_runbooks.steps.instances.untouched import noted_state, still_up
 from kstreams_runbooks.steps.instances.watch_trigger import reading_of
 from kstreams_runbooks.steps.plan.cards import instance_cards, last_card
 from kstreams_runbooks.steps.plan.flushed import START_BEGUN
+from kstreams_runbooks.steps.plan.killed import ends_of_instance, keep_cleared
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.cleaned_up import local_times
@@ -95,7 +96,7 @@ def after_failed_start(
     try:
         permit()
         for one in before:
-            _go_back(run, reading, one)
+            _go_back(run, bounce, reading, one)
         how = [_runs_again(run, bounce, one) for one in before]
     except RunbookError as error:
         raise Refused(f"{what}; it was to be set back, and that failed: {error}; undo this run") from error
@@ -121,21 +122,26 @@ def _has_failed(reading: ApplicationReading, name: str, *, gated: bool) -> bool:
     return isinstance(instance.deployment, Missing) or not is_up(instance.deployment.process)
 
 
-def _go_back(run: Run, reading: ApplicationReading, before: DeployedInstance) -> None:
+def _go_back(run: Run, bounce: Bounce, reading: ApplicationReading, before: DeployedInstance) -> None:
     instance = reading.instance(before.instance)
     if isinstance(instance, Missing):
         raise Refused(instance.missing)
     members = members_to_remove(run, reading, instance)
     run.say(f"{before.instance}: set back to {before.deployed}")
-    times = restart(
-        run.deployer,
-        before.instance,
-        before.target,
-        remove_members=(lambda: remove(run, members)) if members else None,
-        log=run.say,
-        had=before.target,
-        still_up=lambda: still_up(run, instance),
-    )
+    ends = ends_of_instance(run, instance, before.version, run.deployer, ran=(bounce.version,))
+    try:
+        times = restart(
+            run.deployer,
+            before.instance,
+            before.target,
+            remove_members=(lambda: remove(run, members)) if members else None,
+            log=run.say,
+            had=before.target,
+            still_up=lambda: still_up(run, instance),
+            left=ends,
+        )
+    finally:
+        keep_cleared(run, ends)
     run.keep("write", "set_back", {"instance": before.instance, "to": before.target, "times": times})
 
 

@@ -33,13 +33,14 @@ from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.patience import going_on
-from kstreams_runbooks.steps.instances.bring import known, let_it_start, require_as_planned
+from kstreams_runbooks.steps.instances.bring import known, let_it_start, require_as_planned, require_restored
 from kstreams_runbooks.steps.instances.set_back import after_failed_start, note_at_rest
 from kstreams_runbooks.steps.instances.untouched import keep_untouched, note_state, still_up
 from kstreams_runbooks.steps.plan.before import require_still_writable, stopped_for_good, stops
 from kstreams_runbooks.steps.plan.cards import had_before, last_card, members_in_group, write_card
 from kstreams_runbooks.steps.plan.fitting import require_topics_still
 from kstreams_runbooks.steps.plan.flushed import START_BEGUN
+from kstreams_runbooks.steps.plan.killed import ProcessEnds, ends_of_instance, keep_cleared, killed_requests
 from kstreams_runbooks.steps.run.notify import notify
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run, now_ms
@@ -70,8 +71,12 @@ def stop_all(run: Run, bounce: Bounce) -> None:
         run.say("all instances were stopped and the group was EMPTY; this run has begun to start them: nothing to stop")
         return
     _guard(run, reading, bounce)
-    require_topics_still(run, reading, "nothing is stopped")
+    if run.plan().stays_down_as is None:
+        # What stays down needs no topic.
+        require_topics_still(run, reading, "nothing is stopped")
     stopped_for_good(run, reading, required=stops(run.plan()))
+    for instance in going:
+        require_restored(run, instance)
     if not any(map(_is_down, going)):
         # Once one is down, a broker that fell back must not keep the run from its start.
         require_still_writable(run)
@@ -123,6 +128,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
     run.keep("note", START_BEGUN, {"bounce": bounce.number, "instances": names})
     if not run.deployer.abilities.act:
         cleared = [] if bounce.must_clear else _cleared_requests(run, bounce, names)
+        cleared += [one for name in names for one in killed_requests(run, name)]
         wanted = [run.deployer.request("deploy", name, bounce.target, once=bounce.once) for name in names]
         _request(run, waiting, [*cleared, *wanted], lambda _: False)
     clears = bounce.clears
@@ -134,7 +140,7 @@ def start_all(run: Run, bounce: Bounce) -> None:
     except NotStarted as error:
         after_failed_start(run, bounce, names, error.cause, clears=task_of("stop_all", bounce.side), together=True)
         raise
-    if not run.application.copies:
+    if not (run.application.as_deployed or bounce.side):
         # The next task of this run would take its processor time from the starting instances.
         with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
             list(pool.map(partial(let_it_start, run), names))
@@ -153,7 +159,7 @@ def _require_one_up(run: Run, bounce: Bounce, names: list[str]) -> None:
 
 def _start_each(run: Run, bounce: Bounce, names: list[str], clears: TaskDirectories | None) -> None:
     """Start them all at once; one after another if each deletes its state itself, and has to be seen."""
-    was = _before_the_stop(run)
+    was, ends = _before_the_stop(run), _ends(run, bounce)
 
     def start(deployer: Deployer, name: str) -> RestartTimes:
         return restart(
@@ -167,6 +173,7 @@ def _start_each(run: Run, bounce: Bounce, names: list[str], clears: TaskDirector
             log=run.say,
             had=had_before(run, name),
             was=was.get(name),
+            left=ends.get(name),
         )
 
     at_start = stage_at_start(run) is not None
@@ -178,7 +185,19 @@ def _start_each(run: Run, bounce: Bounce, names: list[str], clears: TaskDirector
                 if future.exception() is None:
                     times = encode(future.result())
                     run.keep("write", "restart", {"instance": name, "bounce": bounce.number, "times": times})
+            for name in some:
+                keep_cleared(run, ends.get(name))
             _raise_first(started)
+
+
+def _ends(run: Run, bounce: Bounce) -> dict[str, ProcessEnds]:
+    """The decisions about what each process has left, by instance; none if no defect needs them."""
+    if not run.plan().after_kill:
+        return {}
+    found = (
+        ends_of_instance(run, one, bounce.version, run.new_deployer()) for one in run.read(describes=False).instances
+    )
+    return {one.instance: one for one in found if one is not None}
 
 
 def _stop_each(run: Run, going: list[InstanceReading]) -> None:

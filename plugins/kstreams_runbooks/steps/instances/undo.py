@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from kstreams_runbooks.decide.instances.left_down import left_down
 from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.decide.instances.verification import undo_verified
 from kstreams_runbooks.decide.plans.local_state import STALE
@@ -12,7 +13,8 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Instan
 from kstreams_runbooks.model.runs.cards import KINDS
 from kstreams_runbooks.model.runs.ledger import Card
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.runs.stages import Bounce, OtherStage, StartAll, StopAll
+from kstreams_runbooks.model.runs.stages import Bounce, OtherStage, Stage, StartAll, StopAll
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -26,16 +28,20 @@ from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_a
 from kstreams_runbooks.steps.instances.undone import (
     accepted_before,
     check_builds,
+    fresh_of,
     kept_descriptions,
     other_applications,
     topics_of_cards,
     undone_of,
     undone_record,
     undone_sides,
+    with_group,
 )
 from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good, stops
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore, kept_restoring, own_changes
+from kstreams_runbooks.steps.plan.expected_gaps import with_gaps
 from kstreams_runbooks.steps.plan.fitting import require_topics, wanted_versions
+from kstreams_runbooks.steps.plan.flushed import plan_of
 from kstreams_runbooks.steps.plan.looking import left_unread, look, rehearsed, watch
 from kstreams_runbooks.steps.plan.only_copy import with_losses
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
@@ -76,7 +82,7 @@ def plan_undo() -> Any:
         if run.record.wrote_at_ms:
             run.say(f"this run has already changed something: plan {run.plan().digest} stays")
             return
-        reading = run.observed("read_cards")
+        reading = with_group(run, run.observed("read_cards"))
         require_fresh(run, reading, "read_cards")
         require_newer_than_topics(run, undone_record(run).run_key)
         made = run.decide(
@@ -94,7 +100,7 @@ def plan_undo() -> Any:
             leave_unknown=bool(run.record.params.get("leave_unknown")),
             without_flush=bool(run.record.params.get("without_flush")),
         )
-        made = with_losses(run, made, reading, "read_cards", _brought)
+        made = with_losses(run, with_gaps(run, made, "read_cards"), reading, "read_cards", _brought)
         findings = (*require_state_kept(run, made), *may_begin(run, made, reading))
         for part in made.parts:
             findings += _may_go_back(run.on(part.application), made.of_application(part.application))
@@ -146,25 +152,34 @@ class UndoOperator(RollingOperator, AskingTask):
             authorize(run, self.approval, ())
         cards = {card.seq: card for card in run.ledger.cards(undone_record(run).run_key)}
         for stage in plan.stages:
-            side = run.on(plan.application_of(stage))
-            if isinstance(stage, Bounce):
-                if plan.at_once:
-                    self._together(side, stage)
-                else:
-                    self._stage(side, stage)
-            elif isinstance(stage, StopAll):
-                self._stop(side, _start_of(plan, stage).bounce)
-            elif isinstance(stage, StartAll):
-                self._start(side, stage)
-            else:
-                self._other(side, stage, cards)
-        for side in run.sides:
-            _proven(side)
+            self._take(run.on(plan.application_of(stage)), plan, stage, cards)
         record = undone_record(run)
+        fresh = fresh_of(plan_of(run, record))
+        for part, side in zip(plan.parts, run.sides, strict=True):
+            stays = side.plan().stays_down_as
+            if stays is None and part.role == fresh and not side.plan().bounces:
+                # The run had not begun with its instances, which were down, and all set to the same.
+                stays = part.facts.at_start[0].target
+            if stays:
+                side.demand(side.decide(left_down, reading=side.read(describes=False), target=stays))
+            else:
+                _proven(side)
         for card in reversed(run.ledger.cards(record.run_key)):
             if not card.done and card.kind in KINDS:
                 run.ledger.finish_card(record.run_key, card.seq)
         run.say(f"run {record.run_key} is taken back")
+
+    def _take(self, run: Run, plan: Plan, stage: Stage, cards: Mapping[int, Card]) -> None:
+        if isinstance(stage, Bounce):
+            (self._together if plan.at_once else self._stage)(run, stage)
+        elif isinstance(stage, StopAll):
+            self._stop(run, plan.start_after(stage).bounce)
+            if stage.stays:
+                _set_down(run, stage.stays)
+        elif isinstance(stage, StartAll):
+            self._start(run, stage)
+        else:
+            self._other(run, stage, cards)
 
     def _other(self, run: Run, stage: OtherStage, cards: Mapping[int, Card]) -> None:
         """A stage that changes no instance; the cards that it takes back are finished with it."""
@@ -222,9 +237,11 @@ class UndoOperator(RollingOperator, AskingTask):
             run.say(f"{bounce.deployed}: {', '.join(names)} in place")
 
 
-def _start_of(plan: Plan, stop: StopAll) -> StartAll:
-    """The start that ends a stop."""
-    return next(one for one in plan.stages if isinstance(one, StartAll) and one.side == stop.side)
+def _set_down(run: Run, target: Target) -> None:
+    """Every instance of a side, which is down, set to what it was before; none is started."""
+    for name in run.plan().facts.instances:
+        run.deployer.apply(name, target)
+    run.say(f"every instance is down, as before the run, and set to {target.text}")
 
 
 def _proven(run: Run) -> None:
@@ -233,7 +250,7 @@ def _proven(run: Run) -> None:
     after = watch(run, lambda earlier, after: run.decide(undo_verified, earlier=earlier, after=after, **of))
     say_restarts(run)
     before = run.observed("read_cards")
-    if not run.application.copies:
+    if not run.application.as_deployed:
         keep_orphans(run, before, after)
     left = left_unread(run, before)
     if left.outcome is Outcome.REFUSE:

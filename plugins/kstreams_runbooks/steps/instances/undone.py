@@ -1,23 +1,41 @@
 """The run that an undo takes back, its cards, and its sides."""
 
+from dataclasses import replace
+
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.change.without_topology import WITHOUT_TOPOLOGY
+from kstreams_runbooks.decide.drain.copied import offsets_unmoved
+from kstreams_runbooks.decide.instances.rolling import has_ended
+from kstreams_runbooks.decide.plans.adopt import COPIER
+from kstreams_runbooks.decide.plans.retire import NO_GROUP
 from kstreams_runbooks.decide.plans.undo_cards import OtherCard
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide
 from kstreams_runbooks.decide.releases.downgrade import clears_state
+from kstreams_runbooks.decide.runbooks import ADOPT, GREEN
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.ledger.card_facts import card_facts, instance_facts
 from kstreams_runbooks.ledger.codec import decode
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, InstanceReading, Missing
-from kstreams_runbooks.model.runs.cards import KINDS, TOPIC_KINDS, InstanceMoved
+from kstreams_runbooks.model.copying import NOT_YET_KNOWN, UNTIL, with_until
+from kstreams_runbooks.model.readings.readings import (
+    ApplicationReading,
+    Deployment,
+    GroupReading,
+    InstanceReading,
+    Missing,
+)
+from kstreams_runbooks.model.runs.cards import KINDS, TOPIC_KINDS, InstanceMoved, OffsetsSet
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, RunRecord
 from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
 from kstreams_runbooks.model.runs.stages import StartAll
+from kstreams_runbooks.model.target import RunbookSettings
 from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.observe.kafka.groups import unknown_group
+from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore
 from kstreams_runbooks.steps.plan.fitting import accepted_unread
-from kstreams_runbooks.steps.plan.flushed import begun_flush, plan_of
+from kstreams_runbooks.steps.plan.flushed import begun_adoption, begun_flush, begun_green, plan_of
 from kstreams_runbooks.steps.plan.next_action import UNDONE
 from kstreams_runbooks.steps.plan.releases import described_by
 from kstreams_runbooks.steps.run.form import given_reason
@@ -59,7 +77,7 @@ def undone_of(run: Run) -> Undone:
         any(card.kind == INSTANCE and card.stage in starts for card in cards)
         if starts
         else bool(stored and stored.get("at_once")),
-        tuple(_move(card) for card in own),
+        tuple(_move(card, run.ledger.recall(card.run_key, UNTIL)) for card in own),
         unguarded=any(card.misreads for card in since),
         topics=tuple(name for name, *_ in plan.facts.topics) if plan else (),
         others=tuple(
@@ -69,7 +87,45 @@ def undone_of(run: Run) -> Undone:
         ),
         cards=tuple(card.seq for card in own),
         flush=begun_flush(run, record, plan),
+        other_way=other_way(run, record, plan),
+        fresh=fresh_of(plan),
     )
+
+
+def fresh_of(plan: Plan | None) -> str | None:
+    """The role of the side that did not run before a run of this plan; None without one."""
+    change = dict(plan.change) if plan else {}
+    if plan and plan.runbook == ADOPT and change["mode"] == "adopt":
+        return COPIER
+    return "" if plan and plan.runbook == GREEN and change["mode"] == "start" else None
+
+
+def other_way(run: Run, record: RunRecord, plan: Plan | None) -> str:
+    """The command that takes a run back whose application may have read its other topics; empty for another run.
+
+    A second application that has started has topics of its own, and its deletion cannot be undone.
+
+    The first has not if every instance is down, and the group has exactly the offsets that the run has set.
+    """
+    if command := begun_green(run, record, plan):
+        return command
+    if not (command := begun_adoption(run, record, plan)) or plan is None:
+        return ""
+    own = run.first
+    group = own.application.application_id
+    if not all(map(has_ended, own.read(describes=False).instances)):
+        return command
+    with own.reader() as reader:
+        now = read_saved(reader, group, say=own.say)
+    cards = [card_facts(card) for card in run.ledger.cards(record.run_key) if card.kind == "offsets_set"]
+    set_ = [
+        one
+        for facts in cards
+        if isinstance(facts, OffsetsSet) and facts.before.group_id == group
+        for one in facts.after
+    ]
+    verdict = own.decide(offsets_unmoved, expected=tuple(set_), now=now)
+    return "" if verdict.outcome is Outcome.PROCEED else command
 
 
 def other_applications(run: Run) -> tuple[str, ...]:
@@ -92,13 +148,27 @@ def undone_sides(run: Run) -> tuple[UndoneSide, ...]:
     found = []
     for part in plan.sides if plan else ():
         side = run.on(part.application)
-        reading = side.observed("read_cards")
+        reading = with_group(side, side.observed("read_cards"))
         own = [card for card in cards if _is_move(card, part.cluster, part.application)]
-        moves, seqs = tuple(_move(card) for card in own), tuple(card.seq for card in own)
+        moves, seqs = (
+            tuple(_move(card, run.ledger.recall(card.run_key, UNTIL)) for card in own),
+            tuple(card.seq for card in own),
+        )
         found.append(
             UndoneSide(part.role, reading, side.declared, moves, seqs, bytes_to_restore(side, reading, record.run_key))
         )
     return tuple(found)
+
+
+def with_group(side: Run, reading: ApplicationReading) -> ApplicationReading:
+    """The reading of a side whose group is proven to be known to no broker: a copier that has never run has none."""
+    group = side.application.application_id
+    if not isinstance(reading.group, Missing):
+        return reading
+    with side.reader() as reader:
+        if reader.unlisted([group])[group] != unknown_group(group):
+            return reading
+    return replace(reading, group=GroupReading(reading.taken, group, NO_GROUP, "Empty", ()))
 
 
 def check_builds(run: Run, made: Plan) -> None:
@@ -125,19 +195,21 @@ def kept_descriptions(run: Run) -> dict[str, Described]:
     for kept in run.ledger.evidence(key, kind="reading", name="application", task_id="observe"):
         reading: ApplicationReading = decode(ApplicationReading, kept.payload)
         for one in reading.instances if reading.application == run.record.application else ():
-            release, text = _shown(one)
+            release, text, settings = _shown(one)
             if text and release not in found:
-                found[release] = described_by(run, release, one.instance, text)
+                found[release] = described_by(run, release, one.instance, text, settings=dict(settings))
     return found
 
 
-def _shown(instance: InstanceReading) -> tuple[str, str]:
-    """Release and description of an instance that runs what is declared, empty if one of them is not known."""
+def _shown(instance: InstanceReading) -> tuple[str, str, RunbookSettings]:
+    """Release, description and settings of an instance that runs what is declared, empty if one is not known."""
     deployment, streams = instance.deployment, instance.streams
     if not isinstance(deployment, Deployment) or deployment.applied is not True or isinstance(streams, Missing):
-        return "", ""
+        return "", "", ()
     release, text = deployment.release, streams.topology
-    return ("", "") if isinstance(release, Missing) or isinstance(text, Missing) else (release, text)
+    if isinstance(release, Missing) or isinstance(text, Missing):
+        return "", "", ()
+    return release, text, deployment.settings
 
 
 def accepted_before(run: Run) -> str | None:
@@ -163,8 +235,11 @@ def _is_kept(run: Run, card: Card) -> bool:
     return name is None or any(one.id > card.entry for one in kept)
 
 
-def _move(card: Card) -> Move:
-    """One card as undo needs it; BadInput if its facts cannot be read."""
+def _move(card: Card, until: str | None = None) -> Move:
+    """One card as undo needs it; BadInput if its facts cannot be read.
+
+    `until` are the offsets before which a copier of the run ends, None if they were not known yet.
+    """
     try:
         facts = instance_facts(card)
     except ValueError:
@@ -173,4 +248,5 @@ def _move(card: Card) -> Move:
             f"before and after it); go back manually: {card.undo}"
         ) from None
     clears = clears_state(facts.before.version, facts.after.version, upgrade_path_rules())
-    return Move(card.object, facts.bounce, facts.before, facts.after, clears, facts.deletes)
+    after = replace(facts.after, settings=with_until(facts.after.settings, until or NOT_YET_KNOWN))
+    return Move(card.object, facts.bounce, facts.before, after, clears, facts.deletes)

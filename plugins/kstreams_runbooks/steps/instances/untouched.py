@@ -27,7 +27,7 @@ def still_up(run: Run, instance: InstanceReading) -> str:
     """Why an instance that its deployer reports as stopped still runs, empty if its agent does not show that."""
     [url] = [one.metrics for one in run.application.deployer.instances if one.name == instance.instance]
     before = instance.streams.start
-    if run.application.copies or before is None:
+    if run.application.as_deployed or before is None:
         return ""
     now = read_streams(url, application_id=run.application.application_id, limits=_QUICK).start
     return f"its agent still answers for the start from before (pid {before.pid})" if now == before else ""

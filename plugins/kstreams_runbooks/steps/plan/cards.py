@@ -28,7 +28,7 @@ from kstreams_runbooks.model.runs.cards import (
 )
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card
 from kstreams_runbooks.model.runs.own_changes import OwnChanges, TopicChange
-from kstreams_runbooks.model.runs.plan import DeployedInstance
+from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
 from kstreams_runbooks.model.runs.stages import Bounce, StartAll
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.rules import upgrade_path_rules
@@ -62,7 +62,7 @@ def write_card(
     topics = (kept_restoring(run) or ()) if clear else deletes.changelogs
     restore = restore_cost(restored, topics=topics) if clear else restore_cost(restored, RESTORED, topics)
     cost = "one restart" + (f", and {restore}" if clear or deletes.changelogs else "")
-    empty = f"; {first_of(plan.emptied)} begins empty, and no undo brings that back" if plan.emptied else ""
+    empty = f"; {first_of(plan.losses)}, and no undo brings that back" if plan.emptied else ""
     if plan.emptied and bounce.clears is not None:
         kept = run.deployer.kept_aside(instance.instance)
         empty += f"; the directories are kept in {kept}" if kept else "; nothing keeps the directories"
@@ -72,7 +72,7 @@ def write_card(
         task_id=run.task_id,
         step=f"{'start' if start else 'bounce'} {bounce.number}",
         object=instance.instance,
-        what=f"{instance.instance}: {'stop, ' + start.sentence if start else bounce.sentence}{empty}",
+        what=f"{instance.instance}: {'stop, ' + start.sentence if start else bounce.sentence}{empty}{_killed(plan)}",
         undo=f"set {instance.instance} back to {before.deployed}"
         + ("" if clears is None else f", with {clears.what} cleared first (no way back in place)"),
         cost=cost,
@@ -97,6 +97,14 @@ def write_card(
     )
     run.ledger.write_card(card)
     run.ledger.mark_written(run.key, now_ms())
+
+
+def _killed(plan: Plan) -> str:
+    """What becomes of the local state of the instance if its stop ends with a kill."""
+    return "".join(
+        f"; if it is killed, {'it stays down for a person' if one.unclear else one.clears.what + ' deleted first'}"
+        for one in plan.after_kill
+    )
 
 
 def cards_that_count(run: Run) -> list[Card]:

@@ -25,6 +25,7 @@ from kstreams_runbooks.model.readings.readings import (
 )
 from kstreams_runbooks.model.readings.topics_seen import NO_REPARTITIONS, RepartitionsSeen
 from kstreams_runbooks.model.runs.stages import Bounce
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.rules import release_settings
@@ -36,6 +37,7 @@ from kstreams_runbooks.steps.run.run import Run
 
 _Wanted = tuple[Described | Missing, ...]
 _NONE_KEPT: Mapping[str, Described] = {}
+_NONE_CREATED: Mapping[str, int] = {}
 
 
 def require_topics(
@@ -46,10 +48,12 @@ def require_topics(
     *,
     accepted: str | None = None,
     kept: Mapping[str, Described] = _NONE_KEPT,
+    created: Mapping[str, int] = _NONE_CREATED,
 ) -> tuple[Finding, ...]:
     """Findings about the topics of every release of the plan, for the approver; Refused or Inconclusive as decided.
 
-    `going` are internal topics that the run deletes before the start: they count as absent. `accepted` is the reason
+    `going` are internal topics that the run deletes before the start: they count as absent. `created` are topics that
+    it creates, with their partitions: they count as there. `accepted` is the reason
     to bring a release whose topology cannot be read (`accepted_unread`), `kept` are descriptions by release that the
     ledger has.
     """
@@ -58,7 +62,7 @@ def require_topics(
     unread = _require_read(run, reading, bounces, wanted, accepted)
     brought = [one.topology for one in parsed_or_missing(wanted) if not isinstance(one, Missing)]
     require_rights_of_versions(run, reading, brought)
-    verdict = judged_topics(run, reading, wanted, going, [dict(one.settings) for one in bounces])
+    verdict = judged_topics(run, reading, wanted, going, [dict(one.settings) for one in bounces], created)
     run.demand(verdict)
     return (*unread, *verdict.findings)
 
@@ -105,13 +109,14 @@ def judged_topics(
     wanted: _Wanted,
     going: frozenset[str] = frozenset(),
     settings: Collection[Mapping[str, str]] = (),
+    created: Mapping[str, int] = _NONE_CREATED,
 ) -> Verdict:
     """The decision for these versions, with one of `settings` over their own; logs its findings.
 
-    `going` as `require_topics` has them.
+    `going` and `created` as `require_topics` has them.
     """
     records = _uncommitted(run, reading, wanted, going, None, resets_of(wanted, settings))
-    verdict = worst(_judged(run, reading, wanted, going), records)
+    verdict = worst(_judged(run, reading, wanted, going, created), records)
     run.say_findings(verdict.findings)
     return verdict
 
@@ -148,9 +153,16 @@ def require_topics_still(run: Run, now: ApplicationReading, untouched: str, *, d
         raise Inconclusive(f"{untouched}: {verdict.text}")
 
 
-def _judged(run: Run, reading: ApplicationReading, wanted: _Wanted, going: frozenset[str]) -> Verdict:
+def _judged(
+    run: Run,
+    reading: ApplicationReading,
+    wanted: _Wanted,
+    going: frozenset[str],
+    created: Mapping[str, int] = _NONE_CREATED,
+) -> Verdict:
     seen = run.topics_seen(topics_needed(parsed_or_missing(wanted), run.declared))
-    seen = replace(seen, partitions={name: count for name, count in seen.partitions.items() if name not in going})
+    there = {name: count for name, count in seen.partitions.items() if name not in going}
+    seen = replace(seen, partitions={**created, **there})
     return run.decide(topics_fit, wanted=wanted, seen=seen, reading=reading, application=run.declared)
 
 
@@ -189,7 +201,7 @@ def wanted_versions(
     run: Run, reading: ApplicationReading, bounces: Iterable[Bounce], kept: Mapping[str, Described] = _NONE_KEPT
 ) -> tuple[Described | Missing, ...]:
     """Each version that a plan brings, as an instance that runs it shows it, as the ledger kept it, or as printed."""
-    if run.declared.copies:
+    if run.declared.as_deployed:
         return ()
     different = {(one.release, str(_settings(dict(one.settings)))): one for one in bounces}
     return tuple(_described(run, reading, bounce, kept) for bounce in different.values())
@@ -217,7 +229,12 @@ def _described(
                 return Missing(f"release {bounce.release}: {error}")
     first = (same or telling)[0]
     [shown] = with_facts(
-        RunningRelease(bounce.release, _own_text(first, bounce.release), (first.instance,)),
+        RunningRelease(
+            bounce.release,
+            _own_text(first, bounce.release),
+            (first.instance,),
+            targets=(Target.of(bounce.release, _deployed(first)),),
+        ),
         run.running_facts(replace(reading, instances=(first,))),
     )
     return running(run, shown)

@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 
+from kstreams_runbooks.decide.plans.adopt import COPIER, way_back_command
 from kstreams_runbooks.decide.plans.flush import FLUSH
 from kstreams_runbooks.decide.plans.flush_back import flush_back_command
+from kstreams_runbooks.decide.plans.green import cancel_command, start_command
+from kstreams_runbooks.decide.runbooks import ADOPT, GREEN
 from kstreams_runbooks.ledger.card_facts import instance_facts
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card, RunRecord
@@ -18,12 +21,33 @@ _SWITCH = ("switch", "copier", "longest_hold_min")
 
 def begun_flush(run: Run, record: RunRecord, plan: Plan | None) -> tuple[tuple[str, str], ...]:
     """The fields of the form of a flush that has begun to start what it changed the application to; else none."""
-    if plan is None or plan.certify is None or plan.start is None:
-        return ()
-    begun = run.ledger.evidence(record.run_key, kind="note", name=START_BEGUN)
-    if not any(note.payload["bounce"] == plan.start.number for note in begun):
+    if plan is None or plan.switching is None or not _has_begun(run, record, plan):
         return ()
     return tuple((name, str(value)) for name in _SWITCH if (value := record.params.get(name)) is not None)
+
+
+def begun_adoption(run: Run, record: RunRecord, plan: Plan | None) -> str:
+    """The command that takes back a run that has begun to start its application on other topics; else empty."""
+    if plan is None or plan.runbook != ADOPT or not _has_begun(run, record, plan):
+        return ""
+    change = dict(plan.change)
+    return way_back_command(record.application, change[COPIER], "adopt" if change["mode"] == "adopt" else "abandon")
+
+
+def begun_green(run: Run, record: RunRecord, plan: Plan | None) -> str:
+    """The command that takes back a run that has started a second application, or deleted its topics; else empty."""
+    if plan is None or plan.runbook != GREEN:
+        return ""
+    if dict(plan.change)["mode"] == "start":
+        return cancel_command(record.application) if _has_begun(run, record, plan) else ""
+    deleted = any(card.kind == "topic_deleted" for card in run.ledger.cards(record.run_key))
+    return start_command(record.application) if deleted else ""
+
+
+def _has_begun(run: Run, record: RunRecord, plan: Plan) -> bool:
+    """Whether a run has begun to start its application for good."""
+    begun = run.ledger.evidence(record.run_key, kind="note", name=START_BEGUN)
+    return plan.start is not None and any(note.payload["bounce"] == plan.start.number for note in begun)
 
 
 def flush_back_of(run: Run, record: RunRecord, cards: Sequence[Card]) -> str:
@@ -34,10 +58,15 @@ def flush_back_of(run: Run, record: RunRecord, cards: Sequence[Card]) -> str:
     own = [card for card in cards if card.kind == INSTANCE and not card.done]
     about = (record.cluster, record.application)
     facts = [instance_facts(card) for card in own if (card.cluster, card.application) == about]
-    if record.dag_id != FLUSH or not facts:
+    if record.dag_id not in {FLUSH, ADOPT, GREEN} or not (facts or record.dag_id == GREEN):
         return ""
     try:
-        form = begun_flush(run, record, plan_of(run, record))
+        plan = plan_of(run, record)
+        if record.dag_id == GREEN:
+            return begun_green(run, record, plan)
+        if record.dag_id == ADOPT:
+            return begun_adoption(run, record, plan)
+        form = begun_flush(run, record, plan)
     except ValueError:
         # The plan has the format of another release: the undo names what it cannot read.
         return ""

@@ -5,19 +5,25 @@ from functools import partial
 
 from kstreams_runbooks.act.topic_checks import certain
 from kstreams_runbooks.decide.change.without_topology import WITHOUT_TOPOLOGY
-from kstreams_runbooks.decide.instances.running import running_releases
-from kstreams_runbooks.decide.instances.running_facts import with_facts
+from kstreams_runbooks.decide.lag import total_lag
 from kstreams_runbooks.decide.plans.longest_stop import (
     ACCEPT,
     Orders,
+    dropping_stores,
+    expected_drops,
+    is_short_roll,
     late_losses,
     late_stores,
     longest_stop,
     may_stop,
+    moves_tasks,
     needs_orders,
+    with_moved_tasks,
 )
+from kstreams_runbooks.decide.plans.only_copy import task_topics
+from kstreams_runbooks.decide.runbooks import GREEN
 from kstreams_runbooks.decide.runs.commands import UNDO
-from kstreams_runbooks.errors import RunbookError, Unreachable
+from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.disorder import LateLoss, LateStore, PartitionOrder, Stop
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, StreamsReading
@@ -26,13 +32,16 @@ from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.observe.kafka.ends import ends_of
 from kstreams_runbooks.observe.lag.count import count_readable
-from kstreams_runbooks.steps.plan.releases import deployable, known_of, running
+from kstreams_runbooks.steps.plan.cards import bytes_of_topics
+from kstreams_runbooks.steps.plan.releases import deployable, described_or_missing, known_of, running_or_missing
 from kstreams_runbooks.steps.run.form import given_reason
 from kstreams_runbooks.steps.run.run import Run
-from kstreams_runbooks.watch.held_inputs import forecast_of
+from kstreams_runbooks.watch.held_inputs import longest_forecast
 
 # The last records of each partition, which show the disorder of the inputs, and how long reading them may take.
 _LAST, _READ_S = 100_000, 120.0
+# Before a short roll, the commonest run: so many of all partitions together, but of each at least some.
+_OF_ALL, _AT_LEAST, _SHORT_S = 200_000, 1_000, 30.0
 _LOSSES = "late losses"
 
 
@@ -43,13 +52,17 @@ def with_late_losses(run: Run, made: Plan, taken_by: str) -> Plan:
     `taken_by` is the step whose reading has the instances.
     """
     findings: tuple[Finding, ...] = ()
-    if run.record.dag_id == "reset_and_cleanup" and run.record.params.get("mode") != "state":
+    if (run.record.dag_id == "reset_and_cleanup" and run.record.params.get("mode") != "state") or (
+        made.runbook == GREEN and made.start is not None
+    ):
         # It reads its inputs again: its blast radius has what that catch-up drops (decide/reset/late.py).
+        _expect_any(run, run.observed(taken_by), made)
         return made
     for part in made.parts:
         side = run.on(part.application)
-        held = forecast_of(run.ledger, run.key) if made.certify is not None and not part.role else None
-        stop = None if side.application.copies else longest_stop(made.of_side(part.role), held)
+        behind = any(part.role in one.certify.behind for one in made.input_holds)
+        held = longest_forecast(run.ledger, run.key) if behind else None
+        stop = None if side.application.as_deployed else longest_stop(made.of_side(part.role), held)
         if stop is not None:
             findings += require_in_time(side, side.observed(taken_by), stop, made.of_side(part.role))
     return replace(made, findings=(*made.findings, *findings))
@@ -61,8 +74,14 @@ def require_in_time(run: Run, reading: ApplicationReading, stop: Stop, made: Pla
     `made` is the plan that brings another version, None if what runs stays.
     """
     versions, unread = versions_of(run, reading, made)
-    late = late_stores(versions, known_of(run, reading))
-    orders = _orders(run, needs_orders(late, stop))
+    known = known_of(run, reading)
+    late = late_stores(versions, known)
+    if late and made is not None and moves_tasks(made):
+        restored = bytes_of_topics(run, reading, tuple(sorted(task_topics(versions, known))))
+        stop = with_moved_tasks(stop, versions, restored)
+    stop = replace(stop, unread=_unread(run, reading))
+    short = all(is_short_roll(one, stop) for one in late)
+    orders = _orders(run, needs_orders(late), short=short)
     verdict = run.decide(
         may_stop,
         late=late,
@@ -75,23 +94,40 @@ def require_in_time(run: Run, reading: ApplicationReading, stop: Stop, made: Pla
     )
     run.say_findings(verdict.findings)
     run.demand(verdict)
-    run.keep(
-        "note",
-        _LOSSES,
-        {"application": run.record.application, "losses": encode(tuple(late_losses(late, stop, orders)))},
-    )
+    _keep(run, expected_drops(dropping_stores(versions, known), late_losses(late, stop, orders)))
     return verdict.findings
 
 
+def _expect_any(run: Run, reading: ApplicationReading, made: Plan) -> None:
+    """Keep every store that drops late records: a catch-up from history has no bound."""
+    versions, _ = versions_of(run, reading, made)
+    no_bound = Missing("the inputs are read again")
+    every = dropping_stores(versions, known_of(run, reading))
+    _keep(run, tuple(LateLoss(one, no_bound, no_bound, no_bound) for one in every))
+
+
+def _keep(run: Run, expected: tuple[LateLoss, ...]) -> None:
+    run.keep("note", _LOSSES, {"application": run.record.application, "losses": encode(expected)})
+
+
+def _unread(run: Run, reading: ApplicationReading) -> int | Missing:
+    """The records that may be unread when a stop begins: those of now, or as many as a gate lets pass."""
+    if isinstance(reading.partitions, Missing):
+        return reading.partitions
+    lag = total_lag(reading.partitions)
+    return Missing(lag.unknown[0]) if lag.unknown else max(lag.records, int(run.limit("max_lag")))
+
+
 def say_dropped(run: Run, after: ApplicationReading) -> None:
-    """Show what the tasks of the stores at risk have dropped since their instances started, next to the forecast."""
+    """Show what the tasks with stores that drop late records have dropped since their start, next to the forecast."""
     kept = [
         one.payload["losses"]
         for one in run.ledger.evidence(run.key, kind="note", name=_LOSSES)
         if one.payload["application"] == run.record.application
     ]
     for loss in decode(tuple[LateLoss, ...], kept[-1]) if kept else ():
-        at_most = "a number that is not known" if isinstance(loss.records, Missing) else f"{loss.records:,}"
+        unknown = isinstance(loss.records, Missing)
+        at_most = f"a number that is not known ({loss.records.missing})" if unknown else f"{loss.records:,}"
         dropped = _dropped(after, loss.late)
         what = f"store {loss.late.store}: records that its tasks have dropped since the start"
         if isinstance(dropped, Missing):
@@ -119,37 +155,26 @@ def versions_of(
 
     Unreachable if a topology command does not end: it may at the next try. An undo does not wait for it.
     """
-    found = run.running_facts(reading)
-    looks = [
-        (one.release, partial(running, run, one))
-        for version in running_releases(reading)
-        for one in with_facts(version, found)
-    ]
+    found = list(running_or_missing(run, reading))
     brought = made.bounces[-1] if made is not None and made.bounces else None
     if made is not None and brought is not None and any(one.target != brought.target for one in made.facts.at_start):
-        looks.append((brought.release, partial(deployable, run, brought.target)))
-    described: list[Described] = []
-    unread: list[str] = []
-    for release, look in looks:
-        try:
-            described.append(look())
-        except RunbookError as error:
-            if isinstance(error, Unreachable) and run.record.dag_id != UNDO:
-                raise
-            unread.append(f"release {release} is not described: {error}")
-    return tuple(described), tuple(dict.fromkeys(unread))
+        found.append(described_or_missing(run, brought.release, partial(deployable, run, brought.target)))
+    described = tuple(one for one in found if not isinstance(one, Missing))
+    unread = dict.fromkeys(one.missing for one in found if isinstance(one, Missing))
+    return described, tuple(unread)
 
 
-def _orders(run: Run, topics: tuple[str, ...]) -> Orders | Missing:
-    """The last records of each partition of these topics, or why they could not be read."""
+def _orders(run: Run, topics: tuple[str, ...], *, short: bool) -> Orders | Missing:
+    """The last records of each partition of these topics, or why they could not be read; fewer before a short roll."""
     if not topics:
         return ()
-    run.say(f"reads the last {_LAST:,} records of each partition of {', '.join(topics)}: how far they are out of order")
     try:
         with run.reader() as reader:
             ends = certain(ends_of(reader, reader.topics(set(topics))))
-        ranges = {place: (max(start, end - _LAST), end) for place, (start, end) in ends.items()}
-        counted = count_readable(run.kafka, ranges, _READ_S, "read_uncommitted")
+        last = min(_LAST, max(_AT_LEAST, _OF_ALL // max(1, len(ends)))) if short else _LAST
+        run.say(f"reads the last {last:,} records of each partition of {', '.join(topics)}: are they out of order?")
+        ranges = {place: (max(start, end - last), end) for place, (start, end) in ends.items()}
+        counted = count_readable(run.kafka, ranges, _SHORT_S if short else _READ_S, "read_uncommitted")
     except RunbookError as error:
         return Missing(str(error))
     return tuple(

@@ -24,7 +24,7 @@ from kstreams_runbooks.patience import pause
 from kstreams_runbooks.steps.approval.authorize import take_hold
 from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.cards import has_stopped, own_changes
-from kstreams_runbooks.steps.plan.defects import known_defects
+from kstreams_runbooks.steps.plan.defects import planned_defects
 from kstreams_runbooks.steps.plan.late_losses import say_dropped
 from kstreams_runbooks.steps.plan.orphans import keep_orphans
 from kstreams_runbooks.steps.plan.plan import planned_from
@@ -69,7 +69,8 @@ def look(run: Run, also: tuple[str, ...] = ()) -> None:
     """
     run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
     keep_contact(run)
-    reading = run.patiently(lambda: run.read(also), moving)
+    # The topics of a copier are in its entry: no JVM has to start for them while it is down.
+    reading = run.patiently(lambda: run.read(also, describes=not run.application.copies), moving)
     run.keep("reading", "application", reading)
     for line in described(reading):
         run.say(line)
@@ -81,8 +82,8 @@ def check(
 ) -> Any:
     """The task `check` of the same roles; with `at_once` it also accepts an application with unhealthy instances.
 
-    `out_of_use` is whether a run is about an application that no instance runs any more. With `streams_group` a streams
-    group (KIP-1071) is accepted.
+    `out_of_use` is whether a side of a run is an application that no instance runs, any more or yet. With
+    `streams_group` a streams group (KIP-1071) is accepted.
     """
 
     @step("judges the reading; changes nothing")
@@ -97,10 +98,10 @@ def check(
             reading = side.observed()
             age_ms = now_ms() - reading.taken.at_ms
             require_ready(
-                side, reading, age_ms, at_once=at_once, out_of_use=out_of_use(run), streams_group=streams_group
+                side, reading, age_ms, at_once=at_once, out_of_use=out_of_use(side), streams_group=streams_group
             )
-            if not (side.application.copies or out_of_use(run)):
-                known_defects(side, reading)
+            if not (side.application.as_deployed or out_of_use(side)):
+                planned_defects(side, reading)
         if not run.dry_run:
             take_hold(run, sorted({one for side in sides for one in resources(side)}), changes=False)
 
@@ -121,7 +122,7 @@ def refuse_held(run: Run, sides: list[Run]) -> None:
                 "this release; look at that run (`kstreams-runbooks evidence`)"
             ) from None
         for held in found:
-            if (held.cluster, held.application) in about:
+            if about & {(held.cluster, name) for name in (held.application, *held.others)}:
                 raise Refused(
                     f"inputs {', '.join(held.inputs)} of {held.application} are held by run {record.run_key} "
                     "(expected: by none); let it go on, or bring them back: " + undo_command(record)
@@ -191,11 +192,12 @@ def verify(run: Run) -> None:
 def prove_sides(run: Run) -> None:
     """Prove the plan of every side; Refused or Inconclusive if it is not what runs."""
     for side in run.sides:
-        _prove(side)
+        prove_side(side)
 
 
-def _prove(run: Run) -> None:
-    before = planned_from(run)
+def prove_side(run: Run, before: ApplicationReading | None = None) -> None:
+    """Prove the part of one side; Refused or Inconclusive as above. `before` is in place of the reading of its plan."""
+    before = before or planned_from(run)
     left = left_unread(run, before)
     if left.outcome is Outcome.REFUSE:
         raise Refused(f"{left.sentence}; trigger undo for this run: the previous deployment reads them")
@@ -203,7 +205,7 @@ def _prove(run: Run) -> None:
     of: dict[str, Any] = {"before": before, "plan": run.plan(), "own": own_changes(run)}
     proven = watch(run, lambda earlier, after: run.decide(change_verified, earlier=earlier, after=after, **of))
     say_restarts(run)
-    if not run.application.copies:
+    if not run.application.as_deployed:
         say_dropped(run, proven)
         keep_orphans(run, before, proven)
 

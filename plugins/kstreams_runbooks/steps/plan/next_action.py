@@ -97,6 +97,6 @@ def _held(run: Run) -> Iterator[str]:
         return
     for held in found:
         yield (
-            f"INPUTS {', '.join(held.inputs)} ARE HELD ({held.how}) since {utc_minute(held.since_ms)}: both ways below "
-            "bring them back"
+            f"INPUTS {', '.join(held.inputs)} ARE HELD ({held.how_held}) since {utc_minute(held.since_ms)}: both ways "
+            "below bring them back"
         )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from kstreams_runbooks.decide.change.comparable import of_other_settings
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.change.without_topology import may_stay_unread
 from kstreams_runbooks.decide.instances.check import of_the_future, ready_for_change
@@ -37,13 +38,20 @@ from kstreams_runbooks.steps.approval.code import code_digest
 from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.before import may_begin, stopped_for_good
 from kstreams_runbooks.steps.plan.cards import bytes_of_topics
-from kstreams_runbooks.steps.plan.defects import with_defects
+from kstreams_runbooks.steps.plan.defects import with_defects, with_restored_first
 from kstreams_runbooks.steps.plan.expected_gaps import with_gaps
 from kstreams_runbooks.steps.plan.fitting import accepted_unread, require_topics
+from kstreams_runbooks.steps.plan.killed import with_kills
 from kstreams_runbooks.steps.plan.late_losses import with_late_losses
 from kstreams_runbooks.steps.plan.only_copy import restored_from, with_losses
 from kstreams_runbooks.steps.plan.recreated import require_state_kept
-from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of, settings_between
+from kstreams_runbooks.steps.plan.releases import (
+    before_a_roll,
+    known_of,
+    running_by_instance,
+    settings_between,
+    with_kept_logs,
+)
 from kstreams_runbooks.steps.plan.startable import require_startable
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.run.step import step
@@ -72,7 +80,7 @@ def planned(make: PlanMaker) -> Any:
             run.say(f"this run has already changed something: plan {run.plan().digest} stays")
             return
         reading = run.observed()
-        made = make(run, reading, judged(run, reading))
+        made = with_gaps(run, make(run, reading, judged(run, reading)), "observe")
         kept = (*require_startable(run, made, reading), *require_state_kept(run, made))
         made = with_losses(run, replace(made, findings=(*made.findings, *kept)), reading)
         made = run.decide(
@@ -98,10 +106,11 @@ def judged(run: Run, reading: ApplicationReading) -> tuple[Finding, ...]:
 def store(run: Run, made: Plan, taken_by: str = "observe") -> None:
     """Keep a plan, reserve what it changes, and log its content; Drifted if another plan was shown for approval.
 
-    `taken_by` is the step whose reading it was made from.
+    `taken_by` is the step whose reading it was made from; its gaps are those of `with_gaps`.
     """
+    made = with_restored_first(run, with_kills(run, made, taken_by), taken_by)
     refuse_drift(run, made.digest)
-    made = with_defects(run, with_late_losses(run, with_gaps(run, made, taken_by), taken_by), taken_by)
+    made = with_defects(run, with_late_losses(run, made, taken_by), taken_by)
     run.ledger.store_plan(run.key, made.digest, encode(made))
     for stage in made.stages:
         run.say(made.sentence_of(stage))
@@ -188,7 +197,8 @@ def _downgraded(run: Run, reading: ApplicationReading, made: Plan) -> Plan:
         may_take_over, before=before, after=after, application=run.declared, accepted=accepted_unread(run)
     )
     run.demand(same)
-    made = _judged_change(run, reading, replace(made, findings=(*made.findings, *same.findings)), before, after)
+    made = with_undescribed(run, replace(made, findings=(*made.findings, *same.findings)))
+    made = _judged_change(run, reading, made, before, after)
     choice = ALL if made.bounces[-1].clear_state else KEEP
     known = known_of(run, reading)
     return _with_state(
@@ -223,9 +233,14 @@ def stop_and_restart(
     return replace(made, findings=(*made.findings, *stays))
 
 
-def at_once_plan(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
-    """The same plan without a comparison of topologies: for a run that deletes all that the old one left."""
-    made = _as_the_form(run, reading, findings, at_once=True)
+def at_once_plan(
+    run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], settings: dict[str, str | None] | None = None
+) -> Plan:
+    """The same plan without a comparison of topologies: for a runbook that has one of its own.
+
+    `settings` are in place of those of the form.
+    """
+    made = _as_the_form(run, reading, findings, at_once=True, settings=settings)
     check_deployer(run, made)
     return made
 
@@ -238,14 +253,21 @@ def _restart(
     return _with_what_it_changes(run, reading, made, flushed=flushed)
 
 
-def _as_the_form(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...], *, at_once: bool) -> Plan:
-    """The plan to the release and the settings of the form."""
+def _as_the_form(
+    run: Run,
+    reading: ApplicationReading,
+    findings: tuple[Finding, ...],
+    *,
+    at_once: bool,
+    settings: dict[str, str | None] | None = None,
+) -> Plan:
+    """The plan to the release and the settings of the form, or to these settings."""
     return run.decide(
         restart_plan,
         reading=reading,
         declared=run.declared,
         release=run.record.params.get("release") or None,
-        settings=_given(run.record.params.get("settings")),
+        settings=_given(run.record.params.get("settings")) if settings is None else settings,
         findings=findings,
         limits=run.declared.limits,
         code=code_digest(run.record.dag_id),
@@ -264,19 +286,50 @@ def _with_what_it_changes(run: Run, reading: ApplicationReading, made: Plan, *, 
     """
     # A flush is inconclusive without both topologies: no person can accept that.
     fitting = require_topics(run, reading, made.bounces, accepted=None if flushed else accepted_unread(run))
-    made = replace(made, findings=(*made.findings, *fitting))
+    return judged_release(run, reading, replace(made, findings=(*made.findings, *fitting)), flushed=flushed)
+
+
+def judged_release(run: Run, reading: ApplicationReading, made: Plan, *, flushed: bool = False) -> Plan:
+    """The plan with the findings about what its release and its settings change; Refused or Inconclusive as above."""
     if not run.deployer.abilities.topology_settings:
         made = _unseen(run, made)
     if _stays(run, made):
-        return with_undescribed(run, made)
+        return _judged_settings(run, reading, with_undescribed(run, made), flushed=flushed)
     before, after = before_a_roll(run, reading, made.bounces[-1].target)
     if _has_release(made) and _is_the_same(before, after):
-        return with_undescribed(run, made, same_text=True)
-    made = _judged_change(run, reading, made, before, after, flushed=flushed)
-    if made.at_once:
-        return made
+        return _judged_settings(run, reading, with_undescribed(run, made, same_text=True), flushed=flushed)
+    made = _judged_change(run, reading, with_undescribed(run, made), before, after, flushed=flushed)
+    return made if made.at_once else _with_state_of_undo(run, reading, made, before, after)
+
+
+def _with_state_of_undo(
+    run: Run, reading: ApplicationReading, made: Plan, before: tuple[Described, ...], after: Described | Missing
+) -> Plan:
     cleared = run.decide(state_of_undo, before=before, after=after, known=known_of(run, reading))
     return _with_state(run, reading, made, cleared)
+
+
+def _judged_settings(run: Run, reading: ApplicationReading, made: Plan, *, flushed: bool) -> Plan:
+    """The plan with findings about the settings that it changes on the release that runs; the rules of a change refuse.
+
+    Inconclusive if no version that runs is described: which of its stores a setting reaches is not known.
+    """
+    if not changed_settings(made):
+        return made
+    by, will = _one_release(made), made.bounces[-1].settings
+    for version, instances in running_by_instance(run, reading):
+        if isinstance(version, Missing):
+            unread = (f"what {', '.join(sorted(changed_settings(made)))} changes is not known: {version.missing}",)
+            verdict = run.decide(may_stay_unread, unread=unread, declared=run.declared, accepted=accepted_unread(run))
+            run.demand(verdict)
+            made = replace(made, findings=(*made.findings, *verdict.findings))
+            continue
+        # A version has the settings of its own instances, and not those of another one.
+        for settings in sorted({one.settings for one in made.facts.at_start if one.instance in instances}):
+            before, after = of_other_settings(version, settings, will)
+            made = _judged_change(run, reading, made, (before,), after, flushed=flushed, same_program=by)
+            made = made if made.at_once else _with_state_of_undo(run, reading, made, (before,), after)
+    return made
 
 
 def _unseen(run: Run, made: Plan) -> Plan:
@@ -296,22 +349,26 @@ def _judged_change(
     after: Described | Missing,
     *,
     flushed: bool = False,
+    same_program: str = "",
 ) -> Plan:
-    """The plan with the findings about what its release changes; Refused or Inconclusive if it may not be brought."""
-    made = with_undescribed(run, made)
+    """The plan with the findings about what its release changes; Refused or Inconclusive if it may not be brought.
+
+    `same_program`: how it is known that only settings change.
+    """
+    known = known_of(run, reading)
     verdict = run.decide(
         may_be_rolled,
-        before=before,
+        before=with_kept_logs(run, before, known),
         after=after,
-        known=known_of(run, reading),
+        known=known,
         rules=topology_change_rules(),
         versions=upgrade_path_rules(),
         # A library bump brings no other change, even with all instances down.
         at_once=made.at_once and made.runbook != "library_bump",
         catalogue=settings_between(before, after),
         flushed=flushed,
-        same_build=_has_release(made),
-        same_program=_same_program(made),
+        same_build=_has_build(made),
+        same_program=same_program or _same_program(made),
         accepted=accepted_unread(run),
     )
     new = tuple(one for one in verdict.findings if one not in made.findings)
@@ -365,16 +422,26 @@ def _has_release(made: Plan) -> bool:
     return {one.release for one in at_start} == {made.bounces[-1].release} and len({one.build for one in at_start}) == 1
 
 
+def _has_build(made: Plan) -> bool:
+    """Whether the deployer shows that every instance has the planned build already: a name alone may hide another."""
+    return _has_release(made) and all(one.build for one in made.facts.at_start)
+
+
+def _one_release(made: Plan) -> str:
+    """How it is known that a plan which keeps the release brings the program that runs."""
+    builds, release = {one.build for one in made.facts.at_start}, made.bounces[-1].release
+    if _has_build(made):
+        return f"by its deployer, which shows build {builds.pop()} on every instance"
+    return f"by the name of release {release}, which every instance has; its deployer shows no build"
+
+
 def _same_program(made: Plan) -> str:
     """How it is known that a plan brings the build that runs; empty if it is not, or if settings of its own change.
 
     Equal text alone proves nothing: the deployer has to show one build.
     """
     changed = may_change_the_topology(changed_settings(made), release_settings())
-    builds = {one.build for one in made.facts.at_start}
-    if not _has_release(made) or not all(builds) or set(changed) - {_OPTIMIZATION}:
-        return ""
-    return f"by its deployer, which shows build {builds.pop()} on every instance"
+    return _one_release(made) if _has_build(made) and not set(changed) - {_OPTIMIZATION} else ""
 
 
 def _stays(run: Run, made: Plan) -> bool:

@@ -23,7 +23,7 @@ def require_state_kept(run: Run, made: Plan) -> tuple[Finding, ...]:
     findings: tuple[Finding, ...] = ()
     for part in made.parts:
         side = run.on(part.application)
-        if side.declared.copies:
+        if side.declared.as_deployed:
             continue
         of = (run.ledger, side.about, side.declared.application_id, run.kafka)
         seen = run.patiently(partial(read_recreated, *of, now_ms()))

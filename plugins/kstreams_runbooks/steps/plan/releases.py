@@ -1,17 +1,21 @@
 """The two sides of a change in a run: the running versions, and the wanted release."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from kstreams_runbooks.decide.change.comparable import comparable, with_settings
-from kstreams_runbooks.decide.change.described import Known
+from kstreams_runbooks.decide.change.described import Known, side_of
 from kstreams_runbooks.decide.change.unchanged import with_unchanged
+from kstreams_runbooks.decide.comparison.setting_facts import NEW_NAMES
+from kstreams_runbooks.decide.comparison.state.changelogs import windowed_changelogs
 from kstreams_runbooks.decide.instances.running import RunningRelease, one_release, running_releases
 from kstreams_runbooks.decide.instances.running_facts import differences, of_a_release, with_declared, with_facts
 from kstreams_runbooks.decide.plans.basis import require_declared
 from kstreams_runbooks.decide.releases.settings import rows_about
+from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.decide.topology.code_facts import is_facts
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.documents.text import Absent, read_text
@@ -27,11 +31,13 @@ from kstreams_runbooks.model.topology.declaration import Contradiction, Declarat
 from kstreams_runbooks.rules import release_settings
 from kstreams_runbooks.steps.run.form import given_lost, given_unchanged
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.watch.restoring_logs import with_kept
 from kstreams_runbooks.wording import first_of
 
 # How many differences between instances one sentence names.
 _MOST = 3
 _GUARANTEE = "processing.guarantee"
+_NONE_SET: Mapping[str, str] = {}
 _FILE, _TEXT, _RELEASE = "topology_file", "topology_text", "release"
 
 
@@ -48,8 +54,39 @@ def running(run: Run, found: RunningRelease) -> Described:
                 f"{' and '.join(one.text for one in (first, *more))} (expected: one); set all to the same first"
             )
         return deployable(run, first)
-    described = described_by(run, found.release, ", ".join(found.instances), found.text, found.read)
+    named = dict(found.targets[0].settings) if found.targets else {}
+    described = described_by(run, found.release, ", ".join(found.instances), found.text, found.read, named)
     return replace(described, unread=found.unread)
+
+
+def running_or_missing(run: Run, reading: ApplicationReading) -> tuple[Described | Missing, ...]:
+    """Each running version; Missing if neither its instances nor its release describe it.
+
+    Unreachable if a topology command does not end: it may at the next try.
+    """
+    return tuple(version for version, _ in running_by_instance(run, reading))
+
+
+def running_by_instance(
+    run: Run, reading: ApplicationReading
+) -> tuple[tuple[Described | Missing, tuple[str, ...]], ...]:
+    """Each running version as above, with the names of the instances that run it."""
+    found = run.running_facts(reading)
+    versions = [one for version in running_releases(reading) for one in with_facts(version, found)]
+    return tuple(
+        (described_or_missing(run, one.release, partial(running, run, one)), one.instances) for one in versions
+    )
+
+
+def described_or_missing(run: Run, release: str, look: Callable[[], Described]) -> Described | Missing:
+    """A version by a look at it; Missing if nothing describes it. Unreachable as above."""
+    try:
+        return look()
+    except RunbookError as error:
+        # An undo does not wait for a registry that is down.
+        if isinstance(error, Unreachable) and run.record.dag_id != UNDO:
+            raise
+        return Missing(f"release {release} is not described: {error}")
 
 
 def one_running(run: Run, reading: ApplicationReading) -> RunningRelease:
@@ -67,9 +104,19 @@ def one_running(run: Run, reading: ApplicationReading) -> RunningRelease:
     return first
 
 
-def described_by(run: Run, release: str, instances: str, text: str, read: Declaration | None = None) -> Described:
-    """A release with the description that its `instances` report, and what was `read` of their program."""
-    found = _with_read(run, Described(release, "", instances, text), read)
+def described_by(
+    run: Run,
+    release: str,
+    instances: str,
+    text: str,
+    read: Declaration | None = None,
+    settings: Mapping[str, str] = _NONE_SET,
+) -> Described:
+    """A release with the description that its `instances` report, and what was `read` of their program.
+
+    `settings` are those that runbooks have set of them.
+    """
+    found = _with_read(run, Described(release, "", instances, text), read, settings)
     runs, entry = None if read is None else (read.config or {}).get(_GUARANTEE), run.declared.processing_guarantee
     if runs is None or found.declared is None or entry in {runs, "unknown"}:
         return found
@@ -98,17 +145,26 @@ def _printed(run: Run, target: Target, text: str) -> Described:
     """A release with the description that its topology command has printed, and with the facts if it printed them."""
     described = Described(target.release, "", f"topology command of {target.release}", text)
     read = run.deployer.facts(target)
-    return _with_read(run, described, None if read is None else of_a_release(read))
+    return _with_read(run, described, None if read is None else of_a_release(read), dict(target.settings))
 
 
-def _with_read(run: Run, described: Described, read: Declaration | None) -> Described:
+def _with_read(
+    run: Run, described: Described, read: Declaration | None, settings: Mapping[str, str] = _NONE_SET
+) -> Described:
     """A release with its library, and with what was read of its program over what its file declares."""
     library, declared = _known_of(run, described.release)
+    declared = None if declared is None else _with_inputs(run, declared, settings)
     if read is None:
         return _with_lost(run, replace(described, library=library, declared=declared))
     known = declared or Declaration(library=Release.parse(library) if library else None)
     both = with_declared(read, known)
     return _with_lost(run, replace(described, library=str(both.library or ""), declared=both, read=True, file=declared))
+
+
+def _with_inputs(run: Run, declared: Declaration, settings: Mapping[str, str]) -> Declaration:
+    """The declaration with the inputs by the names that a runbook has set: the file has those of the fleet entry."""
+    now = {topic: settings.get(setting, topic) for setting, topic in run.declared.input_settings}
+    return replace(declared, topics={now.get(name, name): topic for name, topic in declared.topics.items()})
 
 
 def _with_lost(run: Run, described: Described) -> Described:
@@ -209,6 +265,24 @@ def known_of(run: Run, reading: ApplicationReading, partitions: Mapping[str, int
     )
 
 
+def with_kept_logs(run: Run, before: Iterable[Described], known: Known) -> tuple[Described, ...]:
+    """Each running version, with the time that the changelogs of its windows keep records on the cluster.
+
+    A release declares what the library set when it created them, which may have been altered since. Unreachable if no
+    broker answers.
+    """
+    return tuple(_with_kept_logs(run, version, known) for version in before)
+
+
+def _with_kept_logs(run: Run, version: Described, known: Known) -> Described:
+    side, application_id = side_of(parsed(version), known), run.declared.application_id
+    if not windowed_changelogs(side, application_id):
+        return version
+    with run.reader() as reader:
+        stores = with_kept(reader, side, application_id).declared.stores
+    return replace(version, declared=replace(version.declaration, stores=stores))
+
+
 def settings_between(before: Iterable[Described], after: Described | Missing) -> SettingCatalogue:
     """The rows about the settings of a change that a decision needs; none if neither side declares settings."""
     if isinstance(after, Missing):
@@ -218,7 +292,8 @@ def settings_between(before: Iterable[Described], after: Described | Missing) ->
         name
         for one in (*before, after)
         if one.declared is not None and one.declared.config is not None
-        for name in ("processing.guarantee", *one.declared.config, *one.declared.settings_not_read)
+        for given in ("processing.guarantee", *one.declared.config, *one.declared.settings_not_read)
+        for name in (given, NEW_NAMES.get(given, given))
     }
     if not names:
         return SettingCatalogue()

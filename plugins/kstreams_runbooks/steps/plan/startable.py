@@ -6,9 +6,10 @@ from functools import partial
 
 from kstreams_runbooks.decide.releases.links import ACCEPT_UNLINKED, LINKS, PlannedBuild, builds_link
 from kstreams_runbooks.decide.releases.settings import rows_about
-from kstreams_runbooks.decide.releases.tried import REFUSED, PlannedStart, takes_settings
+from kstreams_runbooks.decide.releases.tried import REFUSED, PlannedStart, stores_on_disk, takes_settings
 from kstreams_runbooks.errors import BadInput, RunbookError
 from kstreams_runbooks.fleet import release_declaration
+from kstreams_runbooks.model.copying import NOT_YET_KNOWN
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce
@@ -47,7 +48,9 @@ def require_startable(run: Run, made: Plan, reading: ApplicationReading) -> tupl
     for part in made.parts:
         side = run.on(part.application)
         plan = made.of_application(part.application)
-        bounces = [] if side.declared.copies else [one for one in plan.bounces if _is_new(plan, one)]
+        # The end of a copy is known once its application is down: the copier itself refuses another one.
+        known = [one for one in plan.bounces if NOT_YET_KNOWN not in dict(one.settings).values()]
+        bounces = [] if side.declared.as_deployed else [one for one in known if _is_new(plan, one)]
         if not bounces:
             continue
         now = reading if side == run.first else side.read()
@@ -144,6 +147,7 @@ def _start(side: Run, plan: Plan, one: _Printed, reading: ApplicationReading) ->
         refused,
         untried,
         tuple(where.removeprefix(REFUSED) for where in not_read if where.startswith(REFUSED)),
+        None if printed is None else stores_on_disk(printed),
     )
 
 

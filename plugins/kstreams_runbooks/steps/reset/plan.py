@@ -12,7 +12,7 @@ from kstreams_runbooks.decide.fitting.uncommitted import SKIPPED_AT_FIRST, reset
 from kstreams_runbooks.decide.internal_topics.as_before import as_before, differences
 from kstreams_runbooks.decide.internal_topics.before_start import created_before_start
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE, cleared_state
-from kstreams_runbooks.decide.plans.only_copy import require_exact
+from kstreams_runbooks.decide.plans.only_copy import given_up, require_exact
 from kstreams_runbooks.decide.plans.reset import ResetParts, reset_plan
 from kstreams_runbooks.decide.reset.radius import may_reset
 from kstreams_runbooks.decide.reset.streams_group import STREAMS, keeps_topology
@@ -30,7 +30,7 @@ from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.present.blast_radius import as_text
 from kstreams_runbooks.steps.plan.fitting import accepted_unread, require_topics, wanted_versions
-from kstreams_runbooks.steps.plan.plan import at_once_plan, with_undescribed
+from kstreams_runbooks.steps.plan.plan import at_once_plan, judged_release, with_undescribed
 from kstreams_runbooks.steps.plan.releases import before_a_roll, deployable, known_of
 from kstreams_runbooks.steps.reset.retire import RETIRE, retire
 from kstreams_runbooks.steps.run.form import given_lost
@@ -51,7 +51,8 @@ _CLEARED_BY, _DEPLOYER, _APPLICATION = "cleared_by", "deployer", "application"
 def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
     """The plan of a reset from what the form asks for, once its blast radius lets it go on.
 
-    The release and its settings may change with it: what the old ones left is gone, so their topologies need not fit.
+    The release and its settings may change with it. With mode `reset` what the old ones left is gone, so their
+    topologies need not fit; the other modes keep changelogs, and judge the change as any run does.
     """
     params = run.record.params
     if params.get("mode") == RETIRE:
@@ -68,9 +69,6 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
     lost = given_lost(params)
     question = ResetQuestion(mode, targets, outputs, brings, directories.names, lost)
     read = read_reset(run.record.application, question, run.say)
-    if mode != "offsets":
-        # That mode keeps local state; whether a start finds it is judged as in any other run (steps/plan/only_copy.py).
-        require_exact(lost, [one.store for one in read.radius.stores if mode == "state" and one.fate in _LOST])
     verdict = run.decide(may_reset, radius=read.radius)
     # The first line names the application and the verdict, which the log has anyway.
     for line in as_text(read.radius, verdict).splitlines()[1:]:
@@ -84,7 +82,13 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
     if isinstance(parts.created, tuple):
         # The run creates them, and commits their beginning.
         fitting = tuple(one for one in fitting if one.id != SKIPPED_AT_FIRST)
-    restart = with_undescribed(run, replace(restart, findings=(*restart.findings, *fitting)))
+    restart = replace(restart, findings=(*restart.findings, *fitting))
+    # Only that mode deletes all that the release before has left.
+    restart = with_undescribed(run, restart) if mode == "reset" else judged_release(run, reading, restart)
+    if mode != "offsets":
+        # That mode keeps local state; whether a start finds it is judged as in any other run (steps/plan/only_copy.py).
+        lossy = [one.store for one in read.radius.stores if mode == "state" and one.fate in _LOST]
+        require_exact(lost, {*lossy, *given_up(restart.findings)})
     cleaned, shown = judged_outputs(run, outputs, read.outputs, read.read) if outputs else (None, ())
     made = run.decide(
         reset_plan,
@@ -93,7 +97,10 @@ def reset_and_cleanup(run: Run, reading: ApplicationReading, findings: tuple[Fin
         parts=replace(parts, cleaned=cleaned, clean_up=clean_up),
         broker=reading.broker,
     )
-    made = replace(made, findings=(*made.findings, *others, *shown), emptied=lost if mode == "state" else ())
+    in_part = {one.store for one in read.radius.stores if one.in_part}
+    if mode == "state":
+        made = replace(made, emptied=lost, in_part=tuple(one for one in lost if one in in_part))
+    made = replace(made, findings=(*made.findings, *others, *shown))
     _check_clearing(run, made)
     return made
 

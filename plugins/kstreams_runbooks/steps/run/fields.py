@@ -189,6 +189,85 @@ def held_inputs() -> dict[str, Param]:
     }
 
 
+def control_topics() -> dict[str, Param]:
+    """Fields of a copier that comes in front of an application, or leaves again."""
+    return {
+        "mode": Param(
+            "adopt",
+            enum=["adopt", "abandon"],
+            title="Mode",
+            description="adopt: the copier fills new control topics while the application runs, then the application "
+            "reads them in place of its inputs. abandon: the way back to the inputs.",
+        ),
+        "copier": Param(
+            None,
+            type=["null", "string"],
+            title="Copier",
+            description="The shipped copier of the fleet (kind copier, program topic-copier) whose routes lead from "
+            "every input to its control topic.",
+        ),
+        "history": Param(
+            True,
+            type="boolean",
+            title="With history",
+            description="Mode adopt. On: the copy begins at the beginning of the inputs. Off, for streams alone: it "
+            "begins at the committed offsets, and a later reset or second side lacks the records from before.",
+        ),
+        "without_copy_proof": Param(
+            None,
+            type=["null", "string"],
+            title="Without copy proof",
+            description="Mode adopt: why Spark does not compare each input with its control topic. The approval shows "
+            "it. Without a reason the run compares them (docs/compare_topics.md).",
+        ),
+    }
+
+
+def second_application() -> dict[str, Param]:
+    """The field of a second application that starts next to the first, or goes again."""
+    return {
+        "mode": Param(
+            "start",
+            enum=["start", "cancel"],
+            title="Mode",
+            description="start: it reads the control topics of the first one (green_of of its fleet entry) from their "
+            "beginning, and writes outputs of its own. cancel: it is stopped, and its topics, its group and its local "
+            "state are deleted.",
+        )
+    }
+
+
+def more_partitions() -> dict[str, Param]:
+    """Fields of topics that get more partitions."""
+    return {
+        "partitions": Param(
+            type="integer",
+            minimum=2,
+            title="Partitions",
+            description="The number that its topics get, a multiple of the present one unless Uneven is on.",
+        ),
+        "copier": Param(
+            None,
+            type=["null", "string"],
+            title="Copier",
+            description="The shipped copier of the fleet that alone writes every input: it goes on by key.",
+        ),
+        "topics": Param(
+            None,
+            type=["null", "string"],
+            title="Inputs that grow",
+            description="With commas. Empty: all inputs. An input that is joined with one of them grows too.",
+        ),
+        "uneven": Param(
+            False,
+            type="boolean",
+            title="Uneven",
+            description="Want a number that is not a multiple: a new partition then gets the keys of several old ones, "
+            "in another order, and windows that are held back may come twice or never.",
+        ),
+    }
+
+
 def local_state() -> dict[str, Param]:
     """The field of the local state that is deleted while every instance is down."""
     return {

@@ -127,7 +127,9 @@ def _body(requests: Mapping[int, str], where: str) -> str:
 def _keep_answer(run: Run, event: Mapping[str, Any]) -> None:
     if "error" in event:
         raise Refused(f"{run.task_id}: no answer in time (limit {_LIMIT}); clear {run.task_id}, which asks again")
-    [chosen], by = event["chosen_options"], responder(event)
+    options, by = event["chosen_options"], responder(event)
+    # Airflow refuses options that the question does not have, and takes none or several.
+    chosen = " and ".join(options) or "no choice"
     plan, why = run.whole_plan(), reason_of(event)
     due = run.ledger.evidence(run.key, kind="note", name=ASKED, newest=1)[-1].payload["stage"]
     if why:
@@ -136,7 +138,7 @@ def _keep_answer(run: Run, event: Mapping[str, Any]) -> None:
     verdict = run.decide(may_answer, declared=_entries(run, due), responder=by)
     run.say(verdict.sentence)
     wrong = list(verdict.reasons) if verdict.outcome is not Outcome.PROCEED else []
-    if chosen not in {done_option(due), CANNOT}:
+    if options not in ([done_option(due)], [CANNOT]):
         wrong.append(f"{sentence(chosen)!r} is not about stage {due}, which is due")
     if wrong:
         uncounted = f"{by}'s answer did not count: {'; '.join(wrong)}"

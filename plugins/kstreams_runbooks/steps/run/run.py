@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from kstreams_runbooks.connections import kafka_config
 from kstreams_runbooks.decide.fitting.needed import NeededTopics
 from kstreams_runbooks.decide.instances.missed import missed
+from kstreams_runbooks.decide.runbooks import why_not_of_copiers
 from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.deployers import Deployer, make_deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError
@@ -20,6 +21,7 @@ from kstreams_runbooks.fleet import Application, Cluster, load_fleet
 from kstreams_runbooks.free_text import require_free_text
 from kstreams_runbooks.ledger import Ledger
 from kstreams_runbooks.ledger.codec import decode, encode, encode_call
+from kstreams_runbooks.model.copying import UNTIL
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Deployment, Missing
 from kstreams_runbooks.model.readings.topics_seen import RepartitionsSeen, TopicsSeen
@@ -84,12 +86,17 @@ def record_of(context: Mapping[str, Any]) -> RunRecord:
 def new_record(found: RunRecord, find_run: Callable[[str], RunRecord]) -> RunRecord:
     """The same with its cluster; BadInput if a text has half a character, or the application is unknown or disabled.
 
+    BadInput too for a copier, if the runbook is not for one.
+
     An undo without an application in its form has that of the run to undo, which `find_run` knows.
     """
     require_free_text(found.params)
     if found.dag_id == UNDO and not found.application and (run := str(found.params.get("run") or "").strip()):
         found = replace(found, application=find_run(run).application)
-    return replace(found, cluster=load_fleet().application(found.application).cluster)
+    entry = load_fleet().application(found.application)
+    if entry.copies and (why := why_not_of_copiers(found.dag_id)):
+        raise BadInput(f"application {entry.name}: {why}; choose another runbook, or an application behind the copier")
+    return replace(found, cluster=entry.cluster)
 
 
 @dataclass(frozen=True)
@@ -363,7 +370,8 @@ class Run:
                 f"plan {self.ledger.plan_digest(self.key)} in the ledger does not have the format of this release; "
                 "check the run manually"
             ) from None
-        return plan
+        until = self.ledger.recall(self.key, UNTIL)
+        return plan if until is None else plan.with_until(until)
 
 
 def described(reading: ApplicationReading) -> tuple[str, ...]:
@@ -374,7 +382,7 @@ def described(reading: ApplicationReading) -> tuple[str, ...]:
         if isinstance(streams, Missing):
             runs = instance.silent
         else:
-            what = "a copier, its process runs" if streams.copies else f"{streams.state} on {streams.version}"
+            what = "its process runs" if streams.as_deployed else f"{streams.state} on {streams.version}"
             runs = f"{instance.instance}: {what}"
         declared = deployment.missing if isinstance(deployment, Missing) else _declared(deployment)
         lines.append(runs if declared in runs else f"{runs}, {declared}")

@@ -16,6 +16,7 @@ from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
+from kstreams_runbooks.steps.stages.seam import seam_offsets
 from kstreams_runbooks.steps.stages.targets import still_in_the_log, target_offsets
 from kstreams_runbooks.steps.stages.written import not_created_yet, rehearsed, written
 
@@ -37,7 +38,7 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
         if kept is None and stage.to == "card" and isinstance(card, OffsetsSet):
             # Never onto a topic that was created again.
             ids |= {name: topic_id for name, topic_id in card.ids if name in ids}
-        after = kept.after if kept else _wanted(run, reader, stage, before, card)
+        after = kept.after if kept else _with_time(stage, before, _wanted(run, reader, stage, before, card))
         if kept and stage.to == "target":
             starts = {place: start for place, (start, _) in _ends(reader, stage.topics).items()}
             after = still_in_the_log(run, stage, kept.after, starts)
@@ -66,6 +67,19 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
         written(run, stage.kind, lambda: writer.delete(stage.group, empty, before=before))
 
 
+def _with_time(
+    stage: SetOffsets, before: SavedOffsets, wanted: tuple[CommittedOffset, ...]
+) -> tuple[CommittedOffset, ...]:
+    """The offsets with the metadata that the group has committed on the topic with which each is paired."""
+    pairs, own = dict(stage.pairs), before.by_place()
+    times = {
+        (topic, part): own[pairs[topic], part]
+        for topic, part in (one.place for one in wanted)
+        if topic in pairs and (pairs[topic], part) in own
+    }
+    return tuple(replace(one, metadata=times[one.place].metadata) if one.place in times else one for one in wanted)
+
+
 def _with_own(before: SavedOffsets, own: tuple[CommittedOffset, ...], now: SavedOffsets) -> SavedOffsets:
     """The saved offsets with those that this run has set in their place, as far as they are committed now."""
     there = now.by_place()
@@ -86,7 +100,11 @@ def _wanted(
         return held_offsets(run, stage.group)
     if stage.to == "target":
         return target_offsets(run, stage)
+    if stage.to == "seam":
+        return seam_offsets(run, reader, stage)
     ends = _ends(reader, stage.topics)
+    if stage.to == "group":
+        return _as_committed(run, reader, stage, ends)
     if stage.to == "same":
         own = {place: one for place, one in before.by_place().items() if place in ends}
         begin = {place: CommittedOffset(*place, _begin(run, stage, place, ends[place])) for place in ends.keys() - own}
@@ -94,10 +112,24 @@ def _wanted(
     if stage.to == "unset":
         committed = before.by_place().keys()
         return tuple(CommittedOffset(*place, ends[place][0]) for place in sorted(ends.keys() - committed))
-    if run.plan().certify:
+    if run.plan().input_holds:
         _require_empty(run, ends)
     at = 0 if stage.to == "start" else 1
     return tuple(CommittedOffset(*place, offsets[at]) for place, offsets in sorted(ends.items()))
+
+
+def _as_committed(
+    run: Run, reader: ClusterReader, stage: SetOffsets, ends: Mapping[Place, tuple[int, int]]
+) -> tuple[CommittedOffset, ...]:
+    """The offsets of another group, which has committed every partition; Refused for one that it has not."""
+    like = read_saved(reader, stage.like, stable=not run.dry_run, say=run.say).by_place()
+    if lacking := sorted(ends.keys() - like.keys()):
+        raise Refused(
+            f"{place_text(lacking[0])}: group {stage.like} has committed no offset ({len(lacking)} such partitions, "
+            f"limit 0), so where group {stage.group} goes on is not known; start {stage.like} until it has, then clear "
+            f"{run.task_id}"
+        )
+    return tuple(CommittedOffset(*place, like[place].offset) for place in sorted(ends))
 
 
 def _where_held(
@@ -204,16 +236,17 @@ def delete_offsets(run: Run, stage: DeleteOffsets) -> None:
     announced = Announced(run, stage)
     kept = announced.facts(OffsetsDeleted).get(stage.group)
     with run.reader() as reader:
-        before = kept.before if kept else read_saved(reader, stage.group, stable=not run.dry_run, say=run.say)
+        stable = not (run.dry_run or stage.running)
+        before = kept.before if kept else read_saved(reader, stage.group, stable=stable, say=run.say)
     checked = _checking(run, stage)
-    checked.delete(stage.group, stage.topics, before=before)
+    checked.delete(stage.group, stage.topics, before=before, running=stage.running)
     if run.dry_run:
         rehearsed(run, checked)
         return
     facts = kept or OffsetsDeleted(before, stage.topics, _file(run, before))
     announced.write(stage.group, facts, f"offsets of group {stage.group} on {', '.join(stage.topics)}: deleted")
     writer = OffsetWriter(run.kafka, dry_run=False, say=run.say)
-    written(run, stage.kind, lambda: writer.delete(stage.group, stage.topics, before=before))
+    written(run, stage.kind, lambda: writer.delete(stage.group, stage.topics, before=before, running=stage.running))
 
 
 def delete_groups(run: Run, stage: DeleteGroups) -> None:

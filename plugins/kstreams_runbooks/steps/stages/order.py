@@ -2,8 +2,12 @@
 
 from typing import Any
 
+from kstreams_runbooks.decide.plans import cutover
+from kstreams_runbooks.decide.plans.adopt import task_of_stage
+from kstreams_runbooks.decide.runbooks import ADOPT, INCREASE
 from kstreams_runbooks.errors import WriteRefused
-from kstreams_runbooks.model.runs.object_stages import PauseInputs
+from kstreams_runbooks.model.runs.input_holds import InputHold
+from kstreams_runbooks.model.runs.object_stages import GrowTopics, PauseInputs, SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, Drain, Stage, StopAll
 from kstreams_runbooks.steps.run.run import Run
@@ -23,12 +27,20 @@ def task_of(kind: str, side: str) -> str:
 def task_in(plan: Plan, stage: Stage) -> str:
     """The id of the task that takes a stage of this plan.
 
-    One task takes every stage that holds inputs, one every stage that lets them flow again, of any kind.
+    One task takes every stage that holds inputs, one every stage that lets them flow again, of any kind. A hold that
+    only finds a point has one task.
     """
-    if stage in plan.pausing:
-        return "pause_inputs"
-    if stage in plan.resuming:
-        return "resume_inputs"
+    for hold in plan.input_holds:
+        if not hold.stops and stage in (*hold.pausing, hold.certify, *hold.resuming):
+            return "note_point"
+        if stage in hold.pausing:
+            return "pause_inputs"
+        if stage in hold.resuming and not (plan.runbook == INCREASE and isinstance(stage, GrowTopics | SetOffsets)):
+            return "resume_inputs"
+    if plan.runbook == ADOPT and (task := task_of_stage(plan, stage)):
+        return task
+    if plan.runbook == cutover.CUTOVER and (task := cutover.task_of_stage(stage)):
+        return task
     return task_of(stage.kind, stage.side)
 
 
@@ -45,29 +57,37 @@ def is_complete(run: Run, stage: Stage) -> bool:
 
 
 def holds_inputs(run: Run, stage: Stage) -> bool:
-    """Whether this run has begun a stage up to this one that holds inputs, or instances down."""
+    """Whether this run has begun a stage up to this one that holds inputs, or instances down.
+
+    The stages of a hold that has ended hold nothing any more.
+    """
     begun = {card.stage for card in run.ledger.cards(run.key)}
     plan = run.whole_plan()
     ended = _complete(run, plan)
+    over = {one.number for hold in plan.input_holds if hold.is_over(ended) for one in hold.pausing}
     for one in plan.stages:
         if one.number > stage.number:
             return False
+        if one.number in over:
+            continue
         if isinstance(one, PauseInputs) and one.number in begun:
             return True
         # The cards of instances name the start that ends the stop.
-        if isinstance(one, StopAll) and (one.number in ended or plan.start_after(one).number in begun):
+        if not isinstance(one, StopAll) or not plan.holds(one):
+            continue
+        if one.number in ended or plan.start_after(one).number in begun:
             return True
     return False
 
 
-def let_flow(run: Run) -> None:
-    """Keep that the inputs were held until the stop: from here on they flow, perhaps before a rerun."""
-    run.ledger.remember(run.key, _FLOW, value=True)
+def let_flow(run: Run, hold: InputHold) -> None:
+    """Keep that a hold lasted until its stops: from here on the inputs flow, perhaps before a rerun."""
+    run.ledger.remember(run.key, f"{_FLOW} {hold.number}", value=True)
 
 
-def flows(run: Run) -> bool:
-    """Whether this run has begun to let the inputs flow again."""
-    return run.ledger.recall(run.key, _FLOW) is not None
+def flows(run: Run, hold: InputHold) -> bool:
+    """Whether this run has begun to let the inputs of a hold flow again."""
+    return run.ledger.recall(run.key, f"{_FLOW} {hold.number}") is not None
 
 
 def require_earlier(run: Run, stage: Stage) -> None:

@@ -3,9 +3,12 @@
 from collections.abc import Collection, Sequence
 
 from kstreams_runbooks.act.saved_offsets import save_offsets
+from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.decide.reset.rest import at_rest, no_transaction
-from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.rest import TopicEnds
+from kstreams_runbooks.model.readings.states import is_empty
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, SaveOffsets
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe.kafka.deleted import read_left
@@ -91,6 +94,21 @@ def wait_until_gone(run: Run, topics: Collection[str]) -> None:
             f"clear {run.task_id} and what follows it"
         )
     run.say(f"{len(topics):,} topics are gone from every broker, and group {group} has no offset on them")
+
+
+def require_down(run: Run) -> None:
+    """Drifted unless every instance of the run's side is down and its group EMPTY; Inconclusive if that is not read."""
+    reading = run.read(describes=False)
+    then = f"then clear {run.task_id} and what follows it"
+    if up := [one.instance for one in reading.instances if not has_ended(one)]:
+        raise Drifted(f"{up[0]} is up (expected: every instance down before topics grow); stop it, {then}")
+    if isinstance(reading.group, Missing):
+        raise Inconclusive(f"group of {reading.application}: {reading.group.missing}")
+    if not is_empty(reading.group.state):
+        raise Drifted(
+            f"group {reading.group.group_id} is {reading.group.state} (expected Empty before topics grow): a member "
+            f"goes on with the old number of partitions; stop it, {then}"
+        )
 
 
 def require_gone(run: Run, stage: CreateTopics) -> None:

@@ -1,6 +1,6 @@
 """Stages that change topics: everything is checked, then announced by undo cards, then written; a rerun goes on."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.act.kafka_writer import PartlyWritten
@@ -10,19 +10,51 @@ from kstreams_runbooks.decide.drain.emptying import may_be_emptied
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.readings.emptying import CertifiedTopics
 from kstreams_runbooks.model.readings.readings import TopicReading
+from kstreams_runbooks.model.readings.touched import TopicState
 from kstreams_runbooks.model.runs.cards import RecordsDeleted, TopicCreated, TopicDeleted, TopicGrown
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteRecords, DeleteTopics, GrowTopics
 from kstreams_runbooks.model.writes import Growth, ObjectWritten, TopicShape
+from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.ends import ends_at
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.certified import certified_reading
-from kstreams_runbooks.steps.stages.rest import require_at_rest, require_gone, wait_until_gone
+from kstreams_runbooks.steps.stages.rest import require_at_rest, require_down, require_gone, wait_until_gone
 from kstreams_runbooks.steps.stages.targets import require_targets
 from kstreams_runbooks.steps.stages.written import not_created_yet, rehearsed, written
 from kstreams_runbooks.watch.emptying import read_emptying
+
+# Settings of one topic that another one does not get: its replicas are others.
+_THROTTLED = frozenset({"leader.replication.throttled.replicas", "follower.replication.throttled.replicas"})
+
+
+def shaped_like(
+    reader: ClusterReader,
+    pairs: Iterable[tuple[str, str]],
+    states: Mapping[str, TopicState],
+    *,
+    without: Collection[str] = (),
+    also: tuple[tuple[str, str], ...] = (),
+) -> tuple[TopicShape, ...]:
+    """For each pair of a topic and a new name: its partitions, its replicas, and its own settings.
+
+    Settings in `without` are left out, and `also` come on top; the brokers' defaults are the same for both.
+    Inconclusive if settings are hidden from this login.
+    """
+    pairs = tuple(pairs)
+    configs = {one.name: one.configs for one in reader.topics({of for of, _ in pairs}, configs=True)}
+    left_out = _THROTTLED.union(without)
+    return tuple(
+        TopicShape(
+            name,
+            states[of].partitions,
+            states[of].replication,
+            tuple(sorted((*((key, value) for key, value in configs[of] if key not in left_out), *also))),
+        )
+        for of, name in pairs
+    )
 
 
 def create_topics(run: Run, stage: CreateTopics) -> None:
@@ -74,7 +106,9 @@ def _learn(announced: Announced, topics: Iterable[TopicShape], results: Iterable
 
 
 def grow_topics(run: Run, stage: GrowTopics) -> None:
-    """Add partitions; the number before the first try is on the cards."""
+    """Add partitions; the number before the first try is on the cards. After a stop only while it holds."""
+    if not run.dry_run and any(one.side == stage.side for one in run.whole_plan().stopped_before(stage)):
+        require_down(run)
     announced = Announced(run, stage, no_way_back=True)
     kept = announced.facts(TopicGrown)
     now = _topics(run, [name for name, _ in stage.topics])

@@ -34,7 +34,7 @@ def report_held_inputs(
                 ended, worker = is_over(held.run_key), work.get((held.cluster, held.application), "")
                 found = held_status(
                     held,
-                    forecast_of(ledger, held.run_key),
+                    forecast_of(ledger, held.run_key, held.number),
                     now_ms(),
                     ended=ended,
                     worker="" if worker == held.run_key else worker,

@@ -12,7 +12,7 @@ from kstreams_runbooks.wording import fitted, sentence
 
 if TYPE_CHECKING:
     from kstreams_runbooks.fleet import Application, Fleet
-    from kstreams_runbooks.model.discovery.readiness import NoteReadiness
+    from kstreams_runbooks.model.discovery.readiness import NoteReadiness, Sessions
     from kstreams_runbooks.observe import KafkaAddress
     from kstreams_runbooks.present.readiness import ApplicationReadiness
 
@@ -29,7 +29,7 @@ def readiness_command(applications: tuple[str, ...], form: str) -> None:
     Reads the cluster, the instances and the deployer, and changes nothing. What a runbook can do without, at a cost, is
     shown but does not count as missing; so is whether runs can write their notes in Airflow. A right on the cluster
     that the login of the connection lacks is missing; its command grants it. Known defects that bite what
-    runs, or may, are shown (docs/defects.md).
+    runs, or may, are shown (docs/defects.md), and whether session timeouts cover the restarts that runs have measured.
 
     Exit codes: 0 everything is ready, 1 something is missing, 2 bad input, 3 something is unknown, 4 a cluster does not
     answer. Everything that could be read is printed in any case, and of several codes the largest counts.
@@ -84,11 +84,28 @@ def _ready(fleet: "Fleet", entry: "Application", kafka: "KafkaAddress | RunbookE
     from kstreams_runbooks.decide.runbooks import RUNBOOKS
     from kstreams_runbooks.observe.kafka.clients import bootstrap
     from kstreams_runbooks.present.readiness import ApplicationReadiness
-    from kstreams_runbooks.watch.known_defects import known_defects
     from kstreams_runbooks.watch.readiness import read_readiness
+    from kstreams_runbooks.watch.running_defects import running_defects
 
     reading, error = read_readiness(entry, kafka, fleet)
     answers = readiness(readiness_facts(reading), RUNBOOKS, reading.rights)
     server = "" if isinstance(kafka, RunbookError) else bootstrap(kafka)
-    defects = () if error else known_defects(reading)
-    return ApplicationReadiness(entry.name, entry.cluster, answers, error, facts_shown(reading), server, defects)
+    defects = () if error else running_defects(reading)
+    sessions = None if reading.declared.as_deployed else _sessions(entry, acts=reading.abilities.act)
+    return ApplicationReadiness(
+        entry.name, entry.cluster, answers, error, facts_shown(reading), server, defects, sessions
+    )
+
+
+def _sessions(entry: "Application", *, acts: bool) -> "Sessions":
+    """The restarts of an application that the ledger has; not known if there is none, or if it cannot be read."""
+    from kstreams_runbooks.decide.discovery.sessions import session_advice
+    from kstreams_runbooks.ledger import Ledger
+    from kstreams_runbooks.model.discovery.readiness import Sessions
+    from kstreams_runbooks.watch.restarts import measured_restarts
+
+    try:
+        ledger = Ledger.existing()
+    except RunbookError as error:
+        return Sessions("not known", (str(error),))
+    return session_advice(measured_restarts(ledger, entry.cluster, entry.name, acts=acts) if ledger else [])

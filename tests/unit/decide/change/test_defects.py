@@ -7,6 +7,7 @@ import pytest
 from kstreams_runbooks.decide.change.defects import (
     change_defects,
     defects_that_bite,
+    defects_with,
     program_facts,
     settings_facts,
     together,
@@ -14,8 +15,9 @@ from kstreams_runbooks.decide.change.defects import (
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.ledger.codec import call_again, encode, encode_call
-from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.readings import Deployment, InstanceReading, Missing
 from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.releases.rules import DefectEffect
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
 from kstreams_runbooks.rules import upgrade_path_rules
 from world.samples import declared, down, instance, reading
@@ -220,3 +222,60 @@ def test_a_description_that_no_parser_reads_leaves_the_program_unknown() -> None
     broken = replace(described(), text="Topologies:\n  what is this\n")
     now = reading(instance("orders-1", release="4.1.1"))
     assert defects_that_bite(now, declared(), (broken,), RULES)
+
+
+def ended(cleanly: bool | Missing, release: str = "3.9.1") -> InstanceReading:
+    found = down("orders-1", release=release)
+    assert isinstance(found.deployment, Deployment)
+    return replace(found, deployment=replace(found.deployment, ended_cleanly=cleanly))
+
+
+@pytest.mark.parametrize(
+    ("one", "shown"),
+    [
+        (ended(cleanly=False), True),
+        (ended(Missing("its deployer does not report how its process ended")), True),
+        (ended(cleanly=True), False),
+        (ended(cleanly=False, release="3.4.1"), False),
+        (ended(cleanly=False, release="4.3.1"), False),
+        (instance("orders-1", release="3.9.1"), False),
+    ],
+    ids=["killed", "not known", "clean", "before the defect", "fixed", "runs"],
+)
+def test_an_instance_that_was_killed_is_named(one: InstanceReading, *, shown: bool) -> None:
+    """Whoever starts it next deletes its directories first; a run does."""
+    entry = declared(processing_guarantee="exactly_once_v2", releases=("3.4.1", "3.9.1", "4.3.1"))
+    found = defects_that_bite(reading(one, instance("orders-2", release="3.9.1")), entry, (), RULES)
+    assert [one.object for one in found if one.id == "state-after-kill"] == (["orders-1"] if shown else [])
+
+
+def test_at_least_once_needs_no_deletion_after_a_kill() -> None:
+    """Records are processed again in any case."""
+    found = defects_that_bite(reading(ended(cleanly=False)), declared(processing_guarantee="at_least_once"), (), RULES)
+    assert "state-after-kill" not in {one.id for one in found}
+
+
+@pytest.mark.parametrize(
+    ("effect", "library", "defects"),
+    [
+        ("no_stop_while_restoring", "3.6.1", ("KAFKA-16017",)),
+        ("no_stop_while_restoring", "3.6.2", ()),
+        ("no_stop_while_restoring", "4.0.1", ("KAFKA-19960",)),
+        ("expect_full_restore", "4.3.0", ("KAFKA-20663", "KAFKA-20805")),
+        ("expect_full_restore", "4.4.0", ()),
+        ("clear_state_before_start", "as-deployed", ("release-not-known",)),
+    ],
+)
+def test_what_is_done_differently_hangs_on_the_release(
+    effect: DefectEffect, library: str, defects: tuple[str, ...]
+) -> None:
+    """A need that is not known keeps the defect; a release that is not known may have one."""
+    assert defects_with(effect, library, {"guarantee": ("exactly_once_v2",)}, RULES) == defects
+
+
+def test_defects_of_brokers_count_if_their_release_is_asked_for() -> None:
+    """One that is not known may have them."""
+    facts = {"protocol": ("streams",), "stateful": ("yes",), "stores": ("in_memory",)}
+    assert defects_with("expect_full_restore", "4.4.0", facts, RULES, "4.3") == ("KAFKA-20899",)
+    assert defects_with("expect_full_restore", "4.4.0", facts, RULES, Missing("no brokers")) == ("KAFKA-20899",)
+    assert defects_with("expect_full_restore", "4.4.0", facts, RULES, "4.0") == ()

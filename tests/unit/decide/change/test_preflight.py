@@ -4,13 +4,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from kstreams_runbooks.decide.change.described import Known
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.change.unchanged import with_unchanged
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.declaration import Contradiction, Described, Serde, Unchanged
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
-from world.samples import NEW, OLD
+from world.pairs import PAIRS, compared
+from world.samples import NEW, OLD, declared
 from world.sides import AFTER, AUDITED, BEFORE, COUNTS, OTHER, RENAMED, declaration, described, known
 
 FILTER = """    Processor: filter (stores: [])
@@ -212,6 +215,141 @@ def test_all_at_once_may_change_the_topology() -> None:
     undeclared = verdict(described(AUDITED), described(), at_once=True)
     assert undeclared.outcome is Outcome.INCONCLUSIVE
     assert "whether release 3.4.1 may take over from release 3.4.1 cannot be said" in undeclared.text
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"application.id": "orders-2"},
+        {"application.id": "orders", "__internal.override.topic.prefix__": "other"},
+    ],
+)
+def test_a_release_that_is_another_application_is_refused(changed: dict[str, str], *, at_once: bool) -> None:
+    """No step would look at its group; near: the same id, given by one of the two alone."""
+    before = described(COUNTS, OLD, declaration(config={"application.id": "orders"}))
+    after = described(COUNTS, NEW, declaration(config=changed))
+    refused = verdict(after, before, at_once=at_once)
+    assert refused.outcome is Outcome.REFUSE
+    assert refused.text.startswith("release 4.3.1 is another application than orders")
+    assert verdict(described(COUNTS, NEW, declaration(config={})), before, at_once=at_once).outcome is Outcome.PROCEED
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_the_only_copy_costs_is_accepted_by_name_or_kept(*, at_once: bool) -> None:
+    """A reset would delete it, so no sentence leads there; what else a roll may not do is told first."""
+    unlogged = replace(declaration().stores["counts"], logging=False, in_memory=False)
+    before = described(COUNTS, OLD, declaration(stores={"counts": unlogged}))
+    renamed = described(COUNTS.replace("[counts]", "[totals]"), NEW, declaration(stores={"totals": unlogged}))
+    refused = verdict(renamed, before, at_once=at_once)
+    assert refused.outcome is Outcome.REFUSE
+    assert "store totals is on local disks alone, and it begins empty (it was called counts" in refused.text
+    assert refused.text.endswith("to accept that, trigger this again with --param lose_state=totals")
+    lost = replace(unlogged, loss_acceptable=True)
+    accepted = described(COUNTS.replace("[counts]", "[totals]"), NEW, declaration(stores={"totals": lost}))
+    assert verdict(accepted, before, at_once=at_once).outcome is Outcome.PROCEED
+    audited = described(
+        AUDITED.replace("[counts]", "[totals]"),
+        NEW,
+        declaration("totals", "audit-repartition", stores={"totals": unlogged}),
+    )
+    other = verdict(audited, before, at_once=at_once)
+    assert ("stop_and_restart" in other.text) is not at_once
+
+
+def test_dangers_are_left_to_the_approver_by_name() -> None:
+    """A verdict that lets a run go on never sounds like nothing was found."""
+    after = described(COUNTS, NEW, declaration())
+    found = verdict(after, described(AUDITED, OLD, declaration("counts", "audit-repartition")), at_once=True)
+    assert found.text.endswith("repartition-removed, static-assignment-stale: for the approver to accept")
+    assert "nothing speaks against it" in verdict(after, BEFORE, at_once=True).text
+
+
+def test_what_only_a_roll_does_is_not_shown_to_the_approver_of_a_stop() -> None:
+    """A second count needs a changelog that old members do not know: no two versions run next to each other."""
+    second = COUNTS.replace("--> count\n", "--> count, second\n").replace(
+        "    Processor: count (",
+        "    Processor: second (stores: [seconds])\n      --> none\n      <-- by-customer-source\n"
+        "    Processor: count (",
+    )
+    counts = declaration().stores["counts"]
+    after = described(second, NEW, declaration(stores={"counts": counts, "seconds": counts}))
+    rolled, stopped = verdict(after), verdict(after, at_once=True)
+    assert (rolled.outcome, stopped.outcome) == (Outcome.REFUSE, Outcome.PROCEED)
+    assert "mixed-topology-roll" in {one.id for one in rolled.findings}
+    assert "mixed-topology-roll" not in {one.id for one in stopped.findings}
+
+
+def test_members_that_rebalance_otherwise_are_mixed_by_a_roll_alone() -> None:
+    """The new release starts, and the old one has to lose its setting first; a stop of all mixes nothing."""
+    eager = described(COUNTS, "2.8.2", declaration(library=Release("2.8.2"), config={"upgrade.from": "2.3"}))
+    after = described(COUNTS, "3.4.1", declaration(library=Release("3.4.1"), config={}))
+    sides = (replace(after, library="3.4.1"), replace(eager, library="2.8.2"))
+    rolled, stopped = (verdict(*sides, at_once=at_once, catalogue=release_settings()) for at_once in (False, True))
+    assert rolled.outcome is Outcome.REFUSE
+    assert "changes more than a roll may: upgrade-from-still-eager" in rolled.text
+    assert "cannot start" not in rolled.text
+    assert stopped.outcome is Outcome.PROCEED
+    assert "upgrade-from-still-eager" not in {one.id for one in stopped.findings}
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(
+    ("config", "library", "refused"),
+    [
+        ({}, "4.3.1", True),
+        ({"default.key.serde": "x.S"}, "4.3.1", False),
+        # From 3.0 to 3.7 a sink that takes one serde from the settings dies without the other.
+        ({"default.key.serde": "x.S"}, "3.4.1", True),
+        ({"default.key.serde": "x.S", "default.value.serde": "x.S"}, "3.4.1", False),
+        ({}, "2.8.2", False),
+    ],
+)
+def test_a_sink_without_a_serde_is_refused_by_every_run(
+    config: dict[str, str], library: str, *, refused: bool, at_once: bool
+) -> None:
+    """The program leaves it to the settings, which do not give it: its first task dies."""
+    of_settings = {"operators.out.key_serde": frozenset({"default.key.serde"})}
+
+    def shown(**more: Any) -> Described:
+        base = declaration(library=Release(library), config=config, not_read={"topics.orders.partitions": "x"}, **more)
+        return replace(described(COUNTS, OLD, base), library=library, read=True)
+
+    found = verdict(shown(of_settings=of_settings), shown(), at_once=at_once)
+    assert (found.outcome is Outcome.REFUSE) is refused
+    assert ("an instance starts, and its first task dies" in found.text) is refused
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(
+    ("case", "finding"),
+    [
+        ("processor-upgraded", {"global-store-restored-by-processor"}),
+        ("processor-in-memory-upgraded", {"global-store-restored-by-processor"}),
+        ("processor-downgraded", {"global-store-restored-past-processor"}),
+        ("processor-that-stores-as-it-comes-downgraded", set()),
+        ("table-downgraded", set()),
+    ],
+)
+def test_how_a_release_restores_a_global_store_is_shown_in_a_run(
+    case: str, finding: set[str], *, at_once: bool
+) -> None:
+    """It depends on the libraries alone, and the comparison of a run leaves them out."""
+    pair, sides = "global-table-joiner-changed", compared(f"global-table-joiner-changed/{case}")
+    before, after = (
+        Described(
+            release,
+            str(side.declared.library),
+            side_name,
+            (PAIRS / pair / f"{side_name}.txt").read_text(),
+            side.declared,
+        )
+        for release, side_name, side in ((OLD, "before", sides.before), (NEW, "after", sides.after))
+    )
+    fleet = Known(declared(application_id="app"), {}, "4.3")
+    rules = (topology_change_rules(), upgrade_path_rules())
+    found = {one.id for one in may_be_rolled((before,), after, fleet, *rules, at_once=at_once).findings}
+    assert {one for one in found if one.startswith("global-store-restored")} == finding
 
 
 def test_settings_alone_ask_for_no_declaration_at_once() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.contradictions import check_declaration
 from kstreams_runbooks.decide.comparison.settings import own_settings_not_read, settings
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.releases.settings import SettingCatalogue
@@ -126,12 +127,60 @@ def test_an_upgrade_from_that_the_release_runs_with_is_not_refused() -> None:
     assert "upgrade-from-left-behind" in {one.id for one in found.findings}
 
 
-@pytest.mark.parametrize(("broker", "refused"), [("4.1", True), ("4.2", False), (None, False)])
-def test_a_group_protocol_that_the_brokers_do_not_have_is_refused(broker: str | None, refused: bool) -> None:
-    """On the same library; a broker that was not asked is not judged."""
-    found = change({}, {"group.protocol": "streams"}, broker=broker)
-    assert (found.plan.verdict is Outcome.REFUSE) is refused
-    assert ("broker-streams-protocol" in {one.id for one in found.findings}) is refused
+STREAMS = {"group.protocol": "streams"}
+
+
+@pytest.mark.parametrize(
+    ("before", "libraries", "broker", "severity"),
+    [
+        ({}, ("4.3.1", "4.3.1"), "4.1", "danger"),
+        ({}, ("4.3.1", "4.3.1"), "4.2", None),
+        ({}, ("4.3.1", "4.3.1"), None, "warning"),
+        (STREAMS, ("4.0.1", "4.3.1"), None, "warning"),
+        ({}, ("4.0.1", "4.3.1"), "4.0", "danger"),
+        (STREAMS, ("4.3.1", "4.3.1"), None, None),
+        (STREAMS, ("4.3.1", "4.3.1"), "4.1", "danger"),
+        ({}, ("4.0.1", "4.0.1"), None, None),
+        ({}, ("4.0.1", "4.0.1"), "4.0", None),
+    ],
+)
+def test_a_group_protocol_needs_brokers_that_have_it(
+    before: dict[str, str], libraries: tuple[str, str], broker: str | None, severity: str | None
+) -> None:
+    """Older brokers refuse it, unknown ones may; a group that has it shows that they do. 4.0 does not heed it."""
+    found = change(before, STREAMS, libraries, broker=broker)
+    judged = [one for one in found.findings if one.id == "broker-streams-protocol"]
+    assert [one.severity for one in judged] == ([severity] if severity else [])
+    assert (found.plan.verdict is Outcome.REFUSE) is (severity == "danger")
+    assert any(one.id == "group-protocol-changed" for one in found.findings) is (
+        libraries[1] != "4.0.1" and (before != STREAMS or libraries[0] == "4.0.1")
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("group.protocol", "consumer"),
+        ("processing.guarantee", "EXACTLY_ONCE_V2"),
+        ("processing.guarantee", "exactly_once"),
+        ("topology.optimization", "everything"),
+        ("default.dsl.store", "disk"),
+    ],
+)
+def test_a_word_that_is_none_is_refused_as_a_setting(name: str, value: str) -> None:
+    """With the release that refuses it, also if both versions have it, and not as a file that cannot be read."""
+    for before in ({}, {name: value}):
+        given = compared("threads-added")
+        sides = [
+            replace(side, declared=replace(side.declared, config={**BASE, **config}, library=Release("4.3.1")))
+            for side, config in ((given.before, before), (given.after, {name: value}))
+        ]
+        for side in sides:
+            check_declaration(side)
+        found = change(before, {name: value})
+        assert found.plan.verdict is Outcome.REFUSE
+        assert f"4.3.1 refuses {name}={value}" in found.plan.reasons[0]
+    assert change({}, {"group.protocol": "STREAMS"}).plan.verdict is Outcome.PROCEED
 
 
 def test_without_settings_or_with_a_release_that_no_row_knows_nothing_is_judged() -> None:

@@ -1,4 +1,7 @@
-"""Joined topics with different partition counts, as far as descriptions show what is joined."""
+"""Joined topics with different partition counts, as far as descriptions show what is joined.
+
+Covers decide/comparison/beginning
+"""
 
 import pytest
 from kstreams_runbooks.decide.comparison.boundary import sinks, sources

@@ -50,10 +50,6 @@ COUNT = "KSTREAM-AGGREGATE-STATE-STORE-0000000001"
             "topics.clicks.joined_with: the topology has no topic users",
         ),
         (Declaration(stores={COUNT: DeclaredStore("join")}), "by its generated name the store is"),
-        (Declaration(config={"topology.optimization": "ALL"}), "config topology.optimization: 'ALL' is none of all,"),
-        (Declaration(config={"topology.optimization": "all,some"}), "'some' is none of"),
-        (Declaration(config={"processing.guarantee": "twice"}), "config processing.guarantee: 'twice' is none of"),
-        (Declaration(config={"group.protocol": "raft"}), "config group.protocol: 'raft' is none of"),
     ],
 )
 def test_what_contradicts_the_text_is_named(declared: Declaration, sentence: str) -> None:
@@ -98,6 +94,39 @@ def test_what_fits_passes() -> None:
     topology, _ = described("filter-before-unnamed-count")
     check_declaration(Side(topology, Declaration(stores={COUNT: DeclaredStore("key_value")})))
     check_declaration(Side(topology))
+
+
+def _reading(pattern: str, changelog: str, *, is_global: bool | None = None) -> Side:
+    topology = parse_topology(FILTERED.replace("(topics: [orders])", f"(topics: {pattern})"))
+    assert any(source.pattern for sub in topology.subtopologies for source in sub.sources)
+    store = DeclaredStore(changelog=changelog, is_global=is_global)
+    return Side(topology, Declaration(stores={"counts": store}))
+
+
+@pytest.mark.parametrize("pattern", ["foo.*", "rates-.+", "(a|b)"])
+def test_a_changelog_that_no_pattern_matches_is_named(pattern: str) -> None:
+    """A source with a pattern reads what matches it, and nothing else."""
+    with pytest.raises(BadInput, match=r"stores\.counts\.changelog: rates, and no source .* reads "):
+        check_declaration(_reading(pattern, "rates"))
+
+
+@pytest.mark.parametrize("pattern", ["ra.*", "rates|other", "x[[a-c]&&[b]]"])
+def test_a_changelog_that_a_pattern_may_match_passes(pattern: str) -> None:
+    """Also a pattern that is not read here as Java reads it."""
+    check_declaration(_reading(pattern, "rates"))
+
+
+def test_a_store_that_facts_place_elsewhere_is_named() -> None:
+    """The topology has it in a task; a declaration says nothing of it."""
+    with pytest.raises(BadInput, match=r"stores\.counts\.global: true, and in the topology .* of tasks"):
+        check_declaration(_reading("ra.*", "rates", is_global=True))
+    check_declaration(_reading("ra.*", "rates", is_global=False))
+    joined = compared("global-table-joiner-changed").after
+    [store, *_] = sorted(name for sub in joined.topology.subtopologies if sub.is_global for name in sub.stores)
+    for is_global in (True, None):
+        check_declaration(replace(joined, declared=Declaration(stores={store: DeclaredStore(is_global=is_global)})))
+    with pytest.raises(BadInput, match=r"global: false, and in the topology .* of global stores"):
+        check_declaration(replace(joined, declared=Declaration(stores={store: DeclaredStore(is_global=False)})))
 
 
 def test_a_changelog_that_contradicts_its_store_is_named() -> None:

@@ -97,7 +97,7 @@ def test_what_is_not_declared_is_not_safe() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "ids"),
     [
-        ({}, {"group.instance.id": "a"}, {"setting-changed"}),
+        ({}, {"group.instance.id": "a"}, {"instance-id-of-each-instance", "setting-changed"}),
         ({"group.instance.id": "a"}, {}, {"setting-changed"}),
         ({}, {"processing.guarantee": "at_least_once"}, set()),
         ({}, {"group.protocol": "classic", "topology.optimization": "none"}, set()),

@@ -75,13 +75,16 @@ def test_a_roll_that_would_mix_two_topologies_names_where_they_differ() -> None:
 
 
 def test_a_pattern_is_not_a_topic_to_create() -> None:
-    """One in place of another is shown with both: topics that both match stay."""
+    """One in place of another is shown with both: topics that both match stay, and only what goes is named."""
     widened = messages("source-pattern-widened")
     assert widened["source-topic-added"].startswith(
         "pattern payments-(eu|us) → payments-.*: each topic that it matches"
     )
-    assert widened["source-topic-removed"].startswith(
-        "each topic that pattern payments-(eu|us) matches and payments-.* does not is no longer read"
+    assert "source-topic-removed" not in widened
+    narrowed = messages("source-pattern-narrowed")
+    assert "source-topic-added" not in narrowed
+    assert narrowed["source-topic-removed"].startswith(
+        "each topic that pattern payments-.* matches and payments-(eu|us) does not is no longer read"
     )
     of_topics = messages("source-topics-to-pattern")
     assert of_topics["source-topic-added"].startswith("pattern payments-(eu|us) is new: each topic that it matches")

@@ -185,3 +185,14 @@ def test_a_file_is_never_overwritten_and_never_half_there(tmp_path: Path) -> Non
     assert [(each.name, each.read_text(encoding="utf-8")) for each in file.parent.iterdir()] == [("orders.yaml", "one")]
     with pytest.raises(BadInput, match=r"orders\.yaml/x\.yaml: cannot be written"):
         create(file / "x.yaml", "three")
+
+
+def test_the_shipped_copier_is_drafted_with_its_routes(tmp_path: Path) -> None:
+    """The fleet loads it: what follows from its program is left out."""
+    found = replace(RUNNING, routes=(("sent", "orders"), ("sent-too", "customers")))
+    fleet = loaded(tmp_path, found, replace(GIVEN, owner="team", approvers=("linus",)))
+    assert fleet.problems == ()
+    entry = fleet.application("orders")
+    assert (entry.copies, entry.as_deployed) == (True, False)
+    assert (entry.inputs, entry.outputs) == (("sent", "sent-too"), ("orders", "customers"))
+    assert marks(found)["routes"] == "observed"

@@ -112,7 +112,6 @@ def test_every_runbook_and_every_procedure_has_its_row() -> None:
         (found(abilities=replace(ALL, clear=False)), "undo", "no clear_state command"),
         (found(declared=declared(processing_guarantee="unknown")), "library_bump", None),
         (found(declared=declared(approvers=("nobody",))), "rolling_bounce", "no approver declared"),
-        (found(running(UNNAMED)), "partition_increase", "keeps state in 1 store: go blue/green"),
         (found(reading(auto_create=True)), "reset_and_cleanup", "auto.create.topics.enable is true on the brokers"),
         (
             found(replace(running(), instances=(replace(instance("orders-1"), streams=Missing("refused")),))),
@@ -145,7 +144,7 @@ def test_what_is_known_to_be_missing(of: ReadinessReading, runbook: str, missing
     [
         (found(replace(running(), group=Missing("hidden"))), "library_bump", "group unknown: hidden"),
         (found(reading()), "certify_drain", "topology not known: topology description"),
-        (found(reading(auto_create=Missing("not told"))), "partition_increase", "auto.create.topics.enable: not told"),
+        (found(reading(auto_create=Missing("not told"))), "reset_and_cleanup", "auto.create.topics.enable: not told"),
         (
             found(replace(running(), instances=(replace(instance("o"), deployment=Missing("no answer")),))),
             "rolling_bounce",

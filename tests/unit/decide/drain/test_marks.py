@@ -15,7 +15,8 @@ LEFT = partition(topic=AUDIT)
 
 def test_only_internal_topics_count() -> None:
     """An input that is no longer read was taken out on purpose."""
-    before = reading(partitions=(partition(), LEFT, partition(topic="returns")))
+    own = partition(topic="orders-control")
+    before = reading(partitions=(partition(), LEFT, partition(topic="returns"), own))
     assert dropped_topics(before, reading(), "orders") == ("orders-audit-repartition",)
     assert dropped_topics(before, before, "orders") == ()
 

@@ -28,12 +28,12 @@ from kstreams_runbooks.model.readings.readings import (
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import StartAll, StopAll
 from kstreams_runbooks.model.verdicts import Outcome
-from kstreams_runbooks.observe.application.copying import client_of_copier
+from kstreams_runbooks.observe.application.copying import client_of_process
 from world.samples import declared, expectation, partition
 from world.samples import reading as read
 
 DECLARED: DeclaredApplication = declared(
-    instances=("p-1", "p-2"), releases=(AS_DEPLOYED,), static_membership=False, uses=(), copies=True
+    instances=("p-1", "p-2"), releases=(AS_DEPLOYED,), static_membership=False, uses=(), copies=True, as_deployed=True
 )
 START = StartAll(2, AS_DEPLOYED, ())
 
@@ -51,7 +51,7 @@ def instance(name: str = "p-1", copier: Any = None, **deployment: Any) -> Instan
     """One instance that runs."""
     there = Deployment(Taken(1_000, "test"), name, "running", 500, 41, AS_DEPLOYED, (), applied=True)
     there = replace(there, **deployment)
-    return InstanceReading(name, there, client_of_copier(there, copier or Copier()))
+    return InstanceReading(name, there, client_of_process(there, copier or Copier()))
 
 
 def member(client_id: str, instance_id: str | None = None) -> MemberReading:

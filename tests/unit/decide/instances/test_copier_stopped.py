@@ -137,3 +137,15 @@ def test_whoever_starts_it_again_is_named(changes: dict[str, Any], reason: str) 
 def test_a_copier_that_stays_stopped_may_be_relied_on() -> None:
     """Its ends are where they were."""
     assert still_stopped(STOPPED, STOPPED).outcome is Outcome.PROCEED
+
+
+@pytest.mark.parametrize(
+    ("grown", "end", "outcome"),
+    [(("orders",), 0, Outcome.PROCEED), (("orders",), 1, Outcome.REFUSE), (("customers",), 0, Outcome.REFUSE)],
+)
+def test_new_partitions_of_topics_that_the_run_has_grown_are_empty(
+    grown: tuple[str, ...], end: int, outcome: Outcome
+) -> None:
+    """A record in one of them was written by another producer."""
+    now = reading(ends=(TopicEnd("orders", 0, 10), TopicEnd("orders", 1, 20), TopicEnd("orders", 2, end)))
+    assert still_stopped(STOPPED, now, grown).outcome is outcome

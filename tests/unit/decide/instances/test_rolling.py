@@ -7,9 +7,17 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
-from kstreams_runbooks.decide.instances.rolling import beyond, in_place, left_behind, others_unwell
+from kstreams_runbooks.decide.instances.rolling import beyond, in_place, left_behind, others_unwell, restores_nothing
 from kstreams_runbooks.decide.plans.bump import bump_plan
-from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, Missing, Start, Taken, TopicReading
+from kstreams_runbooks.model.readings.readings import (
+    Deployment,
+    GroupReading,
+    InstanceReading,
+    Missing,
+    Start,
+    Taken,
+    TopicReading,
+)
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import upgrade_path_rules
 from world.samples import BOUNCE_1, BOUNCE_2, NEW, applied, declared, down, instance, member, reading
@@ -149,3 +157,26 @@ def test_what_a_dead_instance_left_in_the_group_is_no_drift_while_it_leaves() ->
     left = reading(group=GroupReading(Taken(1, "t"), "orders", "classic", "Stable", members))
     assert nothing_drifted(left, PLAN, "orders-1", 1).outcome is Outcome.REFUSE
     assert nothing_drifted(left, PLAN, "orders-1", 1, leaving=True).outcome is Outcome.PROCEED
+
+
+STOPS = ("KAFKA-16017",)
+
+
+@pytest.mark.parametrize(
+    ("given", "outcome"),
+    [
+        (instance("orders-1"), Outcome.PROCEED),
+        (instance("orders-1", restoring=Missing("this release has no such metric")), Outcome.PROCEED),
+        (instance("orders-1", restoring=2), Outcome.WAIT),
+        (instance("orders-1", state="REBALANCING"), Outcome.WAIT),
+        (down("orders-1"), Outcome.PROCEED),
+        (instance("orders-1", state="ERROR"), Outcome.PROCEED),
+        (replace(instance("orders-1"), streams=Missing("connection refused")), Outcome.INCONCLUSIVE),
+    ],
+    ids=["runs", "runs without the metric", "restores", "rebalances", "down", "dead", "not read"],
+)
+def test_an_instance_that_restores_is_not_stopped(given: InstanceReading, outcome: Outcome) -> None:
+    """RUNNING shows it, and where there is one a metric; what has ended restores nothing."""
+    verdict = restores_nothing(given, STOPS)
+    assert verdict.outcome is outcome
+    assert outcome is Outcome.PROCEED or "KAFKA-16017" in verdict.text

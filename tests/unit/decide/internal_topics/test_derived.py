@@ -214,8 +214,9 @@ def test_settings_and_release_are_asked_for() -> None:
     assert asked(of(replace(declared(), config=None))) == ["config"]
     older = of(declared(library=Release("3.3.2")))
     [one] = older.unknown
-    assert (str(one), one.reason) == ("library", "3.3.2; settings of internal topics are known of 3.4 to 4.3")
-    assert older.shapes == of(declared(library=Release("4.4.0"))).shapes == ()
+    assert (str(one), one.reason) == ("library", "3.3.2; settings of internal topics are known of 3.4 to 4.4")
+    assert older.shapes == of(declared(library=Release("4.5.0"))).shapes == ()
+    assert of(declared(library=Release("4.4.0"))).shapes == of(declared()).shapes != ()
     unread = declared(not_read={"config.replication.factor": "it has a wrong value"})
     assert asked(of(unread)) == ["config.replication.factor"]
 

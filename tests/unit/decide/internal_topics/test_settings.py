@@ -1,4 +1,7 @@
-"""The settings of internal topics: the library's, over them those of the application, over them those of the store."""
+"""The settings of internal topics: the library's, over them those of the application, over them those of the store.
+
+Covers decide/releases/topic_settings
+"""
 
 import pytest
 from kstreams_runbooks.decide.internal_topics.settings import (

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from kstreams_runbooks.decide.plans.expected_gaps import with_expected_gaps
+from kstreams_runbooks.decide.plans.expected_gaps import with_expected_gaps, with_full_restores
 from kstreams_runbooks.decide.plans.restart import restart_plan
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.restarts import EarlierRestart, GroupTimes, Restart
 from world.samples import declared, reading
@@ -86,3 +87,24 @@ def test_a_gap_over_max_poll_interval_is_a_finding_with_any_membership() -> None
         [finding] = with_expected_gaps(plan_of(static=static), times(poll_ms=5_000), ()).findings
         assert finding.id == "restart-outlasts-poll-interval"
         assert "max.poll.interval.ms 5,000" in finding.message
+
+
+TOPICS = ("orders-counts-changelog",)
+
+
+def test_a_defect_that_costs_a_full_restore_is_in_the_gap() -> None:
+    """With the defect and what is read; a size that is not known makes the gap open."""
+    made = with_full_restores(plan_of(), {"": ("KAFKA-20663",)}, {"": (100_000_000, TOPICS)})
+    assert [cost.gap_s for cost in made.costs] == [(4, 31), (4, 31)]
+    assert "; then a full restore that KAFKA-20663 may cost, from orders-counts-changelog: " in made.costs[0].why
+    unknown = with_full_restores(plan_of(), {"": ("KAFKA-20663",)}, {"": (Missing("no brokers"), TOPICS)})
+    assert unknown.costs[0].longer == "the size of orders-counts-changelog is not known: no brokers"
+    assert (made.digest, unknown.digest) == (plan_of().digest, plan_of().digest)
+
+
+def test_a_restore_is_not_counted_twice() -> None:
+    """What the plan clears in whole restores once; a side without the defect keeps its gaps."""
+    made = plan_of(at_once=True)
+    clears = replace(made, stages=tuple(replace(one, clear_state=True) for one in made.bounces))
+    assert with_full_restores(clears, {"": ("KAFKA-20663",)}, {"": (100_000_000, TOPICS)}) == clears
+    assert with_full_restores(made, {}, {}) == made

@@ -13,7 +13,7 @@ from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.local_state import TaskDirectories
 from kstreams_runbooks.model.readings.swap import EmptyTopic
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
-from kstreams_runbooks.model.runs.plan import Plan, SidePart
+from kstreams_runbooks.model.runs.plan import InstanceCost, Plan, SidePart
 from kstreams_runbooks.model.runs.stages import Bounce, StartAll
 from world.samples import OLD, declared, reading
 
@@ -69,7 +69,8 @@ def test_a_topic_that_was_emptied_gets_its_beginning_while_the_group_is_empty() 
     made = flush_plan(restart(), swap(_EMPTY), emptied=("orders-id-by-user-repartition",), group="orders-id")
     *_, again = [one for one in made.stages if isinstance(one, SetOffsets)]
     assert (again.topics, again.group, again.to) == (("orders-id-by-user-repartition",), "orders-id", "start")
-    assert again in made.resuming
+    [hold] = made.input_holds
+    assert again in hold.resuming
     assert made.start is not None
     assert again.number < made.start.number
 
@@ -87,7 +88,24 @@ def test_a_copier_is_stopped_and_started_around_the_certificate() -> None:
     made = flush_plan(base, CopierSwitch(("orders",), part, ("orders-sent",)))
     assert kinds(made) == ["stop_all@copier", "certify", "stop_all", "start_all@copier", "start_all"]
     assert made.sides == (part,)
+    dear = replace(part, costs=(InstanceCost("copy-1", (1, 900), "a restart"),))
+    again = flush_plan(base, CopierSwitch(("orders",), dear, ("orders-sent",)))
+    assert again.digest == made.digest, "measured figures do not bind, also those of another side"
+    other = replace(part, facts=replace(part.facts, instances=("copy-1", "copy-2")))
+    assert flush_plan(base, CopierSwitch(("orders",), other, ("orders-sent",))).digest != made.digest
     assert made.of_application(base.application).start == made.stages[-1]
+
+
+def test_a_copier_starts_on_the_release_and_settings_that_it_ran() -> None:
+    """Of the shipped one the release is not named after its library; `until` would be kept, too."""
+    base = restart()
+    [first, *_] = base.facts.at_start
+    runs = replace(first, release="0.1.0", version="4.4.0", settings=(("mode", "by-key"),))
+    part = SidePart("copier", "copy", base.cluster, replace(base.facts, at_start=(runs,)))
+    made = flush_plan(base, CopierSwitch(("orders",), part, ("orders-sent",)))
+    [start] = [one for one in made.stages if isinstance(one, StartAll) and one.side]
+    assert (start.release, start.library, start.settings) == ("0.1.0", "4.4.0", (("mode", "by-key"),))
+    assert start.bounce.version == "4.4.0"
 
 
 def test_a_person_is_asked_before_the_certificate_and_after_the_stop() -> None:

@@ -5,7 +5,18 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.plans.longest_stop import late_stores, longest_stop, may_stop, needs_orders
+from kstreams_runbooks.decide.plans.basis import with_restore
+from kstreams_runbooks.decide.plans.longest_stop import (
+    dropping_stores,
+    expected_drops,
+    late_losses,
+    late_stores,
+    longest_stop,
+    may_stop,
+    moves_tasks,
+    needs_orders,
+    with_moved_tasks,
+)
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.ledger.codec import call_again, encode, encode_call
 from kstreams_runbooks.model.readings.disorder import LateStore, PartitionOrder, Stop
@@ -54,6 +65,14 @@ def judged(
     return may_stop(found, Stop(seconds, "its inputs are held", rolls), orders, accepted, asks=asks)
 
 
+def rolled(
+    found: tuple[LateStore, ...], seconds: float, orders: Any = IN_ORDER, unread: tuple[str, ...] = (), **more: Any
+) -> Verdict:
+    """Of a roll of so many seconds an instance."""
+    stop = Stop(seconds, "an instance is restarted", rolls=True, **more)
+    return may_stop(found, stop, orders, "", asks=False, unread=unread)
+
+
 def test_a_hold_longer_than_half_of_the_grace_is_refused_with_the_most_that_is_lost() -> None:
     """500 records a second for 140 s are 70,000, each in one window."""
     verdict = judged(late(), 140)
@@ -61,9 +80,9 @@ def test_a_hold_longer_than_half_of_the_grace_is_refused_with_the_most_that_is_l
     [reason] = verdict.reasons
     assert reason == (
         "store counts drops records that come more than 120 s late, and its inputs are held for up to 140 s (limit "
-        "58 s: half of that less the 2 s by which records of orders are out of order): it may drop up to 70,000 "
-        "records in up to 70,000 windows afterwards; make the stop shorter, or accept the loss: give "
-        "accept_late_loss a reason"
+        "58 s: half of that less the 2 s by which records of orders are out of order): afterwards it may drop up "
+        "to 70,000 records in up to 70,000 windows at 500 records a second, that of the last 200,000 (400 s); make the "
+        "stop shorter, or accept the loss: give accept_late_loss a reason"
     )
 
 
@@ -114,7 +133,7 @@ def test_a_grace_that_is_not_known_is_not_known_and_the_cure_is_its_declaration(
     assert "whether it is a window is not declared; declare stores.counts.kind" in verdict.reasons[0]
     assert "; make the stop shorter, or accept the loss: give accept_late_loss a reason" in verdict.reasons[0]
     two = (found[0], replace(found[0], store="totals"))
-    assert judged(two, 14).reasons == (verdict.reasons[0], "the same of totals")
+    assert "declare stores.counts.kind; the same of totals; make the stop" in judged(two, 14).text
     assert judged(found, 14, accepted="no windows, we know").outcome is Outcome.PROCEED
 
 
@@ -128,7 +147,7 @@ def test_inputs_that_cannot_be_read_are_not_known_unless_the_stop_is_too_long_an
 
 
 def test_a_version_that_is_not_described_is_not_known_and_never_without_late_stores() -> None:
-    """With an acceptance the approver reads it; a short roll is no longer than a rebalance."""
+    """With an acceptance the approver reads it."""
     why = ("release 4.3.1 is not described: exit 1",)
     stop = Stop(14, "it is stopped")
     verdict = may_stop((), stop, (), "", asks=False, unread=why)
@@ -139,8 +158,6 @@ def test_a_version_that_is_not_described_is_not_known_and_never_without_late_sto
     )
     accepted = may_stop((), stop, (), "no windows, we know", asks=False, unread=why)
     assert (accepted.outcome, [one.severity for one in accepted.findings]) == (Outcome.PROCEED, ["danger"])
-    short = Stop(14, "an instance is restarted", rolls=True)
-    assert may_stop((), short, (), "", asks=False, unread=why).outcome is Outcome.PROCEED
 
 
 def test_inputs_that_were_not_read_at_all_are_not_known() -> None:
@@ -160,16 +177,16 @@ def test_a_grace_of_zero_is_one_standing_finding() -> None:
     verdict = judged(found, 140)
     assert verdict.outcome is Outcome.PROCEED
     assert [finding.id for finding in verdict.findings] == ["grace-of-zero"]
-    assert needs_orders(found, Stop(140, "it is stopped")) == ()
+    assert needs_orders(found) == ()
 
 
 @pytest.mark.parametrize(
     ("store", "said"),
     [
-        (windowed(kind="hopping", advance_ms=2_500), "70,000 records in up to 280,000 windows afterwards"),
-        (windowed(kind="session"), "70,000 records in up to 70,000 windows afterwards"),
-        (windowed(kind="sliding"), "70,000 records, in an unknown number of windows, afterwards"),
-        (DeclaredStore(kind="versioned", history_retention_ms=120_000), "up to 70,000 records afterwards"),
+        (windowed(kind="hopping", advance_ms=2_500), "70,000 records in up to 280,000 windows at 500"),
+        (windowed(kind="session"), "70,000 records in up to 70,000 windows at 500"),
+        (windowed(kind="sliding"), "70,000 records, in an unknown number of windows at 500"),
+        (DeclaredStore(kind="versioned", history_retention_ms=120_000), "up to 70,000 records at 500"),
     ],
     ids=["hopping", "session", "sliding", "versioned"],
 )
@@ -178,14 +195,139 @@ def test_the_windows_at_risk_by_kind(store: DeclaredStore, said: str) -> None:
     assert said in judged(late(store), 140).reasons[0]
 
 
-def test_a_short_roll_needs_no_look_and_a_long_one_does() -> None:
-    """A quarter of the grace; without a known grace 30 s."""
-    assert needs_orders(late(), Stop(30, "an instance is restarted", rolls=True)) == ()
-    assert needs_orders(late(), Stop(31, "an instance is restarted", rolls=True)) == ("orders",)
-    assert judged(late(), 30, (), rolls=True).outcome is Outcome.PROCEED
-    assert judged(late(), 70, rolls=True).outcome is Outcome.REFUSE
-    assert judged(late(DeclaredStore()), 11, (), rolls=True).outcome is Outcome.PROCEED
-    assert judged(late(DeclaredStore()), 31, (), rolls=True).outcome is Outcome.INCONCLUSIVE
+def test_the_inputs_are_looked_at_before_each_roll() -> None:
+    """Also before one of a few seconds."""
+    assert needs_orders(late()) == ("orders",)
+    assert rolled(late(), 29) == Verdict(Outcome.PROCEED, ("no store drops records because of the stop",))
+    assert rolled(late(), 70).outcome is Outcome.REFUSE
+
+
+@pytest.mark.parametrize(
+    ("grace_ms", "seconds", "orders", "outcome", "asked"),
+    [
+        # A quarter of the grace; half of it is left for the disorder of the inputs.
+        (120_000, 29, 50_000, Outcome.PROCEED, "(limit 10 s: half of that less the 50 s by which records of orders"),
+        (120_000, 30, 30_000, Outcome.PROCEED, ""),
+        (120_000, 30, 31_000, Outcome.PROCEED, "(limit 29 s"),
+        (120_000, 31, 31_000, Outcome.REFUSE, ""),
+        (86_400_000, 11, 1_000, Outcome.PROCEED, ""),
+        (86_400_000, 11, None, Outcome.PROCEED, "whether that is too long is not known: no broker answers"),
+        (120_000, 31, None, Outcome.INCONCLUSIVE, ""),
+    ],
+)
+def test_a_short_roll_is_asked_about_and_a_longer_one_stops(
+    grace_ms: int, seconds: float, orders: int | None, outcome: Outcome, asked: str
+) -> None:
+    """A danger with the bound in the approval; nothing if the grace is large enough for both."""
+    read = Missing("no broker answers") if orders is None else (replace(IN_ORDER[0], step_back_ms=orders),)
+    verdict = rolled(late(windowed(grace_ms)), seconds, read)
+    assert verdict.outcome is outcome
+    assert [(one.id, one.severity) for one in verdict.findings] == [("late-after-stop", "danger")] * bool(asked)
+    assert all(asked in one.message for one in verdict.findings)
+
+
+def test_a_short_roll_asks_about_a_grace_that_is_not_known() -> None:
+    """One sentence of all such stores; 30 s is no longer than a rebalance."""
+    [found] = late(DeclaredStore())
+    verdict = rolled((found, replace(found, store="totals")), 11)
+    assert verdict.outcome is Outcome.PROCEED
+    [finding] = verdict.findings
+    assert (finding.severity, finding.object) == ("danger", "counts")
+    assert finding.message == (
+        "may drop records as late after an instance is restarted for up to 11 s: whether it is a window is not "
+        "declared; declare stores.counts.kind; the same of totals"
+    )
+    assert rolled((found,), 31).outcome is Outcome.INCONCLUSIVE
+    assert judged((found,), 11).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_short_roll_asks_about_a_version_that_is_not_described() -> None:
+    """Which windows it has is not known."""
+    why = ("release 4.3.1 is not described: exit 1",)
+    verdict = rolled((), 14, unread=why)
+    assert (verdict.outcome, [(one.severity, one.object) for one in verdict.findings]) == (
+        Outcome.PROCEED,
+        [("danger", "stores")],
+    )
+    assert "release 4.3.1 is not described: exit 1" in verdict.findings[0].message
+    assert rolled((), 31, unread=why).outcome is Outcome.INCONCLUSIVE
+
+
+def test_one_store_may_stop_a_roll_that_is_short_for_another() -> None:
+    """The other one is a finding of the refusal."""
+    found = (*late(), replace(late(windowed(40_000))[0], store="totals"))
+    verdict = rolled(found, 29, (replace(IN_ORDER[0], step_back_ms=50_000),))
+    assert verdict.outcome is Outcome.REFUSE
+    assert verdict.reasons[0].startswith("store totals drops records that come more than 40 s late")
+    assert [one.object for one in verdict.findings] == ["counts"]
+
+
+def test_a_restore_of_unknown_length_is_not_taken_for_none() -> None:
+    """Neither of a stop that is otherwise short enough nor of a roll; one that is too long anyway is refused."""
+    why = "the size of the changelogs is not known: no right"
+    for rolls in (False, True):
+        verdict = may_stop(late(), Stop(14, "it is stopped", rolls, longer=why), IN_ORDER, "", asks=False)
+        assert verdict.outcome is Outcome.INCONCLUSIVE
+        assert f"for up to 14 s and the time of a restore; whether that is too long is not known: {why}" in verdict.text
+    long = may_stop(late(), Stop(140, "it is stopped", longer=why), IN_ORDER, "", asks=False)
+    assert long.outcome is Outcome.REFUSE
+    assert "how many it may drop then is not known" in long.text
+    assert may_stop((), Stop(14, "it is stopped", longer=why), (), "", asks=False).outcome is Outcome.PROCEED
+
+
+def test_the_cost_of_a_restore_whose_size_is_not_known() -> None:
+    """The forecast of the stop has why; a size of 0 is a size."""
+    plan = restart_plan(reading(), declared(), None, {}, (), (), "code", at_once=True)
+    for size, longer in ((Missing("no right"), "the size of a-changelog is not known: no right"), (0, "")):
+        costs = tuple(with_restore(cost, size, topics=("a-changelog",)) for cost in plan.costs)
+        stop = longest_stop(replace(plan, costs=costs), None)
+        assert stop is not None
+        assert stop.longer == longer
+
+
+def test_tasks_that_move_in_a_roll_are_restored_first() -> None:
+    """Dynamic members, and static ones that are away for longer than their session, or may be."""
+    plan = restart_plan(reading(), declared(), None, {"audit": "true"}, (), (), "code", at_once=False)
+    costs = tuple(replace(cost, session_ms=45_000) for cost in plan.costs)
+    static = replace(plan, costs=costs, facts=replace(plan.facts, static_membership=True))
+    dynamic = replace(static, facts=replace(plan.facts, static_membership=False))
+    assert not moves_tasks(static)
+    assert moves_tasks(dynamic)
+    assert moves_tasks(replace(static, costs=tuple(replace(cost, session_ms=None) for cost in costs)))
+    assert moves_tasks(replace(static, costs=tuple(replace(cost, session_ms=9_000) for cost in costs)))
+    assert not moves_tasks(replace(dynamic, facts=replace(dynamic.facts, instances=("orders-1",))))
+    assert not moves_tasks(replace(dynamic, stages=()))
+    stop = Stop(10, "an instance is restarted", rolls=True)
+    moved = with_moved_tasks(stop, (version(windowed()),), 500_000_000)
+    assert (moved.seconds, moved.what) == (110, "an instance is restarted and its tasks are restored elsewhere")
+    assert "no right" in with_moved_tasks(stop, (version(windowed()),), Missing("no right")).longer
+    standby = described(declares=Declaration(config={"num.standby.replicas": "1"}))
+    assert with_moved_tasks(stop, (standby,), Missing("no right")) == stop
+    assert with_moved_tasks(stop, (standby, version(windowed())), 500_000_000).seconds == 110
+
+
+def test_what_is_unread_when_a_stop_begins_is_part_of_the_bound() -> None:
+    """It is caught up behind the same stop."""
+    stop = Stop(140, "its inputs are held", unread=1_000)
+    [loss] = late_losses(late(), stop, IN_ORDER)
+    assert loss.records == 71_000
+    assert loss.at == ("1,000 that may be unread before it, and 500 records a second, that of the last 200,000 (400 s)")
+    [unknown] = late_losses(late(), replace(stop, unread=Missing("orders-1: no end")), IN_ORDER)
+    assert unknown.records == Missing("orders-1: no end")
+
+
+def test_every_store_that_drops_late_records_is_expected_to_drop_none_unless_it_is_forecast() -> None:
+    """What `verify` compares: also a store in order, and one of a stop that is short enough."""
+    versions, seen = (version(windowed()),), known(orders=2)
+    every = dropping_stores(versions, seen)
+    for seconds, bound in ((20, 0), (140, 70_000)):
+        losses = late_losses(late_stores(versions, seen), Stop(seconds, "it is stopped"), IN_ORDER)
+        assert [(one.late.store, one.records) for one in expected_drops(every, losses)] == [("counts", bound)]
+    in_order = dropping_stores((version(windowed(), DIRECT),), seen)
+    assert [one.records for one in expected_drops(in_order, ())] == [0]
+    assert dropping_stores((version(DeclaredStore(kind="key_value")),), seen) == ()
+    [always] = expected_drops(dropping_stores((version(windowed(0)),), seen), ())
+    assert always.records == Missing("its grace is 0: it drops late records at any time")
 
 
 def test_the_decision_is_made_again_from_what_the_ledger_keeps() -> None:

@@ -7,15 +7,25 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.plans.only_copy import given_up, losing, may_lose_state, restoring_topics
+from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS
+from kstreams_runbooks.decide.plans.only_copy import (
+    given_up,
+    given_up_in_part,
+    losing,
+    may_lose_state,
+    restoring_topics,
+    state_elsewhere,
+)
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import TaskDirectories
-from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.readings import Missing, Taken
 from kstreams_runbooks.model.readings.reset import RestoringLog
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Described
+from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from world.samples import declared, reading
 from world.sides import BEFORE, COUNTS, known
@@ -35,7 +45,8 @@ def plan(*, at_once: bool = True, static: bool = True, clears: TaskDirectories |
     """A restart of two instances that deletes these directories."""
     made = restart_plan(reading(), declared(), None, {}, (), (), "code", at_once=at_once, restart=not at_once)
     bounces = tuple(replace(one, deletes=clears) if clears else one for one in made.bounces)
-    return replace(made, stages=bounces, facts=replace(made.facts, static_membership=static))
+    costs = tuple(replace(cost, session_ms=900_000, session_source="declared for its release") for cost in made.costs)
+    return replace(made, stages=bounces, costs=costs, facts=replace(made.facts, static_membership=static))
 
 
 CLEARED, ELSEWHERE = TaskDirectories(("1_",), (LOG,)), TaskDirectories(("0_",))
@@ -62,6 +73,24 @@ def test_a_deleted_directory_with_the_only_copy_is_refused() -> None:
     assert "deletes task directories 1_*" in reason
     assert "Instead, local_state=keep keeps the files; or switch logging on first" in reason
     assert "--param lose_state=counts" in reason
+
+
+def test_a_deployer_that_keeps_no_copy_says_what_a_person_does() -> None:
+    """In the refusal, and to the approver of a store that the form names; one that keeps a copy offers it."""
+    cleared = replace(plan(clears=CLEARED), runbook="undo")
+    [refused] = judged(cleared, version(logging=False)).reasons
+    assert "Instead, start from a copy of the directories (this run keeps one aside if the form names the store)" in (
+        refused
+    )
+    by_hand = "copy the directories aside while the instances are stopped (this run keeps no copy"
+    [refused] = judged(cleared, version(logging=False), keeps_aside=False).reasons
+    assert f"Instead, {by_hand}" in refused
+    [accepted] = judged(cleared, version(logging=False), "counts", keeps_aside=False).findings
+    assert by_hand in accepted.message
+    [accepted] = judged(cleared, version(logging=False), "counts").findings
+    assert "aside" not in accepted.message
+    moves = judged(plan(at_once=False, static=False), version(logging=False), "counts", keeps_aside=False)
+    assert not any("aside" in one.message for one in moves.findings), "nothing is deleted: nothing has to be kept"
 
 
 def test_its_name_in_the_form_accepts_it() -> None:
@@ -92,7 +121,10 @@ def test_the_form_may_not_name_a_store_that_keeps_its_content(store: dict[str, b
         ({"logging": True}, WHOLE),
         ({"logging": False, "in_memory": True}, WHOLE),
         # The start of an expiring store's log moves on.
-        ({"logging": True, "kind": "window"}, {LOG: RestoringLog(LOG, "compact,delete", 9, 90_000_000)}),
+        (
+            {"logging": True, "kind": "window", "retention_ms": 3_600_000},
+            {LOG: RestoringLog(LOG, "compact,delete", 9, 90_000_000)},
+        ),
     ],
 )
 def test_what_a_topic_restores_is_not_lost(store: dict[str, bool], logs: dict[str, RestoringLog]) -> None:
@@ -117,6 +149,57 @@ def test_a_changelog_that_is_not_whole_is_no_copy(
     verdict = judged(plan(clears=CLEARED), version(logging=True), logs=logs)
     assert verdict.outcome is outcome
     assert why in verdict.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("store", "log", "outcome", "why"),
+    [
+        (
+            {"kind": "window"},
+            ("compact,delete", 9, 3_600_000),
+            Outcome.INCONCLUSIVE,
+            "declare stores.counts.retention_ms",
+        ),
+        (
+            {"kind": "versioned"},
+            ("compact", 0, None, 3_600_000),
+            Outcome.INCONCLUSIVE,
+            "declare stores.counts.history_retention_ms",
+        ),
+        (
+            {"kind": "session", "retention_ms": 86_400_000},
+            ("compact,delete", 0, 3_600_000),
+            Outcome.REFUSE,
+            "set retention.ms of the topic to 86400000 first",
+        ),
+        ({}, ("compact,delete", 0, 3_600_000), Outcome.REFUSE, "set cleanup.policy=compact on the topic first"),
+        ({}, ("", 0), Outcome.INCONCLUSIVE, "grant this login DescribeConfigs on Topic orders-counts-changelog"),
+    ],
+)
+def test_a_log_that_keeps_less_than_its_store_stops_a_deletion(
+    store: dict[str, Any], log: tuple[Any, ...], outcome: Outcome, why: str
+) -> None:
+    """Also while nothing of it is gone: an approval waits for hours, and the broker deletes meanwhile."""
+    verdict = judged(plan(clears=CLEARED), version(logging=True, **store), logs={LOG: RestoringLog(LOG, *log)})
+    assert verdict.outcome is outcome
+    assert why in verdict.reasons[0]
+    assert "state-restored-from" not in {one.id for one in verdict.findings}
+
+
+def test_a_store_that_is_restored_in_part_is_not_called_empty_or_restored() -> None:
+    """The approver reads one sentence about it."""
+    short = {LOG: RestoringLog(LOG, "compact", 7)}
+    [reason] = judged(plan(clears=CLEARED), version(logging=True), logs=short).reasons
+    assert "it would begin without what its files alone have" in reason
+    assert "or let every key be written once first" in reason
+    assert "switch logging on" not in reason
+    [finding] = judged(plan(clears=CLEARED), version(logging=True), "counts", logs=short).findings
+    assert finding.message.startswith(
+        f"store counts begins without what its files alone have: 7 offsets of {LOG} are gone"
+    )
+    assert (given_up([finding]), given_up_in_part([finding])) == (("counts",), ("counts",))
+    emptied = replace(plan(clears=CLEARED), emptied=("counts", "totals"), in_part=given_up_in_part([finding]))
+    assert emptied.losses == ("counts begins without what its files alone have", "totals begins empty")
 
 
 def test_the_plan_names_the_topic_that_restores_each_store() -> None:
@@ -157,6 +240,33 @@ def test_a_roll_with_dynamic_membership_moves_tasks() -> None:
     assert losing(plan(at_once=False, static=True)) == ()
     alone = replace(rolled, facts=replace(rolled.facts, instances=rolled.facts.instances[:1]))
     assert losing(alone) == ()
+
+
+@pytest.mark.parametrize(
+    ("gap_s", "session_ms", "outcome", "sentence"),
+    [
+        ((2, 10), 10_000, Outcome.PROCEED, ""),
+        ((2, 10), 9_000, Outcome.INCONCLUSIVE, "others take its tasks after session.timeout.ms 9,000"),
+        ((10, 12), 9_000, Outcome.REFUSE, "away for up to 12 s, and others take its tasks after session"),
+        ((2, 10), None, Outcome.INCONCLUSIVE, "whether session.timeout.ms covers that is not known (no agent)"),
+    ],
+)
+def test_static_membership_keeps_a_task_within_its_session_alone(
+    gap_s: tuple[int, int], session_ms: int | None, outcome: Outcome, sentence: str
+) -> None:
+    """The timeout of one instance is enough to lose its stores; topics restore others."""
+    rolled = plan(at_once=False)
+    first, *others = rolled.costs
+    rolled = replace(
+        rolled, costs=(replace(first, gap_s=gap_s, session_ms=session_ms, session_source="no agent"), *others)
+    )
+    verdict = judged(rolled, version(logging=False))
+    assert verdict.outcome is outcome
+    assert sentence in " ".join(verdict.reasons)
+    assert judged(rolled, version(logging=True), logs={}).outcome is Outcome.PROCEED
+    assert judged(rolled, version(logging=False), *(["counts"] if sentence else [])).outcome is Outcome.PROCEED
+    alone = replace(rolled, facts=replace(rolled.facts, instances=rolled.facts.instances[:1]))
+    assert judged(alone, version(logging=False)).outcome is Outcome.PROCEED
 
 
 def test_a_move_with_undeclared_logging_is_not_known_as_a_deletion_is() -> None:
@@ -217,6 +327,77 @@ def test_a_deployer_that_does_not_show_its_volumes_makes_an_unlogged_store_not_k
     assert judged(plan(at_once=False), version(logging=True), logs={}, keeps_state=None).outcome is Outcome.PROCEED
     named = judged(plan(at_once=False), version(logging=False), "counts", keeps_state=None)
     assert "store counts may begin empty" in named.findings[0].message
+
+
+def shows(**config: str) -> FactsReading:
+    settings = {name.replace("_", "."): value for name, value in config.items()}
+    return FactsReading(Taken(1, "test"), "client", Declaration(config={"application.id": "orders", **settings}))
+
+
+@pytest.mark.parametrize(
+    ("config", "own"),
+    [
+        ({"state_dir": DEFAULTS["state.dir"]}, DEFAULTS["state.dir"]),
+        ({}, DEFAULTS["state.dir"]),
+        ({"state_dir": "/state-of-orders"}, "/state-of-orders"),
+        ({"state_dir": "data"}, "data"),
+        ({"state_dir": "/data/state"}, ""),
+        ({"state_dir": "/data/state/"}, ""),
+        ({"state_dir": "./state"}, ""),
+    ],
+)
+def test_the_directory_of_a_program_is_compared_with_the_declared_one(config: dict[str, str], own: str) -> None:
+    """The default of the library without a setting; a relative one that may be the same is not another one."""
+    able = Abilities(True, True, True, True, True, state_dirs=(("orders-1", "/data/state"),))
+    found = state_elsewhere(able, {"orders-1": shows(**config)})
+    said = f"orders-1 keeps its state in {own} (state.dir of its program), not in /data/state"
+    assert found == ((said,) if own else ())
+
+
+def test_a_directory_that_is_not_known_is_not_compared() -> None:
+    """No facts, a setting that was not read, and a deployer that declares none."""
+    able = Abilities(True, True, True, True, True, state_dirs=(("orders-1", "/data/state"),))
+    hidden = replace(shows(), read=Declaration(config={"a": "b"}, not_read={"config.state.dir": "of a provider"}))
+    empty = replace(shows(), read=Declaration(config={}))
+    for read in ({}, {"orders-1": Missing("no jar")}, {"orders-1": hidden}, {"orders-1": empty}):
+        assert state_elsewhere(able, read) == ()
+    assert state_elsewhere(replace(able, state_dirs=()), {"orders-1": shows()}) == ()
+
+
+ELSEWHERE_NAMED = ("orders-1 keeps its state in /tmp/kafka-streams (state.dir of its program), not in /state",)
+
+
+def test_state_in_another_directory_is_not_cleared_by_a_run() -> None:
+    """An older version would start on files that it cannot open; no acceptance of a loss changes that."""
+    verdict = judged(plan(clears=CLEARED), version(logging=True), elsewhere=ELSEWHERE_NAMED)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "clears local state where it is not: orders-1 keeps its state in /tmp/kafka-streams" in verdict.text
+    assert "declare the directory of the program in the fleet entry" in verdict.text
+    named = judged(plan(clears=CLEARED), version(logging=False), "counts", elsewhere=ELSEWHERE_NAMED, unread=True)
+    assert named.outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("store", "keeps", "outcome"),
+    [
+        ({"logging": False}, False, Outcome.INCONCLUSIVE),
+        ({"logging": None}, False, Outcome.INCONCLUSIVE),
+        ({"logging": True}, False, Outcome.PROCEED),
+        ({"logging": False, "in_memory": True, "loss_acceptable": True}, False, Outcome.PROCEED),
+        ({"logging": False}, True, Outcome.PROCEED),
+    ],
+)
+def test_state_in_the_own_layer_of_a_container_may_be_lost(
+    store: dict[str, Any], keeps: bool, outcome: Outcome
+) -> None:
+    """Each change makes another container. A host keeps what is elsewhere; the approver reads where it is."""
+    verdict = judged(plan(at_once=False), version(**store), elsewhere=ELSEWHERE_NAMED, keeps_elsewhere=keeps)
+    assert verdict.outcome is outcome
+    assert [(one.id, one.severity) for one in verdict.findings] == [("state-elsewhere", "warning")]
+    assert ("which the next container has only if it is mounted there" in verdict.text) == (
+        outcome is not Outcome.PROCEED
+    )
+    assert judged(plan(at_once=False), version(**store), keeps_elsewhere=keeps).outcome is Outcome.PROCEED
 
 
 def test_a_store_in_memory_without_a_changelog_is_a_warning_until_it_is_declared() -> None:

@@ -60,7 +60,7 @@ def test_a_person_may_accept_that_the_older_release_is_not_described() -> None:
     ("needs", "outcome", "said"),
     [
         (True, Outcome.REFUSE, "store counts: the serdes need the headers of records"),
-        (None, Outcome.INCONCLUSIVE, "declare needs_headers"),
+        (None, Outcome.INCONCLUSIVE, "needs_headers of the store"),
         (False, Outcome.PROCEED, "has the same topology"),
     ],
 )
@@ -89,7 +89,20 @@ def test_a_release_with_headers_reads_them() -> None:
     assert judged(release("4.3.1", config=HEADERS), release("4.3.0"))[0] is Outcome.PROCEED
 
 
-@pytest.mark.parametrize(("library", "found"), [("4.3.1", ("store-headers-unknown",)), ("4.2.1", ())])
-def test_settings_that_are_not_declared_are_a_warning(library: str, found: tuple[str, ...]) -> None:
-    """Only from 4.3 on there is such a setting."""
-    assert judged(release(library), release("3.9.1"))[::2] == (Outcome.PROCEED, found)
+@pytest.mark.parametrize(
+    ("library", "declares", "outcome"),
+    [
+        ("4.3.1", {}, Outcome.INCONCLUSIVE),
+        ("", {}, Outcome.INCONCLUSIVE),
+        ("4.3.1", {"config": {}, "not_read": {"config.dsl.store.format": "a provider"}}, Outcome.INCONCLUSIVE),
+        ("4.3.1", {"config": {}}, Outcome.PROCEED),
+        ("4.3.1", {"stores": {"counts": DeclaredStore(needs_headers=False)}}, Outcome.PROCEED),
+        ("4.3.1", {"stores": {"counts": DeclaredStore(headers=False)}}, Outcome.PROCEED),
+        ("4.2.1", {}, Outcome.PROCEED),
+    ],
+)
+def test_a_format_that_is_not_known_is_not_known(library: str, declares: dict[str, Any], outcome: Outcome) -> None:
+    """Only from 4.3 on there is such a setting; serdes that need no header read either format."""
+    found, why, findings = judged(release(library, **declares), release("3.9.1"))
+    assert (found, findings) == (outcome, ())
+    assert ("declare dsl.store.format in config, or needs_headers" in why) == (outcome is Outcome.INCONCLUSIVE)

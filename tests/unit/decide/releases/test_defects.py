@@ -96,7 +96,10 @@ def test_data_that_suffers_for_certain_is_a_danger(facts: DefectFacts, severity:
     """What only may apply is a warning, with the facts that are not known."""
     (finding,) = [one for one in found("3.6.1", "3.9.2", facts) if one.id == "KAFKA-16017"]
     assert finding.severity == severity
-    assert "Stop an instance only while none of its tasks restores. Fixed in 3.6.2, 3.7.0." in finding.message
+    assert (
+        "Stop an instance only while none of its tasks restores, as a run does. Fixed in 3.6.2, 3.7.0."
+        in finding.message
+    )
     assert finding.source.endswith("(read in the releases)")
 
 

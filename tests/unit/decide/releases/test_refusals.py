@@ -1,7 +1,8 @@
 """Settings that a release refuses together: each row with the answers of the releases, and near misses."""
 
 import pytest
-from kstreams_runbooks.decide.releases.refusals import names_of, refused_together
+from kstreams_runbooks.decide.releases.refusals import names_of, past_limits, refused_together
+from kstreams_runbooks.decide.releases.settings import refuses, setting_findings
 from kstreams_runbooks.model.releases.release import Release, within
 from kstreams_runbooks.model.releases.settings import SettingFinding, SettingRefusal
 from kstreams_runbooks.rules import release_settings, upgrade_path_rules
@@ -109,6 +110,15 @@ def test_what_the_streams_protocol_refuses(config: dict[str, str], refuses: bool
         ({"application.server": ""}, False),
         ({"group.instance.id": "a b"}, True),
         ({"topology.optimization": "reuse.ktable.source.topics, merge.repartition.topics"}, False),
+        ({"topology.optimization": "merge.repartition.topics,merge.repartition.topics"}, False),
+        ({"topology.optimization": "merge.repartition.topics,"}, False),
+        ({"topology.optimization": "all "}, False),
+        ({"topology.optimization": "all,none"}, True),
+        ({"topology.optimization": "all,all"}, True),
+        ({"topology.optimization": "merge.repartition.topics,all"}, True),
+        ({"topology.optimization": "none,merge.repartition.topics"}, True),
+        ({"topology.optimization": "merge.repartition.topics reuse.ktable.source.topics"}, True),
+        ({"topology.optimization": ""}, True),
         ({"enable.metrics.push": "false"}, False),
         ({"producer.enable.metrics.push": "false"}, False),
         ({"consumer.enable.metrics.push": "true"}, True),
@@ -117,6 +127,143 @@ def test_what_the_streams_protocol_refuses(config: dict[str, str], refuses: bool
 def test_what_4_3_1_answered(config: dict[str, str], refuses: bool) -> None:
     """Each was given to the library of 4.3.1, which constructed an application or threw."""
     assert bool(refused(config, "4.3.1")) is refuses
+
+
+@pytest.mark.parametrize(
+    ("config", "refuses"),
+    [
+        ({"auto.offset.reset": "newest"}, True),
+        ({"consumer.auto.offset.reset": "Latest"}, True),
+        ({"main.consumer.auto.offset.reset": ""}, True),
+        ({"auto.offset.reset": "by_duration"}, True),
+        ({"auto.offset.reset": "by_duration:"}, True),
+        ({"auto.offset.reset": "by_duration:P"}, True),
+        ({"auto.offset.reset": "by_duration:PT"}, True),
+        ({"auto.offset.reset": "by_duration:P1Y"}, True),
+        ({"auto.offset.reset": "by_duration:P1W"}, True),
+        ({"auto.offset.reset": "by_duration:-PT1S"}, True),
+        ({"auto.offset.reset": "by_duration:PT-1S"}, True),
+        ({"auto.offset.reset": "BY_DURATION:PT1S"}, True),
+        ({"auto.offset.reset": "latest "}, False),
+        ({"auto.offset.reset": "by_duration:pt1h"}, False),
+        ({"auto.offset.reset": "by_duration:PT1,5S"}, False),
+        ({"auto.offset.reset": "by_duration:P1DT2H3M4.5S"}, False),
+        ({"auto.offset.reset": "by_duration:P1DT-1H"}, False),
+        ({"auto.offset.reset": "by_duration:+PT1S"}, False),
+        ({"consumer.auto.offset.reset": "latest", "auto.offset.reset": "newest"}, False),
+        ({"restore.consumer.auto.offset.reset": "newest"}, False),
+        ({"global.consumer.auto.offset.reset": "newest"}, False),
+        ({"compression.gzip.level": "10"}, True),
+        ({"producer.compression.gzip.level": "-2"}, True),
+        ({"compression.gzip.level": "-1"}, False),
+        ({"compression.gzip.level": "+9"}, False),
+        ({"compression.gzip.level": "09"}, False),
+        ({"consumer.compression.gzip.level": "0"}, False),
+        ({"producer.transactional.id": "", "processing.guarantee": "exactly_once_v2"}, False),
+        ({"consumer.share.acquire.mode": "nonsense"}, True),
+        ({"global.consumer.share.acquire.mode": "nonsense"}, False),
+    ],
+)
+def test_checks_that_the_list_of_settings_shows_as_text(config: dict[str, str], refuses: bool) -> None:
+    """Each was given to the library of 4.0.0, 4.3.1 and 4.4.0, which constructed an application or threw."""
+    for release in ("4.3.1", "4.4.0"):
+        assert bool(refused(config, release)) is refuses
+
+
+@pytest.mark.parametrize("row", CATALOGUE.limits, ids=lambda row: row.id)
+def test_a_limit_is_passed_by_its_example_alone(row: SettingRefusal) -> None:
+    """In each release that has the settings; the near example is within it, and no release refuses either of them."""
+    for release in ("3.4.1", "3.9.1", "4.4.0"):
+        assert row in past_limits(row.refused, Release(release), CATALOGUE).values()
+        assert row not in past_limits(row.taken, Release(release), CATALOGUE).values()
+        assert refused(dict(row.refused), release) == []
+    assert row in past_limits(row.refused, None, CATALOGUE).values()
+
+
+@pytest.mark.parametrize(
+    ("config", "names"),
+    [
+        ({}, set()),
+        ({"processing.guarantee": "exactly_once_v2"}, set()),
+        ({"transaction.timeout.ms": "3600000"}, set()),
+        ({"session.timeout.ms": "3600000", "group.protocol": "streams"}, set()),
+        ({"main.consumer.session.timeout.ms": "45000", "session.timeout.ms": "1"}, set()),
+        ({"restore.consumer.session.timeout.ms": "1", "global.consumer.max.poll.interval.ms": "1"}, set()),
+        ({"consumer.session.timeout.ms": "3600000"}, {"consumer.session.timeout.ms"}),
+        ({"request.timeout.ms": "1"}, {"request.timeout.ms"}),
+        ({"producer.batch.size": "33554433"}, {"producer.batch.size"}),
+        ({"producer.max.request.size": "33554433"}, {"producer.max.request.size"}),
+        ({"producer.max.request.size": "33554432", "batch.size": "33554432"}, set()),
+        ({"consumer.buffer.memory": "10"}, set()),
+    ],
+)
+def test_siblings_of_limits(config: dict[str, str], names: set[str]) -> None:
+    """By the setting that a part reads; a limit that depends on a mode holds in that mode alone."""
+    assert set(past_limits(config, Release("4.3.1"), CATALOGUE)) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "takes"),
+    [
+        ("cleanup.policy", "compact,delete", True),
+        ("cleanup.policy", "compact, delete", True),
+        ("cleanup.policy", "compacted", False),
+        ("retention.ms", "-1", True),
+        ("retention.ms", "-2", False),
+        ("retention.ms", "a week", False),
+        ("segment.ms", "0", False),
+        ("min.cleanable.dirty.ratio", "0.5", True),
+        ("min.cleanable.dirty.ratio", "1.5", False),
+        ("preallocate", "yes", False),
+        ("message.timestamp.type", "logappendtime", False),
+    ],
+)
+def test_settings_of_topics_as_brokers_take_them(name: str, value: str, takes: bool) -> None:
+    """Without the prefix; the ranges are those of LogConfig."""
+    [row] = [one for one in CATALOGUE.topics if one.name == name]
+    assert refuses(row, value) is not takes
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("num.stream.threads", "${file:/a:b}"),
+        ("commit.interval.ms", "${env:INTERVAL}"),
+        ("processing.guarantee", "${env:GUARANTEE}"),
+        ("consumer.auto.offset.reset", "${env:RESET}"),
+        ("bootstrap.servers", "${env:BROKERS}"),
+    ],
+)
+def test_what_a_config_provider_gives_is_not_judged(name: str, value: str) -> None:
+    """It is not known before the start; without a provider the text itself is the value."""
+    release = Release("4.3.1")
+    provided = {"config.providers": "file", name: value}
+    found = list(setting_findings({}, provided, release, release, CATALOGUE))
+    assert [one.id for one in found if one.name == name] == ["settings-not-tried"]
+    assert not [one for one in found if one.refuse]
+    assert list(setting_findings(provided, provided, release, release, CATALOGUE)) == []
+    alone = setting_findings({}, {name: value}, release, release, CATALOGUE)
+    assert [one.id for one in alone if one.refuse] == ["setting-refused"]
+
+
+def test_each_check_that_is_text_has_a_row() -> None:
+    """A value that only the release can check is judged by a row, or no text can break the check."""
+    checked = {row.name for row in CATALOGUE.rows if row.check and row.check != "non-null string"}
+    # Empty is taken (tried on 4.3.1); more tags than five are too many client tags.
+    unbroken = {"group.instance.id", "rack.aware.assignment.tags"}
+    by_row = {one.setting for row in CATALOGUE.refusals for one in row.when[:1]}
+    assert checked - by_row - unbroken == set()
+    assert unbroken <= checked
+
+
+@pytest.mark.parametrize("name", ["restore.consumer.auto.offset.reset", "global.consumer.auto.offset.reset"])
+def test_what_the_library_sets_itself_is_not_judged(name: str) -> None:
+    """The values of these clients have no effect in any release, and without the prefix they are refused."""
+    for release in ("3.4.1", "3.9.1", "4.3.1"):
+        running = Release(release)
+        assert list(setting_findings({}, {name: "newest"}, running, running, CATALOGUE)) == []
+        own = setting_findings({}, {"auto.offset.reset": "newest"}, running, running, CATALOGUE)
+        assert [one.id for one in own if one.refuse] == ["setting-refused"]
 
 
 def test_a_part_of_the_settings_refuses_nothing_by_a_default() -> None:

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.releases.tried import PlannedStart, takes_settings
+from kstreams_runbooks.decide.releases.tried import PlannedStart, stores_on_disk, takes_settings
 from kstreams_runbooks.ledger.codec import decode, encode
-from kstreams_runbooks.model.topology.declaration import LibraryRefusal
+from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, LibraryRefusal
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.rules import release_settings, upgrade_path_rules
 
@@ -142,6 +142,27 @@ def test_static_members_of_a_streams_group_by_brokers() -> None:
     assert judged(replace(classic, library="4.4.0"), broker="4.3").findings == ()
     dynamic = with_settings(("group.protocol", "streams"))
     assert judged(replace(dynamic, library="4.4.0"), broker="4.3").findings == ()
+
+
+def test_a_static_member_without_a_store_on_disk_is_named() -> None:
+    """By the facts that the topology command prints; with a store, or without facts, nothing is said."""
+    member = with_settings(("group.protocol", "streams"), ("group.instance.id", "a"))
+    newer = replace(member, library="4.4.0")
+    [warned] = judged(replace(newer, has_stores=False), broker="4.4").findings
+    assert (warned.id, warned.severity) == ("static-member-without-store", "warning")
+    assert judged(replace(newer, has_stores=True), broker="4.4").findings == ()
+    assert judged(newer, broker="4.4").findings == ()
+
+
+def test_stores_on_disk_by_printed_facts() -> None:
+    """One in memory has no directory; facts of a topology that was not read show no stores at all."""
+    disk, memory = DeclaredStore(), DeclaredStore(in_memory=True)
+    inputs = {"topics.orders.partitions": "they are those of the cluster"}
+    assert stores_on_disk(Declaration(stores={"a": memory, "b": disk}, not_read=inputs)) is True
+    assert stores_on_disk(Declaration(stores={"a": memory}, not_read=inputs)) is False
+    assert stores_on_disk(Declaration(not_read=inputs)) is False
+    assert stores_on_disk(Declaration(not_read={"topology": "the reader failed"})) is None
+    assert stores_on_disk(Declaration()) is None
 
 
 def test_the_decision_is_made_again_from_its_evidence() -> None:

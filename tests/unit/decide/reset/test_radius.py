@@ -346,9 +346,13 @@ def test_a_changelog_that_was_not_read_is_not_taken_for_whole() -> None:
     ],
 )
 def test_a_window_store_drops_what_its_changelog_drops(kind: StoreKind | None, policy: str, fate: str) -> None:
-    side = Side(TOPOLOGY, Declaration(stores={"counts": replace(LOGGED, kind=kind)}))
-    restoring = (RestoringLog(CHANGELOG, policy, 9), *logs()[1:])
+    side = Side(TOPOLOGY, Declaration(stores={"counts": replace(LOGGED, kind=kind, retention_ms=3_600_000)}))
+    restoring = (RestoringLog(CHANGELOG, policy, 9, 90_000_000), *logs()[1:])
     assert fates(radius("state", side=side, restoring=restoring))["counts"] == fate
+
+
+# Whose records a store keeps for a day.
+_SESSION = Window("session", 43_200_000, 43_200_000)
 
 
 def _declared(**fields: Any) -> Side:
@@ -374,21 +378,73 @@ def test_an_orphaned_changelog_is_no_copy(side: Side, fate: str, why: str) -> No
     [
         ({"kind": "window", "retention_ms": 7_200_000}, {"retention_ms": 3_600_000}, "lost"),
         ({"kind": "window", "retention_ms": 7_200_000}, {"retention_ms": 90_000_000}, "restored"),
-        ({"kind": "window", "retention_ms": 7_200_000}, {"retention_ms": None}, "restored"),
+        ({"kind": "window", "retention_ms": 7_200_000}, {"retention_ms": None}, "unknown"),
+        ({"kind": "window", "retention_ms": 7_200_000}, {"retention_ms": None, "gone": 0}, "restored"),
         ({"kind": "window", "retention_ms": 7_200_000}, {"retention_ms": Missing("hidden")}, "unknown"),
-        ({"kind": "window"}, {"retention_ms": 3_600_000}, "restored"),
-        ({"kind": "versioned", "history_retention_ms": 60_000}, {"lag_ms": 0}, "lost"),
+        ({"kind": "window", "retention_ms": 7_200_000}, {"retention_ms": 3_600_000, "gone": 0}, "lost"),
+        ({"kind": "window", "retention_ms": 7_200_000}, {"retention_ms": 7_200_000, "gone": 0}, "restored"),
+        ({"kind": "window", "retention_ms": 7_200_000}, {"retention_ms": 90_000_000, "limited_bytes": True}, "unknown"),
+        ({"kind": "window"}, {"retention_ms": 3_600_000}, "unknown"),
+        ({"kind": "window"}, {"retention_ms": 3_600_000, "gone": 0}, "unknown"),
+        ({"kind": "window"}, {"retention_ms": None, "gone": 0}, "restored"),
+        ({"kind": "window"}, {"policy": "compact", "retention_ms": 3_600_000, "gone": 0}, "restored"),
+        ({"kind": "session", "window": _SESSION}, {"retention_ms": 3_600_000, "gone": 0}, "lost"),
+        ({"kind": "session", "window": _SESSION}, {"retention_ms": 86_400_000}, "restored"),
+        ({"kind": "session", "window": _SESSION}, {"policy": "", "gone": 0}, "unknown"),
+        ({"kind": "versioned", "history_retention_ms": 60_000}, {"policy": "compact", "lag_ms": 0, "gone": 0}, "lost"),
         ({"kind": "versioned", "history_retention_ms": 60_000}, {"lag_ms": Missing("hidden")}, "unknown"),
-        ({"kind": "versioned", "history_retention_ms": 60_000}, {"lag_ms": 60_000, "gone": 0}, "restored"),
+        (
+            {"kind": "versioned", "history_retention_ms": 60_000},
+            {"policy": "compact", "lag_ms": 60_000, "gone": 0},
+            "restored",
+        ),
+        (
+            {"kind": "versioned", "history_retention_ms": 60_000},
+            {"lag_ms": 60_000, "retention_ms": 1, "gone": 0},
+            "lost",
+        ),
+        ({"kind": "versioned"}, {"policy": "compact", "lag_ms": 3_600_000, "gone": 0}, "unknown"),
+        ({"kind": None}, {"policy": "compact", "lag_ms": 3_600_000, "gone": 0}, "unknown"),
+        ({"kind": None}, {"policy": "compact", "lag_ms": Missing("hidden"), "gone": 0}, "unknown"),
+        ({"kind": None}, {"policy": "compact", "gone": 0}, "restored"),
+        ({"kind": None}, {"retention_ms": 3_600_000, "gone": 0}, "unknown"),
+        ({"kind": "key_value"}, {"retention_ms": 3_600_000, "gone": 0}, "lost"),
+        ({"kind": "key_value"}, {"policy": "delete", "retention_ms": 3_600_000, "gone": 0}, "lost"),
+        ({"kind": "key_value"}, {"retention_ms": None, "limited_bytes": True, "gone": 0}, "lost"),
+        ({"kind": "key_value"}, {"retention_ms": Missing("hidden"), "gone": 0}, "unknown"),
+        ({"kind": "key_value"}, {"policy": "", "gone": 0}, "unknown"),
+        ({"kind": "key_value"}, {"retention_ms": None, "gone": 0}, "restored"),
+        ({"kind": "key_value"}, {"policy": "compact", "retention_ms": 3_600_000, "gone": 0}, "restored"),
     ],
 )
 def test_a_changelog_that_keeps_less_than_its_store_is_not_whole(
     store: dict[str, Any], log: dict[str, Any], fate: str
 ) -> None:
-    """Its start has moved on; that alone is no loss of a store that expires as long as the log keeps what it does."""
+    """Its start has moved on; that alone is no loss of a store that expires as long as the log keeps what it does.
+
+    A log that keeps less loses it until the run clears the state, also if nothing is gone yet.
+    """
     found = replace(RestoringLog(CHANGELOG, "compact,delete", 9), **log)
     side = _declared(aggregate=None, **store)
     assert fates(radius("state", side=side, restoring=(found, *logs()[1:])))["counts"] == fate
+
+
+@pytest.mark.parametrize(
+    ("log", "fate"),
+    [
+        ({}, "restored"),
+        ({"policy": "delete", "retention_ms": 3_600_000}, "lost"),
+        ({"policy": "compact,delete", "retention_ms": Missing("hidden")}, "unknown"),
+        ({"policy": "delete", "retention_ms": None}, "restored"),
+        ({"policy": ""}, "unknown"),
+    ],
+)
+def test_an_input_and_a_global_topic_that_delete_are_no_copies(log: dict[str, Any], fate: str) -> None:
+    """A table keeps every key; a topic without a limit has them all."""
+    there = (topic(CHANGELOG), topic(REPARTITION))
+    restoring = (logs()[0], *(replace(RestoringLog(name, "compact", 0), **log) for name in ("customers", "rates")))
+    found = fates(radius("state", internal=there, side=Side(TOPOLOGY, REUSED), restoring=restoring))
+    assert (found["customers-store"], found["rates-store"]) == (fate, fate)
 
 
 def test_a_table_that_its_input_restores_loses_what_its_input_lost() -> None:
@@ -401,6 +457,7 @@ def test_a_table_that_its_input_restores_loses_what_its_input_lost() -> None:
     assert "not rebuilt in full: customers-store" in may_reset(found).reasons
     found = radius("state", internal=there, inputs=old, side=reused)
     refused(found, "store customers-store: 4 offsets of customers are gone")
+    assert {one.store for one in found.stores if one.in_part} == {"customers-store"}, "the topic has the rest"
 
 
 def test_history_that_retention_deleted_cannot_be_rebuilt() -> None:

@@ -32,20 +32,22 @@ OWN = OwnResources(
     running=("app-by-key-repartition", "app-s-changelog"),
     left=("app-old-changelog",),
     undone=("changed",),
+    copied=("sent", "out"),
     sinks=("out", "more"),
     globals=("lookup",),
     writers=("copier",),
     exactly_once=True,
+    copies=("in-control",),
 )
 # Rows of runbooks that are planned, commands and tests: no runbook needs them.
-ELSEWHERE = {"grow-topics", "test-traffic", "test-traffic-read"}
+ELSEWHERE = {"test-traffic", "test-traffic-read"}
 
 
 RETIRES = {"mode": "retire", "retire": "application"}
 # Forms that together need every row of a runbook; of an undo those of the undone runs.
 FORMS: dict[str, tuple[dict[str, Any], ...]] = {
     "reset_and_cleanup": ({"clean_outputs": ["out"]}, RETIRES),
-    "undo": ({"undoes": "control_topic_flush"}, {"undoes": "reset_and_cleanup"}),
+    "undo": tuple({"undoes": one} for one in ("control_topic_flush", "reset_and_cleanup", "adopt_control_topic")),
 }
 
 
@@ -73,7 +75,7 @@ def test_a_row_is_in_the_acls_of_a_runbook_if_and_only_if_it_uses_it(runbook: st
     """Each of its resources has an ACL that allows the operation, for the login that makes the call."""
     changes = runbook not in {"plan_change", "certify_drain"}
     uses = runbook in row.used_by or (changes and EVERY_RUNBOOK in row.used_by)
-    own = replace(OWN, brought=("app-s-changelog",))
+    own = replace(OWN, brought=("app-s-changelog",), is_timed=True)
     every = [one for form in FORMS.get(runbook, ({},)) for one in acls(runbook, own, form)]
     found = [one for one in every if row.id in one.rows]
     assert bool(found) is (uses and row.operation != "none"), row.id
@@ -102,19 +104,20 @@ def test_no_acl_is_covered_by_another_one(runbook: str) -> None:
 
 def test_the_bump_in_full() -> None:
     """What it reads with, what it removes members with, and what the application itself needs."""
+    internal = ("app-by-key-repartition", "app-s-changelog")
     observed = {
         *((ONE, "Read", "Topic", name) for name in ("in", "rules", "app-by-key-repartition")),
-        *((ONE, "DescribeConfigs", "Topic", name) for name in ("in", "rules", "out", "app-by-key-repartition")),
+        *((ONE, "DescribeConfigs", "Topic", name) for name in ("in", "rules", "out", *internal)),
         *((ONE, "Describe", "Topic", name) for name in ("out", "more", "app-s-changelog")),
         (ONE, "Read", "Group", "app"),
         *((ONE, right, "Cluster", CLUSTER) for right in ("Describe", "DescribeConfigs")),
     }
-    internal = ("app-by-key-repartition", "app-s-changelog")
     own = {
         *(("User:orders", "Read", "Topic", name) for name in ("in", "rules", "lookup", *internal)),
         *(("User:orders", "Write", "Topic", name) for name in ("out", "more", *internal)),
         *(("User:orders", "Create", "Topic", name) for name in internal),
         ("User:orders", "Delete", "Topic", "app-by-key-repartition"),
+        *(("User:orders", "DescribeConfigs", "Topic", name) for name in ("sent", "out")),
         ("User:orders", "Read", "Group", "app"),
         ("User:orders", "Write", "TransactionalId", "app-"),
     }
@@ -123,6 +126,22 @@ def test_the_bump_in_full() -> None:
     assert granted("library_bump", none) == granted("library_bump") - {
         ("User:orders", "Write", "TransactionalId", "app-")
     }
+
+
+@pytest.mark.parametrize("runbook", ["rolling_bounce", "stop_and_restart", "undo", "reset_and_cleanup"])
+def test_the_settings_of_a_group_are_asked_for_where_brokers_keep_its_session(runbook: str) -> None:
+    """A classic group has none: nothing is granted for it."""
+    right = (ONE, "DescribeConfigs", "Group", "app")
+    assert right in granted(runbook, replace(OWN, is_timed=True))
+    assert right not in granted(runbook)
+
+
+@pytest.mark.parametrize("runbook", ["rolling_bounce", "library_bump", "stop_and_restart", "undo"])
+def test_settings_of_changelogs_are_asked_for_where_a_plan_judges_them(runbook: str) -> None:
+    """Of those that exist; an application without a changelog needs none."""
+    right = (ONE, "DescribeConfigs", "Topic", "app-s-changelog")
+    assert right in granted(runbook)
+    assert right not in granted(runbook, replace(OWN, changelogs=()))
 
 
 def test_an_observer_of_its_own_gets_no_right_to_write() -> None:
@@ -221,6 +240,10 @@ def test_a_run_about_two_applications_needs_the_acls_of_both_once() -> None:
     copier = replace(OWN, application_id="copier", inputs=("raw",), outputs=("in",), repartition=(), changelogs=())
     parts = [needed_acls(rights(), "control_topic_flush", "a", own, PRINCIPALS, {}) for own in (OWN, copier)]
     both = together(parts)
+    assert {(one.operation, one.name) for one in both.acls if "copier-checks" in one.rows} == {
+        ("DescribeConfigs", "sent"),
+        ("DescribeConfigs", "out"),
+    }
     names = [(one.principal, one.operation, one.resource, one.name) for one in both.acls]
     assert len(names) == len(set(names))
     assert {(ONE, "Read", "Group", "app"), (ONE, "Read", "Group", "copier")} <= set(names)

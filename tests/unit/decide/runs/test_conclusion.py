@@ -33,6 +33,10 @@ def test_the_outcome_names_the_stores_that_begin_empty() -> None:
     done = RunFacts(False, ("a",), GOOD, GOOD, (), emptied=("counts",))
     assert conclusion(done).sentence == "all well; begins empty, as accepted: counts"
     assert conclusion(replace(HALF, emptied=("counts",))).sentence.endswith("begins empty, as accepted: counts")
+    in_part = replace(HALF, emptied=("counts",), in_part=("rates",))
+    assert conclusion(in_part).sentence.endswith(
+        "begins empty, as accepted: counts; begins without what its files alone have, as accepted: rates"
+    )
     assert "counts" not in conclusion(replace(done, wrote=(), verified=None)).sentence
 
 

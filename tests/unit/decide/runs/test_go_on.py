@@ -19,6 +19,7 @@ from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.plans.recreated import may_keep_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.same_topology import may_take_over
+from kstreams_runbooks.decide.releases.links import PlannedBuild, builds_link
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.go_on import Ending, go_on
 from kstreams_runbooks.errors import BadInput, RunbookError
@@ -26,9 +27,9 @@ from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.readings.recreated import RecreatedTopic
 from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
 from kstreams_runbooks.model.runs.ledger import RunRecord
-from kstreams_runbooks.model.topology.declaration import Serde
+from kstreams_runbooks.model.topology.declaration import Serde, UnlinkedClass
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from kstreams_runbooks.steps.reset.plan import _mode
 from kstreams_runbooks.steps.run.form import given_limits, given_reason, given_unchanged
 from world.samples import NEW, OLD, card, declared, reading
@@ -79,7 +80,8 @@ def lines_of(of: RunRecord, verdict: Verdict) -> list[Line]:
 def rolled(after: Any, before: Any, *, at_once: bool = False, accepted: str = "") -> Verdict:
     """The decision about a roll."""
     rules = (topology_change_rules(), upgrade_path_rules())
-    return may_be_rolled((before,), after, known(), *rules, at_once=at_once, accepted=accepted)
+    given = {"catalogue": release_settings(), "accepted": accepted}
+    return may_be_rolled((before,), after, known(), *rules, at_once=at_once, **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -334,7 +336,6 @@ def test_an_undo_of_unknown_cards_goes_on_without_them() -> None:
 @pytest.mark.parametrize(
     ("of", "failure"),
     [
-        (record("library_bump", target=NEW), "release 4.3.1 cannot start: 4.3.1 refuses acks=1; correct it"),
         (
             record("rolling_bounce", settings={"num.stream.threads": 2}),
             "release 4.3.1 cannot start: 4.3.1 refuses main.num.stream.threads=two; correct it",
@@ -346,6 +347,42 @@ def test_an_undo_of_unknown_cards_goes_on_without_them() -> None:
 def test_what_the_form_does_not_have_is_not_left_out(of: RunRecord, failure: str) -> None:
     """It has to be corrected elsewhere; then everything is read again."""
     assert go_on(ending(of, failure), changed=False).command == "kstreams-runbooks clear r observe"
+
+
+def started_with(**config: str) -> Any:
+    """The wanted version with these settings of its program, `_` for `.`; none of the form."""
+    return described(COUNTS, NEW, declaration(config={name.replace("_", "."): one for name, one in config.items()}))
+
+
+@pytest.mark.parametrize("at_once", [False, True], ids=["roll", "at once"])
+@pytest.mark.parametrize(
+    "after",
+    [
+        started_with(num_stream_threads="0"),
+        started_with(auto_offset_reset="newest"),
+        started_with(application_id="others"),
+    ],
+    ids=["no thread", "beginning", "another application"],
+)
+def test_a_release_that_is_refused_as_it_is_built_goes_on_with_another(after: Any, *, at_once: bool) -> None:
+    """The same release again is the same refusal; a file of the instances may have the setting, too."""
+    before = described(COUNTS, OLD, declaration(config={"application.id": "orders"}))
+    verdict = rolled(after, before, at_once=at_once)
+    assert verdict.outcome is Outcome.REFUSE
+    of = record("rolling_bounce", release=NEW)
+    found = go_on(ending(of, verdict.text), changed=False)
+    assert Line.of(found.command) == Line("rolling_bounce", {"release": "RELEASE"}, executes=False)
+    assert found.lines[-1].strip() == "kstreams-runbooks clear r observe"
+    assert rolled(started_with(application_id="orders"), before, at_once=at_once).outcome is Outcome.PROCEED
+
+
+def test_a_build_that_does_not_link_goes_on_with_another_or_with_a_reason() -> None:
+    """No file of an instance mends it; the field of the form is offered after that."""
+    unlinked = UnlinkedClass("acme.Enrich", "app.jar", "Enrich calls what is gone", 1, False, "acme.Enrich")
+    verdict = builds_link("orders", (PlannedBuild(NEW, (unlinked,)),), "")
+    commands = lines_of(record("library_bump", target=NEW), verdict)
+    assert [one.fields for one in commands] == [{"target": "TARGET"}, {"target": NEW, "accept_unlinked": "REASON"}]
+    assert builds_link("orders", (PlannedBuild(NEW, (unlinked,)),), "it never runs").outcome is Outcome.PROCEED
 
 
 @pytest.mark.parametrize(("reached", "task"), [("plan", "observe"), ("check", "observe"), ("verify", "verify")])

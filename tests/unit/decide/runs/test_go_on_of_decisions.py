@@ -23,24 +23,31 @@ from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.model.readings.disorder import Stop
 from kstreams_runbooks.model.readings.drain import Pause
 from kstreams_runbooks.model.readings.emptying import EmptyingSeen
+from kstreams_runbooks.model.readings.outputs import UnlikeKeys
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken, TopicReading
 from kstreams_runbooks.model.readings.recreated import RecreatedTopic
 from kstreams_runbooks.model.readings.reset import RunningUse
 from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
+from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.model.writes import SavedOffsets
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
 from unit.decide.drain import test_certificate as certificate
+from unit.decide.drain import test_copied as copied
 from unit.decide.drain import test_emptying as emptying
 from unit.decide.drain import test_flushed as flushing
 from unit.decide.drain import test_hold as hold
 from unit.decide.drain import test_inputs as inputs
 from unit.decide.fitting import test_partitioning as partitioning
 from unit.decide.fitting import test_uncommitted as uncommitted
+from unit.decide.growth import test_proven as arrived
 from unit.decide.instances import test_copier_stopped as copier
 from unit.decide.instances import test_deployed as deployment
 from unit.decide.instances import test_verification as verification
+from unit.decide.outputs import test_proven as proven
+from unit.decide.plans import test_adoptable as adoptable
 from unit.decide.plans import test_flush as flush
+from unit.decide.plans import test_greenable as greenable
 from unit.decide.plans import test_longest_stop as longest_stop
 from unit.decide.plans import test_only_copy as only_copy
 from unit.decide.plans import test_reset as reset
@@ -59,13 +66,24 @@ from unit.decide.reset import test_rest as rest
 from unit.decide.reset import test_retire as retire
 from unit.decide.rights import test_granted as granted
 from unit.decide.runs.test_go_on import Line, record
-from world.samples import BOUNCE_1, NEW, OLD, card, declared, down, expectation, instance, reading
+from world import growing
+from world.samples import BOUNCE_1, NEW, OLD, card, declared, down, expectation, instance, partition, reading
 from world.sides import COUNTS, declaration, described, known
 
+GROWS = growing.growing(declares=growing.accepting(COUNTS))
 TASKS = (
     *("observe", "check", "plan", "check_partitioning", "approve_plan", "bounce_1_first", "bounce_1_rest"),
-    *("prove_every_member", "drain_repartition_topics", "pause_inputs", "certify", "stop_application", "clear_state"),
-    *("delete_groups", "delete_topics", "set_offsets", "start_application", "delete_records", "verify", "conclude"),
+    *(
+        "prove_every_member",
+        "drain_repartition_topics",
+        "forecast_keys",
+        "pause_inputs",
+        "certify",
+        "stop_application",
+        "clear_state",
+    ),
+    *("delete_groups", "delete_topics", "set_offsets", "start_application", "prove_growth", "delete_records", "verify"),
+    "conclude",
 )
 UNDO_TASKS = ("read_cards", "plan", "approve_undo", "undo", "conclude")
 # Decisions that end no run by a refusal, with the reason.
@@ -77,9 +95,20 @@ NONE = {
     "state_of_undo": "it derives directories from descriptions that may_be_rolled has judged",
     "with_cleared_state": "it adds what cleared_state derives to a plan",
     "with_expected_gaps": "it adds forecasts to a plan",
+    "with_full_restores": "it adds forecasts to a plan",
+    "after_kill": "it adds to a plan what is deleted after a kill",
+    "restores_nothing": "its step refuses with the task to clear (tests/unit/steps/instances/test_restored_first.py)",
+    "adopt_plan": "it puts stages in order that may_adopt has judged",
+    "abandon_plan": "as adopt_plan",
+    "green_plan": "it puts stages in order that may_start_green has judged",
+    "cancel_plan": "as green_plan, of what may_cancel_green has judged",
+    "sides_are_equal": "no DAG asks it yet: its step is that of a cutover",
+    "may_grow": "the command forecast-partitions asks it, no run does",
+    "growth_plan": "it puts stages in order that may_grow_in_place has judged",
     "with_set_back": "it adds to a plan what is done after a failed start",
     "may_be_set_back": "without it the failed start leads to undo (tests/unit/steps/instances/test_set_back.py)",
 }
+ADOPTED = {"before": adoptable.BEFORE, "after": adoptable.AFTER}
 NEXT_RUN, OTHER_RUNBOOK, BACK = "trigger", "another runbook", "only back"
 Then = Mapping[str, Any] | Callable[[Line], Mapping[str, Any]]
 
@@ -259,6 +288,23 @@ KEPT = (
         {"reading": partitioning.reading()},
     ),
     Refusal(
+        "may_grow_in_place",
+        {"seen": GROWS, "forecast": growing.forecast(GROWS, misplaced=2)},
+        "forecast_keys",
+        "forecast_keys",
+        {"forecast": growing.forecast(GROWS)},
+        dag_id="partition_increase",
+    ),
+    Refusal(
+        "growth_is_proven",
+        {"read": arrived.READ, "group": arrived.group(*arrived.HELD[:2]), "since": (arrived.since(),)},
+        "prove_growth",
+        "prove_growth",
+        {"group": arrived.group(*arrived.HELD)},
+        dag_id="partition_increase",
+        changed=True,
+    ),
+    Refusal(
         "bump_plan",
         BUMPED | {"reading": DIFFERENT},
         "plan",
@@ -289,6 +335,81 @@ KEPT = (
         lambda line: {"reading": swap.GOOD} if "empty_topics" not in line.fields else {},
         dag_id="control_topic_flush",
         params={"switch": "swap", "empty_topics": {"orders": "mine"}},
+    ),
+    Refusal(
+        "may_adopt",
+        {"reading": replace(adoptable.GOOD, sources=("customers", "orders", "rates"))} | ADOPTED,
+        "plan",
+        "observe",
+        {"reading": adoptable.GOOD},
+        dag_id="adopt_control_topic",
+    ),
+    Refusal(
+        "may_abandon",
+        {"reading": replace(adoptable.BACK, patterns=("orders-.*",)), "before": adoptable.AFTER}
+        | {"after": adoptable.BEFORE},
+        "plan",
+        "observe",
+        {"reading": adoptable.BACK},
+        dag_id="adopt_control_topic",
+    ),
+    Refusal(
+        "may_start_green",
+        {"reading": replace(greenable.GOOD, left=("orders-v2-counts-changelog",))},
+        "plan",
+        NEXT_RUN,
+        lambda line: {"reading": greenable.GOOD} if line.fields.get("mode") == "cancel" else {},
+        dag_id="blue_green_start",
+    ),
+    Refusal(
+        "may_cancel_green",
+        {"remains": replace(greenable.REMAINS, used_by=(("totals-green", "group billing reads it"),))},
+        "plan",
+        "observe",
+        {"remains": greenable.REMAINS},
+        dag_id="blue_green_start",
+    ),
+    Refusal(
+        "history_read",
+        {"rows": (partition(50, 100, log_start=80),), "earlier": {}, "used_by": (), "most": 10},
+        "wait_caught_up",
+        NEXT_RUN,
+        lambda line: {"rows": (partition(90, 100),)} if line.fields.get("mode") == "cancel" else {},
+        dag_id="blue_green_start",
+        changed=True,
+    ),
+    Refusal(
+        "nearly_copied",
+        {"rows": (copied._ROW,), "most": 10, "took_ms": 501, "may_take_ms": 500},
+        "copy_inputs",
+        BACK,
+        dag_id="adopt_control_topic",
+        changed=True,
+    ),
+    Refusal(
+        "copied_exactly",
+        {"until": copied._UNTIL, "now": copied.saved(101, 7)},
+        "set_offsets",
+        BACK,
+        dag_id="adopt_control_topic",
+        changed=True,
+    ),
+    Refusal(
+        "offsets_unmoved",
+        {"expected": copied._UNTIL, "now": copied.saved(100, 8)},
+        "start_application",
+        BACK,
+        dag_id="adopt_control_topic",
+        changed=True,
+    ),
+    Refusal(
+        "copy_is_proven",
+        {"reading": proven.reading(UnlikeKeys(equal=4, missing=1))},
+        "prove_copy",
+        "prove_copy",
+        {"reading": proven.reading()},
+        dag_id="adopt_control_topic",
+        changed=True,
     ),
     Refusal(
         "flush_plan",
@@ -562,6 +683,15 @@ KEPT = (
         "pause_inputs",
         {"now": copier.STOPPED},
         dag_id="control_topic_flush",
+        changed=True,
+    ),
+    Refusal(
+        "left_down",
+        {"reading": reading(instance("orders-1")), "target": Target(OLD)},
+        "verify",
+        "verify",
+        {"reading": reading(down("orders-1"))},
+        dag_id="adopt_control_topic",
         changed=True,
     ),
     Refusal(

@@ -231,6 +231,16 @@ def test_a_flush_whose_new_release_has_run_goes_back_by_a_flush() -> None:
     )
 
 
+def test_an_adoption_that_has_started_goes_back_by_its_other_mode() -> None:
+    """An undo would be refused, and nothing of it loses records that a flush keeps."""
+    back = "kstreams-runbooks trigger adopt_control_topic --application orders --param mode=abandon"
+    adopted = replace(STOPPED, record=replace(RECORD, dag_id="adopt_control_topic"), flush_back=back)
+    assert next_action(replace(adopted, outcome=RunOutcome.COMPLETED)).lines == (
+        "GO BACK: its other mode, first as a dry run:",
+        f"    {back}",
+    )
+
+
 def test_an_undo_refused_for_a_flush_goes_on_by_the_flush_back() -> None:
     """The way that loses records comes second, and keeps the other fields of the form."""
     flush = "kstreams-runbooks trigger control_topic_flush --application orders --param release=4.3.1.1"

@@ -20,7 +20,7 @@ def test_a_run_at_work_is_expected_until_its_forecast_is_over() -> None:
     assert not found.alarm
     assert found.sentence == (
         f"{BEGIN}100 s, by run flush/r: the run is at work (forecast: at most 100 s); of the 2.0 h that retention.ms "
-        "of in-1 leaves its waiting records, half is over in 3,500 s, all of it in 7,100 s"
+        "of in-1 leaves its waiting records, half is over in 3,500 s, all of it in 7,100 s (1970-01-01 02:00 UTC)"
     )
     late = held_status(HELD, FORECAST, 100_001, ended=False)
     assert late.alarm
@@ -33,7 +33,7 @@ def test_a_run_that_has_ended_is_an_alarm_at_once() -> None:
     assert found.alarm
     assert "the run has ended and brings nothing back; of the 2.0 h" in found.sentence
     assert "half is over since 400 s, all of it in 3,200 s" in found.sentence
-    assert "all of it since 800 s" in held_status(HELD, FORECAST, 8_000_000, ended=True).sentence
+    assert "all of it since 1970-01-01 02:00 UTC" in held_status(HELD, FORECAST, 8_000_000, ended=True).sentence
 
 
 def test_another_run_that_is_at_work_on_it_is_no_alarm() -> None:
@@ -54,4 +54,14 @@ def test_without_a_forecast_nothing_is_known_of_the_limits() -> None:
     assert not held_status(HELD, replace(FORECAST, unknown=("x",)), 200_000, ended=False).alarm
     assert held_status(HELD, None, 0, ended=True).alarm
     form = replace(FORECAST, limits=(HoldLimit("the form allows", 600, 600),))
-    assert held_status(HELD, form, 0, ended=True).sentence.endswith("that the form allows, all of it in 600 s")
+    assert held_status(HELD, form, 0, ended=True).sentence.endswith(
+        "that the form allows, all of it in 600 s (1970-01-01 00:10 UTC)"
+    )
+
+
+def test_a_plan_with_several_holds_names_the_one_that_is_open() -> None:
+    """By its stages, which the plan and its approval show."""
+    second = replace(HELD, how="copier", number=2, hold="hold 2 of 2, stages 4 to 7")
+    sentence = held_status(second, FORECAST, 0, ended=True).sentence
+    assert "are held (copier, hold 2 of 2, stages 4 to 7) since" in sentence
+    assert "are held (swap) since" in held_status(HELD, FORECAST, 0, ended=True).sentence

@@ -60,7 +60,7 @@ class World:
             name="orders",
             cluster="demo",
             application_id="orders",
-            copies=False,
+            as_deployed=False,
             deployer=self.deployer
             or SimpleNamespace(
                 instances=[SimpleNamespace(name=name, state_dir=self.root / name) for name in ("orders-1", "orders-2")]

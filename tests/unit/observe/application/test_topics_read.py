@@ -87,7 +87,7 @@ def entry(name: str, *metrics: str) -> Any:
         application_id="orders",
         inputs=("orders", "customers"),
         reads_committed=False,
-        copies=False,
+        as_deployed=False,
         deployer=deployer,
     )
 

@@ -16,7 +16,7 @@ from world.pairs import expected
 
 RULES = topology_change_rules()
 # The code that makes the findings of plans, and the calls that make them, with the place of the id.
-MAKERS = ("change", "fitting", "instances", "internal_topics", "plans", "releases", "reset")
+MAKERS = ("change", "fitting", "growth", "instances", "internal_topics", "outputs", "plans", "releases", "reset")
 MADE_BY = {"ChangeFinding": 0, "Finding": 0, "PathFinding": 0, "SettingFinding": 0, "Undecided": 0, "refusal": 1}
 # Ids that are not text in the code: those of rows, and `missing-` with the input of a path.
 OF_ROWS = {"id", "row_id"}
@@ -120,5 +120,5 @@ def test_a_known_defect_has_its_needs_and_what_is_done_differently() -> None:
     """What a person needs who reads its name in a plan."""
     text = " ".join(explained("KAFKA-16017").split())
     assert "needs guarantee: exactly_once or exactly_once_beta or exactly_once_v2; stores: persistent" in text
-    assert "then Stop an instance only while none of its tasks restores. Fixed in 3.6.2, 3.7.0." in text
+    assert "then Stop an instance only while none of its tasks restores, as a run does. Fixed in 3.6.2, 3.7.0." in text
     assert "needs" not in " ".join(explained("iterator-leak-4.1.0").split())

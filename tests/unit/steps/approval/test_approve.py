@@ -36,10 +36,10 @@ def asked_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def answer(params: Any, option: str = "Approve", *, bounce: int = 1, by: str = "approver") -> None:
+def answer(params: Any, option: str | list[str] = "Approve", *, bounce: int = 1, by: str = "approver") -> None:
     """The approver says yes, with these fields."""
     event = {
-        "chosen_options": [option],
+        "chosen_options": [option] if isinstance(option, str) else option,
         "params_input": params,
         "responded_at": datetime.now(UTC),
         "responded_by_user": {"id": "7", "name": by},
@@ -77,6 +77,26 @@ def test_an_answer_that_does_not_fit_the_form_is_asked_again(
     assert asked_again == ["again"]
     assert run.ledger.approvals(run.key) == ()
     assert sentence in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("chosen", "named"),
+    [
+        ([], "no choice"),
+        (["Approve", "Reject"], "Approve and Reject"),
+        (["Reject", "Approve"], "Reject and Approve"),
+        (["Approve", "Approve"], "Approve and Approve"),
+    ],
+)
+def test_an_answer_that_is_not_one_choice_approves_nothing(
+    run: Run, asked_again: list[str], caplog: pytest.LogCaptureFixture, chosen: list[str], named: str
+) -> None:
+    """Airflow's API takes any number of the options."""
+    caplog.set_level("INFO")
+    answer(None, chosen)
+    assert asked_again == ["again"]
+    assert run.ledger.approvals(run.key) == ()
+    assert f"asked again: approver's answer did not count: {named} (expected: Approve or Reject)" in caplog.text
 
 
 def test_the_link_leads_to_the_run_where_airflow_knows_its_address(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

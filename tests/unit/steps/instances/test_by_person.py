@@ -10,9 +10,9 @@ from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.steps.instances.by_person import Watching
 from kstreams_runbooks.steps.instances.measured import Measuring
 from kstreams_runbooks.steps.plan.cards import write_card
-from kstreams_runbooks.steps.plan.restarts import BY_PERSON, MEASURED, earlier_restarts
+from kstreams_runbooks.steps.plan.restarts import earlier_restarts
 from kstreams_runbooks.steps.run.run import Run, now_ms
-from kstreams_runbooks.watch.restarts import restarts
+from kstreams_runbooks.watch.restarts import BY_PERSON, MEASURED, restarts
 from world.samples import BOUNCE_1, declared, down, instance, reading
 
 OLD_START, NEW_START = Start(500, 41), Start(16_900, 50)
@@ -24,7 +24,7 @@ BACK = instance("orders-1", start=NEW_START)
 def _requested(run: Run, plan: Plan) -> None:
     """The run has requested the deployment of orders-1."""
     deployer = SimpleNamespace(manual_commands=lambda *_, **__: [], abilities=SimpleNamespace(act=False))
-    vars(run).update(application=SimpleNamespace(copies=False), declared=declared(), deployer=deployer)
+    vars(run).update(application=SimpleNamespace(as_deployed=False), declared=declared(), deployer=deployer)
     now = reading()
     write_card(run, now, now.instances[0], plan.bounces[0], (), OLD_START)
 

@@ -59,7 +59,7 @@ def clock(run: Run, monkeypatch: pytest.MonkeyPatch) -> Clock:
         monkeypatch.setattr(module, "time", clocks)
     loops = SimpleNamespace(sleep=clock.sleep, get_running_loop=asyncio.get_running_loop)
     monkeypatch.setattr(watch_trigger, "asyncio", loops)
-    vars(run)["application"] = SimpleNamespace(copies=False)
+    vars(run)["application"] = SimpleNamespace(as_deployed=False)
     vars(run)["deployer"], vars(run)["kafka"] = SimpleNamespace(), {}
     monkeypatch.setattr(Run, "again", classmethod(lambda *_: run))
     return clock

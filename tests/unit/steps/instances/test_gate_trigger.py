@@ -30,7 +30,7 @@ def at(second: int, lag: int) -> ApplicationReading:
 @pytest.fixture
 def waits(run: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Waits:
     """What a gate with these readings answers, and its log."""
-    vars(run)["application"] = SimpleNamespace(copies=False)
+    vars(run)["application"] = SimpleNamespace(as_deployed=False)
     monkeypatch.setattr(Run, "again", classmethod(lambda *_: run))
 
     def wait(*readings: ApplicationReading, ceiling_s: float = 300.0) -> tuple[dict[str, Any], list[str]]:

@@ -11,8 +11,9 @@ from kstreams_runbooks.model.runs.ledger import RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.steps.instances.measured import Measuring
 from kstreams_runbooks.steps.plan.cards import write_card
-from kstreams_runbooks.steps.plan.restarts import MEASURED, earlier_restarts, say_restarts
+from kstreams_runbooks.steps.plan.restarts import earlier_restarts, say_restarts
 from kstreams_runbooks.steps.run.run import Run, now_ms
+from kstreams_runbooks.watch.restarts import MEASURED
 from world.samples import declared, instance, reading
 
 STOPPED = 10_000
@@ -29,7 +30,7 @@ def client(state: str, at_ms: int, start: Start = NEW_START) -> StreamsReading:
 def restarted(run: Run, plan: Plan, times: Mapping[str, Any] = TIMES) -> None:
     """The run has restarted orders-1."""
     deployer = SimpleNamespace(manual_commands=lambda *_, **__: [], abilities=SimpleNamespace(act=True))
-    vars(run).update(application=SimpleNamespace(copies=False), declared=declared(), deployer=deployer)
+    vars(run).update(application=SimpleNamespace(as_deployed=False), declared=declared(), deployer=deployer)
     now = reading()
     one = now.instances[0]
     write_card(run, now, one, plan.bounces[0], (), one.streams.start)
@@ -143,6 +144,6 @@ def test_a_later_run_of_the_same_application_forecasts_from_it(run: Run, plan: P
 def test_a_copier_reports_no_client(run: Run, plan: Plan) -> None:
     """Its process says nothing about its group."""
     restarted(run, plan)
-    vars(run)["application"] = SimpleNamespace(copies=True)
+    vars(run)["application"] = SimpleNamespace(as_deployed=True)
     Measuring(run).look(run, "orders-1", client("RUNNING", 15_000), 0)
     assert kept(run) == []

@@ -11,10 +11,10 @@ from airflow.sdk.exceptions import TaskDeferred
 from kstreams_runbooks.decide.plans.set_back import with_set_back
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.deployers.builds import WithoutBuilds
-from kstreams_runbooks.errors import Interrupted, NotStarted, Refused
+from kstreams_runbooks.errors import Inconclusive, Interrupted, NotStarted, Refused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.abilities import Abilities
-from kstreams_runbooks.model.local_state import FileTimes
+from kstreams_runbooks.model.local_state import AfterKill, Directories, FileTimes, TaskDirectories
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
@@ -64,6 +64,7 @@ class World(WithoutBuilds):
         self.dies_later = False
         self.killed_at, self.is_killed = "", False
         self.offset = 7
+        self.ended_cleanly = True
         self.done: list[str] = []
 
     def instances(self) -> tuple[Deployment, ...]:
@@ -83,7 +84,9 @@ class World(WithoutBuilds):
     def _one(self, name: str) -> InstanceReading:
         declared, runs = self.declared[name], self.runs[name]
         if runs is None:
-            return down(name, release=declared.release, settings=declared.settings)
+            one = down(name, release=declared.release, settings=declared.settings)
+            assert isinstance(one.deployment, Deployment)
+            return replace(one, deployment=replace(one.deployment, ended_cleanly=self.ended_cleanly))
         start, version = Start(500, self.pids[name]), runs.release[:5]
         dead = self.dies_later and runs.release in self.broken
         one = instance(
@@ -126,6 +129,19 @@ class World(WithoutBuilds):
             raise Refused(f"{instance}: ended at once: UnsupportedClassVersionError")
         self.runs[instance] = wanted
 
+    def clear_state(self, instance: str, directories: Directories = ()) -> None:
+        """These directories."""
+        self._do(f"clear {instance} {','.join(directories)}")
+
+    def state_sizes(self, instance: str) -> Mapping[str, int]:
+        """Of its one task with state."""
+        assert instance in NAMES
+        return {"1_0": 1}
+
+    def request(self, wish: str, instance: str, directories: Directories = ()) -> str:
+        """In a few words."""
+        return f"{wish} {instance} {','.join(directories)}".strip()
+
     def state_times(self, instance: str) -> Mapping[str, FileTimes]:
         """Of its one task."""
         return dict(self.times[instance])
@@ -165,7 +181,7 @@ def world(run: Run, monkeypatch: pytest.MonkeyPatch) -> World:
     instances = [SimpleNamespace(name=name, metrics=name) for name in NAMES]
     application = SimpleNamespace(
         application_id="orders",
-        copies=None,
+        as_deployed=None,
         deployer=SimpleNamespace(instances=instances),
         cluster="demo",
         name="orders",
@@ -451,3 +467,90 @@ def test_the_cause_is_that_of_the_first_start() -> None:
     assert (third.cause, second.cause) == ("first", "first")
     assert NotStarted("alone").cause == "alone"
     assert not isinstance(Interrupted("x"), NotStarted)
+
+
+KILL = AfterKill((OLD,), ("KAFKA-20685",), TaskDirectories(("1_",), ("orders-counts-changelog",)))
+
+
+def killing(run: Run, world: World, **changes: Any) -> None:
+    """The plan clears state after a kill, and each process that ends is killed."""
+    made = replace(run.plan(), after_kill=(replace(KILL, **changes),))
+    at_ms = now_ms()
+    run.ledger.store_plan(run.key, made.digest, encode(made))
+    run.ledger.approve(Approval(run.key, "approve_plan", made.digest, "approver", at_ms, at_ms + 60_000, None))
+    world.ended_cleanly, world.broken = False, set()
+
+
+def test_a_bounce_clears_what_a_kill_left_before_it_starts_the_instance(run: Run, world: World) -> None:
+    """The card says it before the stop, the outcome after it."""
+    killing(run, world)
+    with pytest.raises(TaskDeferred):
+        bounce_first(1, "approve_plan").execute({})
+    assert world.done == [
+        "apply orders-1 4.3.1",
+        "stop orders-1",
+        "clear orders-1 1_",
+        "apply orders-1 4.3.1",
+        "start orders-1 4.3.1",
+    ]
+    [card] = run.ledger.cards(run.key)
+    assert card.what.endswith("; if it is killed, task directories 1_* deleted first")
+    assert len(facts_of(run).cleared) == 1
+
+
+@pytest.mark.parametrize("changes", [{"libraries": ("3.9.1",)}, {}], ids=["another release", "clean"])
+def test_a_bounce_keeps_state_otherwise(run: Run, world: World, changes: dict[str, Any]) -> None:
+    """A kill of a release without the defect, and a clean stop of one that has it."""
+    killing(run, world, **changes)
+    world.ended_cleanly = not changes
+    with pytest.raises(TaskDeferred):
+        bounce_first(1, "approve_plan").execute({})
+    assert world.done == ["apply orders-1 4.3.1", "stop orders-1", "start orders-1 4.3.1"]
+    assert facts_of(run).cleared == ()
+
+
+def test_an_instance_whose_state_no_run_may_clear_stays_down(run: Run, world: World) -> None:
+    """Inconclusive, with what a person does."""
+    killing(run, world, unclear="store counts: it has no changelog")
+    with pytest.raises(
+        Inconclusive, match=r"store counts: it has no changelog; clear_state orders-1 1_, start orders-1"
+    ):
+        bounce_first(1, "approve_plan").execute({})
+    assert world.runs["orders-1"] is None
+    assert world.done[-1] == "stop orders-1"
+
+
+def test_a_rerun_after_a_kill_of_the_task_clears_too(run: Run, world: World) -> None:
+    """The instance is down with the new release set: the card has what ran."""
+    killing(run, world)
+    world.killed_at = "clear orders-1 1_"
+    with pytest.raises(Killed):
+        bounce_first(1, "approve_plan").execute({})
+    world.is_killed, world.done = False, []
+    with pytest.raises(TaskDeferred):
+        bounce_first(1, "approve_plan").execute({})
+    assert world.done == ["stop orders-1", "clear orders-1 1_", "apply orders-1 4.3.1", "start orders-1 4.3.1"]
+
+
+def test_setting_back_clears_what_the_failed_start_left(run: Run, world: World) -> None:
+    """The release that did not start has the defect, and how its process ended is not known to be clean."""
+    killing(run, world, libraries=(NEW,))
+    world.broken = {NEW}
+    assert "orders-1 was set back to 3.4.1 and is RUNNING on it" in bounced(run)
+    assert world.done[-3:] == ["clear orders-1 1_", "apply orders-1 3.4.1", "start orders-1 3.4.1"]
+
+
+def test_a_start_of_all_clears_what_a_kill_left(run: Run, world: World) -> None:
+    """On each instance, before it starts."""
+    killing(run, world)
+    made = replace(run.plan(), stages=(replace(run.plan().bounces[0], back=False),), at_once=True)
+    at_ms = now_ms()
+    run.ledger.store_plan(run.key, made.digest, encode(made))
+    run.ledger.approve(Approval(run.key, "approve_plan", made.digest, "approver", at_ms, at_ms + 60_000, None))
+    [bounce] = made.bounces
+    stop_all(run, bounce)
+    start_all(run, bounce)
+    for name in NAMES:
+        own = [one for one in world.done if name in one]
+        assert own[-3:] == [f"clear {name} 1_", f"apply {name} 4.3.1", f"start {name} 4.3.1"]
+    assert len(facts_of(run).cleared) == len(NAMES)

@@ -78,7 +78,7 @@ def started(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
     now = reading(down("orders-1"), down("orders-2"), group=replace(group, members=(), state="Empty"))
     for name in ("orders-1", "orders-2"):
         (tmp_path / f"{name}.state").touch()
-    application = SimpleNamespace(application_id="orders", copies=None)
+    application = SimpleNamespace(application_id="orders", as_deployed=None)
     vars(run).update(application=application, deployer=Directory(tmp_path))
     monkeypatch.setattr(Run, "read", lambda _, **__: now)
     monkeypatch.setattr(f"{room}._guard", lambda *_: None)

@@ -7,7 +7,7 @@ from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Described
-from kstreams_runbooks.steps.plan.defects import known_defects, with_defects
+from kstreams_runbooks.steps.plan.defects import planned_defects, with_defects
 from kstreams_runbooks.steps.plan.plan import store
 from kstreams_runbooks.steps.run.run import Run
 from world.samples import NEW, declared, down, instance, reading
@@ -24,7 +24,7 @@ Versions = tuple[tuple[Described, ...], tuple[str, ...]]
 @pytest.fixture
 def planned(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """The run on 3.4.1, with versions that keep all state in memory."""
-    vars(run).update(application=SimpleNamespace(copies=False), declared=ENTRY)
+    vars(run).update(application=SimpleNamespace(as_deployed=False, copies=False), declared=ENTRY)
     vars(run)["observed"] = lambda _: reading()
     _describe(monkeypatch, ((described(declares=IN_MEMORY), described(release=NEW, declares=IN_MEMORY)), ()))
     return run
@@ -78,7 +78,7 @@ def test_a_version_that_is_not_described_takes_no_defect_away(planned: Run, monk
 
 def test_a_copier_has_none(planned: Run) -> None:
     """It is no Kafka Streams application."""
-    vars(planned)["application"] = SimpleNamespace(copies=True)
+    vars(planned)["application"] = SimpleNamespace(as_deployed=True, copies=True)
     assert with_defects(planned, made(), "observe").findings == made().findings
 
 
@@ -91,9 +91,9 @@ def test_check_asks_no_command_while_an_instance_is_down(planned: Run, monkeypat
         return (described(declares=IN_MEMORY),), ()
 
     monkeypatch.setattr(_VERSIONS, versions)
-    found = {one.id for one in known_defects(planned, reading(instance("orders-1"), down("orders-2")))}
+    found = {one.id for one in planned_defects(planned, reading(instance("orders-1"), down("orders-2")))}
     assert "KAFKA-16017" in found
     assert not asked
-    found = {one.id for one in known_defects(planned, reading())}
+    found = {one.id for one in planned_defects(planned, reading())}
     assert "KAFKA-16017" not in found
     assert len(asked) == 1

@@ -1,6 +1,7 @@
 """The timeouts of an instance's group: read from its program, else set or declared, else the release's default."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -27,7 +28,10 @@ def planned(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     deployer = SimpleNamespace(
         abilities=SimpleNamespace(act=True), facts=lambda _: None, topology_target=lambda target: target
     )
-    vars(run).update(application=SimpleNamespace(copies=False), deployer=deployer, running_facts=lambda _: {})
+    vars(run).update(
+        application=SimpleNamespace(as_deployed=False, copies=False), deployer=deployer, running_facts=lambda _: {}
+    )
+    vars(run)["declared"] = declared()
     vars(run)["observed"] = lambda _: reading()
     monkeypatch.setattr(_DECLARES, lambda *_: None)
     return run
@@ -118,11 +122,30 @@ def test_a_declaration_that_cannot_be_read_is_the_reason(planned: Run, monkeypat
     assert "3.4.1.yaml: broken" in found.findings[0].message
 
 
-def test_a_streams_group_has_the_timeouts_of_its_brokers(planned: Run) -> None:
+@pytest.mark.parametrize(
+    ("value", "ms", "said"),
+    [
+        ("60000", 60_000, "streams.session.timeout.ms of group orders, on its brokers"),
+        (Missing("hidden"), None, "a streams group has the timeouts of its brokers, hidden"),
+        ("soon", None, "is not a number of milliseconds"),
+    ],
+)
+def test_a_streams_group_has_the_session_timeout_of_its_brokers(
+    planned: Run, value: str | Missing, ms: int | None, said: str
+) -> None:
     """KIP-1071: the clients' settings have no effect."""
+    asked: list[tuple[str, str]] = []
+
+    def setting(group: str, name: str) -> str | Missing:
+        asked.append((group, name))
+        return value
+
+    vars(planned).update(declared=declared(), reader=lambda: nullcontext(SimpleNamespace(group_setting=setting)))
     plan = made()
     streams = replace(plan, facts=replace(plan.facts, group_type="streams"))
-    assert "is not known (a streams group has the timeouts of its brokers" in why(planned, streams)
+    cost = with_gaps(planned, streams, "observe").costs[0]
+    assert (cost.session_ms, said in cost.session_source) == (ms, True)
+    assert asked == [("orders", "streams.session.timeout.ms")]
 
 
 def test_the_decision_is_evidence_and_the_digest_stays(planned: Run) -> None:

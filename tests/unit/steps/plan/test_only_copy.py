@@ -11,9 +11,10 @@ import pytest
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.model.abilities import Abilities
-from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.readings import Missing, Taken
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.topology.declaration import Declaration, Described
+from kstreams_runbooks.model.topology.facts import FactsReading
 from kstreams_runbooks.steps.plan import only_copy
 from kstreams_runbooks.steps.plan.only_copy import with_losses
 from kstreams_runbooks.steps.run.form import given_lost
@@ -40,8 +41,8 @@ def asked(run: Run, *, keeps_state: bool | None = True, **params: Any) -> Run:
 
 def runs(monkeypatch: pytest.MonkeyPatch, version: Described | Missing) -> None:
     """What the instances run, and a cluster without a log of it."""
-    monkeypatch.setattr(only_copy, "_running", lambda *_: (version,))
-    monkeypatch.setattr(only_copy, "_logs", lambda *_: {})
+    monkeypatch.setattr(only_copy, "running_or_missing", lambda *_: (version,))
+    monkeypatch.setattr(only_copy, "logs_of", lambda *_: {})
 
 
 def unlogged() -> Described:
@@ -68,6 +69,7 @@ def test_a_name_is_judged_also_if_the_run_touches_no_file(run: Run, monkeypatch:
     """A field that means nothing is not passed over."""
     runs(monkeypatch, unlogged())
     rolls = restart_plan(reading(), declared(), None, {}, (), (), "code", at_once=False, restart=True)
+    rolls = replace(rolls, costs=tuple(replace(cost, session_ms=900_000) for cost in rolls.costs))
     assert with_losses(asked(run), rolls, reading()) == rolls
     with pytest.raises(BadInput, match="store counts keeps its content in this run"):
         with_losses(asked(run, lose_state="counts"), rolls, reading())
@@ -113,6 +115,19 @@ def test_a_reset_that_clears_state_judges_its_own_names(run: Run, clears: Plan) 
     """Its blast radius has refused a wrong one already; nothing is read again."""
     own = replace(clears, runbook="reset_and_cleanup", change=(("mode", "state"),))
     assert with_losses(asked(run, lose_state="counts"), own, reading()) == own
+
+
+def test_a_reset_does_not_clear_state_where_it_is_not(run: Run, clears: Plan) -> None:
+    """It would go on from what it should forget."""
+    own = replace(clears, runbook="reset_and_cleanup", change=(("mode", "state"),))
+    judged = asked(run)
+    able = replace(judged.deployer.abilities, state_dirs=(("orders-1", "/data/state"),))
+    shown = FactsReading(Taken(1, "test"), "client", Declaration(config={"application.id": "orders"}))
+    vars(judged).update(deployer=SimpleNamespace(abilities=able), running_facts=lambda _: {"orders-1": shown})
+    with pytest.raises(Inconclusive, match="reset_and_cleanup clears local state where it is not: orders-1 keeps"):
+        with_losses(judged, own, reading())
+    vars(judged)["running_facts"] = lambda _: {}
+    assert with_losses(judged, own, reading()) == own
 
 
 def test_a_reset_of_offsets_alone_keeps_state_and_is_judged_as_any_restart(

@@ -46,7 +46,7 @@ def test_a_start_is_not_watched_for_an_hour_because_the_clock_was_set_back(
     """The task holds a worker meanwhile."""
     instances = [SimpleNamespace(name="orders-1", metrics="http://127.0.0.1:1/jolokia")]
     deployer = SimpleNamespace(instances=instances)
-    vars(run)["application"] = SimpleNamespace(application_id="orders", deployer=deployer, copies=False)
+    vars(run)["application"] = SimpleNamespace(application_id="orders", deployer=deployer, as_deployed=False)
     slept: list[float] = []
 
     def sleep(seconds: float) -> None:

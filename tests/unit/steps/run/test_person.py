@@ -76,9 +76,9 @@ def task(run: Run, asked: list[dict[str, Any]]) -> Step:  # noqa: ARG001 - it as
     return Step(task_id="act", what="acts", act=act)
 
 
-def answer(task: Step, option: str, by: str = "oncall", reason: str | None = None) -> None:
+def answer(task: Step, option: str | list[str], by: str = "oncall", reason: str | None = None) -> None:
     """An answer comes, and the task begins again."""
-    event = {"chosen_options": [option], "params_input": {"reason": reason}}
+    event = {"chosen_options": [option] if isinstance(option, str) else option, "params_input": {"reason": reason}}
     task.person_answered({}, {**event, "responded_by_user": {"id": "7", "name": by}})
 
 
@@ -134,12 +134,19 @@ def test_an_answer_from_before_a_later_stop_does_not_count(run: Run, asked: list
 
 
 @pytest.mark.parametrize(
-    ("option", "by"), [("Stage 3 is done", "oncall"), ("Stage 1 is done", "stranger"), (OPTIONS[-1], "stranger")]
+    ("option", "by"),
+    [
+        ("Stage 3 is done", "oncall"),
+        ("Stage 1 is done", "stranger"),
+        (OPTIONS[-1], "stranger"),
+        ([], "oncall"),
+        (["Stage 1 is done", OPTIONS[-1]], "oncall"),
+    ],
 )
 def test_what_is_no_answer_to_it_does_not_count(
-    run: Run, asked: list[dict[str, Any]], task: Step, option: str, by: str
+    run: Run, asked: list[dict[str, Any]], task: Step, option: str | list[str], by: str
 ) -> None:
-    """About a stage that is not due, or of a login that may not: it is asked again."""
+    """About a stage that is not due, of a login that may not, or not one choice: it is asked again."""
     with pytest.raises(TaskAwaitingInput):
         task.execute({})
     with pytest.raises(TaskAwaitingInput):

@@ -24,7 +24,7 @@ Triggered = Callable[..., dict[str, Any]]
 @pytest.fixture
 def triggered(monkeypatch: pytest.MonkeyPatch, run: Run) -> Triggered:
     """The context of a task of run `r`; arguments are what is other than in the first run of that id."""
-    cluster = SimpleNamespace(cluster="demo")
+    cluster = SimpleNamespace(cluster="demo", copies=False)
     monkeypatch.setattr(Ledger, "open", classmethod(lambda *_: run.ledger))
     monkeypatch.setattr(
         "kstreams_runbooks.steps.run.run.load_fleet", lambda: SimpleNamespace(application=lambda _: cluster)

@@ -52,15 +52,18 @@ def test_the_files_of_the_application_decide(
     topology.write_text(STATELESS, encoding="utf-8")
     config.write_text("processing.guarantee=at_least_once\n", encoding="utf-8")
     code, out, _ = run(capsys, monkeypatch, *asked, "--config", str(config))
-    assert (code, "KAFKA-16017" in out, "KAFKA-18943" in out) == (0, False, False)
+    assert (code, "KAFKA-16017" in out, "KAFKA-18943" in out) == (3, False, False)
+    assert "replaced-threads-stay-in-the-group" in out, "no file shows its handler of uncaught exceptions"
+    config.write_text("processing.guarantee=at_least_once\ngroup.protocol=streams\n", encoding="utf-8")
+    code, out, _ = run(capsys, monkeypatch, *asked, "--config", str(config))
+    assert (code, "replaced-threads" in out) == (0, False)
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         ((), "--from: is not given (expected: the running Kafka Streams release"),
-        (("--from", "4.3.9"), "release 4.3.9: not a published release of Kafka Streams; 4.3 has 4.3.0, 4.3.1"),
-        (("--from", "9.9.9"), "release 9.9.9: newer than 4.4.0"),
+        (("--from", "2.9.0"), "release 2.9.0: not a published release of Kafka Streams; known are 0.10.0.0"),
         (("--from", "4.3.1", "--to", "four"), "release 'four' is not a Kafka release"),
         (("--from", "4.3.1", "--config", "app.properties"), "--config: belongs to a topology"),
     ],

@@ -6,7 +6,14 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side, fillers
 from kstreams_runbooks.decide.comparison.content import Content, contents
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, sides
 from kstreams_runbooks.decide.comparison.left_files import emptied, places_in_another_format
-from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, GUARANTEE, REUSE, moved_by, optimized
+from kstreams_runbooks.decide.comparison.setting_facts import (
+    DEFAULTS,
+    GUARANTEE,
+    REUSE,
+    is_exactly_once,
+    moved_by,
+    optimized,
+)
 from kstreams_runbooks.decide.comparison.state.kinds import is_join_buffer
 from kstreams_runbooks.decide.topology.partitions import task_counts
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
@@ -16,9 +23,13 @@ _KEEP = {
     "moves": "keep the subtopologies in their order",
     "state.dir": "move the directory on every instance while it is down, or keep state.dir",
 }
+_INSTANCE = "group.instance.id"
 _LEAVE_OUT = "leave that change out"
 _RUN_EMPTY = "let it run empty first: pause the inputs, and advance stream time past the grace in each partition"
-_WRITE_ONCE = "switch logging on first and let every key be written once"
+_WRITE_ONCE = (
+    "switch logging on first, under at_least_once (exactly once would delete its files then), and let every key be "
+    "written once"
+)
 
 
 class Copies:
@@ -26,6 +37,7 @@ class Copies:
 
     def __init__(self, compared: Compared) -> None:
         self._compared = compared
+        self._both = (compared.before, compared.after)
         self._old, self._new = contents(compared.before), contents(compared.after)
         self._emptied = {one.store: one for one in emptied(compared)}
         self._counts = [task_counts(side.topology, side.counts) for side in (compared.before, compared.after)]
@@ -43,15 +55,18 @@ class Copies:
     def facts(self, was: str, name: str, *, stays: bool) -> DeclaredFacts:
         """Facts of a store, called `was` before and `name` now; what to declare if one is unknown."""
         old, new = self._old.get(was), self._new.get(name)
-        left = self._emptied.get(name) if stays and was == name else None
+        left = self._emptied.get(name) if stays and (was == name or was not in self._new) else None
         facts: dict[str, Fact] = {
             "only_copy_left": left is not None and (None if left.asks and not self._is_accepted(name) else True),
             "files_deleted": self._compared.after.store_places.get(name) in self._reformatted,
             "tasks_changed": stays and was == name and left is None and self._in_other_tasks(name),
+            "files_outlast_logging": _is_in(old, "disk") and is_exactly_once(self._compared.after) is False,
             "memory_alone": stays and _is_in(old, "memory") and _is_in(new, "memory"),
             "copies": _copies(old),
+            "goes_alone": not stays and self._goes_alone(was),
             "wiped_at_crash": stays and self._switches_to_exactly_once() and _is_on_disks(old, new),
             "may_move": stays and bool(self._moved_by) and _is_on_disks(old, new),
+            "moves_in_a_roll": stays and was == name and self._moves_in_a_roll(old, new),
             "from_topic_now": stays and was == name and not _is_in(old, "input") and _is_in(new, "input"),
             "as_in_topic": self._stores_as_in_topic(name),
             "from_topic_before": stays and was == name and _is_in(old, "input") and not _is_in(new, "input"),
@@ -64,7 +79,25 @@ class Copies:
             _undeclared(f"stores.{name}.logging", self._compared) for one in (old, new) if _is_in(one, "unknown")
         )
         lacking = tuple(dict.fromkeys(unlogged))
-        return facts, {"only_copy_left": asked, "wiped_at_crash": lacking, "may_move": lacking}
+        members = (Undeclared("config", _INSTANCE, sides(*(side.declared.config for side in self._both))),)
+        return facts, {
+            "only_copy_left": asked,
+            "wiped_at_crash": lacking,
+            "may_move": lacking,
+            "moves_in_a_roll": members,
+        }
+
+    def _moves_in_a_roll(self, old: Content | None, new: Content | None) -> bool | None:
+        """Whether a restarted instance loses its tasks, and with them files that are known to be the only copy.
+
+        A static member keeps them. Whether a store has a changelog may be unknown: a run judges that
+        (decide/plans/only_copy.py).
+        """
+        known = [side.declared.config for side in self._both]
+        alone = any(side.declared.instances == 1 for side in self._both)
+        if alone or not _is_on_disks(old, new) or all(config and config.get(_INSTANCE) for config in known):
+            return False
+        return None if None in known else True
 
     def _switches_to_exactly_once(self) -> bool:
         """Whether both versions give their settings, and the guarantee becomes exactly once."""
@@ -78,6 +111,12 @@ class Copies:
         """Whether a store is known to have records as they come, by a table or by `aggregate: none`."""
         declared = self._compared.after.declared.stores.get(name)
         return declared is not None and (bool(declared.source_table) or declared.aggregate == "none")
+
+    def _goes_alone(self, was: str) -> bool:
+        """Whether files are known to be the only copy of a store of the old version, and its loss is not accepted."""
+        declared, old = self._compared.before.declared.stores.get(was), self._old.get(was)
+        accepted = declared is not None and declared.loss_acceptable
+        return old is not None and old.is_on_disks_alone is True and not accepted
 
     def _is_accepted(self, name: str) -> bool:
         """Whether a store may begin empty: then nothing depends on whether it does."""
@@ -130,6 +169,8 @@ def _copies(old: Content | None) -> str:
 
 
 def _left(old: Content | None) -> str:
+    if old is not None and old.place == "unknown":
+        return "its changelog is left behind; without one, what it holds goes too (its logging is not declared)"
     said = {"none": "it has no changelog", "input": f"topic {old.topic if old else ''} that restored it stays"}
     return said.get(_copies(old), "its changelog is left behind")
 

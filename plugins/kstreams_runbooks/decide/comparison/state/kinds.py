@@ -23,6 +23,8 @@ _KINDS: tuple[tuple[str, Shown], ...] = (
     ("KSTREAM-REDUCE-", "reduce"),
     ("KTABLE-REDUCE-", "reduce"),
 )
+# The end of one that a named cogroup has for each of its inputs, without its place.
+_OF_COGROUP = "-cogroup-agg-N"
 _JOINED = ("KTABLE-MERGE-", "KTABLE-FK-JOIN-OUTPUT-")
 # The operators of a join of tables: that of the left one, that of the right one.
 _LOOKING = (("KTABLE-JOINTHIS-", "-join-this"), ("KTABLE-JOINOTHER-", "-join-other"))
@@ -171,6 +173,8 @@ def _shown(side: Side, store: str) -> Shown:
         for begins, kind in _KINDS:
             if name.startswith(begins):
                 return kind
+        if name.endswith(_OF_COGROUP):
+            return "aggregate"
     generated = bool(keepers) and all(is_generated(one.name) for one in keepers)
     return "other" if generated or is_subscription_store(store) else "unknown"
 

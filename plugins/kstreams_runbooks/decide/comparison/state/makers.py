@@ -37,6 +37,8 @@ def maker_facts(
         and both_of_library
         and _of_one_family(compared)
         and bool(old.in_memory) != bool(new.in_memory),
+        # A changelog that begins has a finding of its own.
+        "memory_left": old.logging is False and not old.on_disk and new.on_disk and new.logging is not True,
         "changelog_set": _other_settings(old, new),
         "becomes_plain": False if _stays_timestamped(compared, old, new) else _becomes_plain(old, new),
         "headers_dropped": _drops_headers(compared, old, new),

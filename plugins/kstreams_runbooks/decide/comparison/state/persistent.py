@@ -7,9 +7,10 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
-from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.beginning import RESET, beginning
+from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
-from kstreams_runbooks.decide.comparison.facts import of_serdes, store_facts, topic_facts, until
+from kstreams_runbooks.decide.comparison.facts import changed, of_serdes, store_facts, topic_facts, until
 from kstreams_runbooks.decide.comparison.operators import partitioners
 from kstreams_runbooks.decide.comparison.state.changelogs import Changelogs
 from kstreams_runbooks.decide.comparison.state.copies import Copies
@@ -42,10 +43,14 @@ from kstreams_runbooks.decide.topology.names import (
 )
 from kstreams_runbooks.decide.topology.partitions import uncounted_inputs
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
-from kstreams_runbooks.model.topology.topology import Processor, Sink
+from kstreams_runbooks.model.topology.declaration import DeclaredStore
+from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
+from kstreams_runbooks.wording import first_of
 
 # Names listed in a sentence; more are counted.
 _MOST_NAMED = 5
+# Facts of a store that only one version has.
+_OF_ONE_VERSION = ("copies", "goes_alone")
 # An explicit repartition without a name: it moves records and leaves their keys.
 _MOVED_ONLY = "KSTREAM-REPARTITION-"
 
@@ -84,7 +89,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
         )
         if not store.facts["stays"] or is_buffer:
             # Added and removed stores have no counterpart; a suppress buffer is declared as a suppression.
-            facts = {**dict.fromkeys(facts, False), "copies": facts["copies"]}
+            facts = {**dict.fromkeys(facts, False), **{fact: facts[fact] for fact in _OF_ONE_VERSION}}
         if is_buffer:
             # The fate of the buffer is that of the suppression, except for a number that shifts.
             facts |= {"removed": False} if store.facts["shifted"] else {"removed": False, "renamed": False}
@@ -154,6 +159,10 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
             facts["partitions_changed"] = None if asked["partitions_changed"] else False
         if topic.facts["stays"] is not True:
             facts = dict.fromkeys(facts, False)
+        facts["begins"] = beginning(after, topic.name) if topic.facts["added"] is not False else "earliest"
+        asked["begins"] = (Undeclared("config", RESET, "new"),)
+        cut = _cut_off(compared, topic.name) if topic.facts["added"] is True else ()
+        facts["cuts_off"] = bool(cut)
         facts["fed_by_other"] = topic.name in compared.fed_by_other and _keeps_its_name(topic)
         carried = carries(before, topic.said["before"]), carries(after, topic.name)
         facts["loss_acceptable"] = _loss_acceptable(after, topic.name)
@@ -164,8 +173,45 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
             facts["partitioner_changed"] = False
         facts["carried_changed"] = topic.facts["stays"] is True and len(set(carried)) > 1
         said = {**topic.said, **by, **topic_words(was, now), "shifted_by": shifts.before(topic)}
+        said["cut_off"] = first_of(cut)
         said |= dict(zip(("carried_before", "carried_after"), carried, strict=True))
         yield replace(topic, facts={**topic.facts, **facts}, said=said, asked={**asked, **topic.asked})
+
+
+def _cut_off(compared: Compared, topic: str) -> tuple[str, ...]:
+    """The stores that keep their names, had an input in their own tasks, and are behind this repartition topic now.
+
+    A store whose keys change is not among them: it begins from nothing in any case.
+    """
+    before, after = compared.before, compared.after
+    own = before.internal | before.written()
+    return tuple(
+        store
+        for store in sorted(before.keepers.keys() & after.keepers.keys())
+        if topic in _read_in_its_tasks(after, store)
+        and _read_in_its_tasks(before, store) - own
+        and not _key_changes(compared, store)
+    )
+
+
+def _key_changes(compared: Compared, store: str) -> bool:
+    old, new = (side.declared.stores.get(store, DeclaredStore()) for side in (compared.before, compared.after))
+    return changed(old.key, new.key) is True
+
+
+def _read_in_its_tasks(side: Side, store: str) -> set[str]:
+    """The topics that lead to a store within its subtopology, patterns among them."""
+    seen: set[str] = set()
+    left = [keeper.name for keeper in side.keepers[store]]
+    while left:
+        name = left.pop()
+        if name not in seen:
+            seen.add(name)
+            left += side.predecessors.get(name, ())
+    sources = [node for name in seen if isinstance(node := side.nodes[name], Source)]
+    return {topic for source in sources for topic in topics_of(source)} | {
+        source.pattern for source in sources if source.pattern is not None
+    }
 
 
 def _uncounted(compared: Compared, was: str, now: str) -> tuple[Undeclared, ...]:

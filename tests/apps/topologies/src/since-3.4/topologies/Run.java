@@ -1,19 +1,28 @@
 package topologies;
 
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.Reader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Properties;
+import java.util.Set;
 import java.util.StringJoiner;
 import java.util.TreeSet;
+import java.util.function.Function;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.TaskMetadata;
+import org.apache.kafka.streams.ThreadMetadata;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.processor.StateRestoreListener;
 
 /**
- * Runs one topology of a pair against a broker until SIGTERM.
+ * Runs one topology of a pair against a broker until SIGTERM. The lines `pause` and `resume` on stdin call
+ * KafkaStreams#pause and KafkaStreams#resume.
  *
  * <pre>
  * Run PAIR before|after PROPERTIES
@@ -25,6 +34,8 @@ import org.apache.kafka.streams.processor.StateRestoreListener;
  * state STATE                             as Kafka Streams reports it
  * restored STORE PARTITION RECORDS        when a store has been read back from one partition of its changelog
  * tasks TASK...                           whenever they are others
+ * standbys TASK...                        the same for its standby tasks
+ * did pause, did resume                   after such a call
  * failed EXCEPTION <- CAUSE...            and the process ends with 1
  * </pre>
  */
@@ -64,7 +75,27 @@ public final class Run {
         });
         Runtime.getRuntime().addShutdownHook(new Thread(() -> streams.close(CLOSE_TIMEOUT)));
         streams.start();
+        Thread orders = new Thread(() -> follow(streams));
+        orders.setDaemon(true);
+        orders.start();
         watchTasks(streams);
+    }
+
+    private static void follow(KafkaStreams streams) {
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                if (line.equals("pause")) {
+                    streams.pause();
+                } else if (line.equals("resume")) {
+                    streams.resume();
+                } else {
+                    throw new IllegalArgumentException("expected pause or resume: " + line);
+                }
+                say("did " + line);
+            }
+        } catch (IOException | RuntimeException failure) {
+            fail(failure);
+        }
     }
 
     private static void fail(Throwable failure) {
@@ -78,16 +109,27 @@ public final class Run {
     }
 
     private static void watchTasks(KafkaStreams streams) throws InterruptedException {
-        for (String said = ""; ; Thread.sleep(LOOK_MS)) {
-            TreeSet<String> tasks = new TreeSet<>();
-            streams.metadataForLocalThreads().forEach(thread ->
-                    thread.activeTasks().forEach(task -> tasks.add(task.taskId().toString())));
-            String now = String.join(" ", tasks);
-            if (!now.equals(said)) {
-                say("tasks " + now);
-                said = now;
+        String active = "";
+        String standby = "";
+        for (; ; Thread.sleep(LOOK_MS)) {
+            String activeNow = names(streams, ThreadMetadata::activeTasks);
+            String standbyNow = names(streams, ThreadMetadata::standbyTasks);
+            if (!activeNow.equals(active)) {
+                say("tasks " + activeNow);
+                active = activeNow;
+            }
+            if (!standbyNow.equals(standby)) {
+                say("standbys " + standbyNow);
+                standby = standbyNow;
             }
         }
+    }
+
+    private static String names(KafkaStreams streams, Function<ThreadMetadata, Set<TaskMetadata>> tasks) {
+        TreeSet<String> names = new TreeSet<>();
+        streams.metadataForLocalThreads()
+                .forEach(thread -> tasks.apply(thread).forEach(task -> names.add(task.taskId().toString())));
+        return String.join(" ", names);
     }
 
     private static synchronized void say(String line) {

@@ -21,6 +21,32 @@ public final class Cogrouped {
                 builder -> out(letters(builder).cogroup(grouped(builder, "parcels"), (id, item, all) -> all + item)));
     }
 
+    /** Two streams are aggregated into one table in the other order: each keeps its own aggregator. */
+    public Pair cogroupInputsSwapped() {
+        return Pair.of(builder -> out(both(builder, "letters", "parcels")), builder -> out(both(builder, "parcels", "letters")));
+    }
+
+    /** The second of two streams is no longer aggregated into their table. */
+    public Pair cogroupLosesItsSecondInput() {
+        return Pair.of(builder -> out(both(builder, "letters", "parcels")), builder -> out(letters(builder)));
+    }
+
+    /** The first of two streams is no longer aggregated into their table: the second takes its place. */
+    public Pair cogroupLosesItsFirstInput() {
+        return Pair.of(builder -> out(both(builder, "parcels", "letters")), builder -> out(letters(builder)));
+    }
+
+    /** Two tables of two streams each exchange one of them. */
+    public Pair cogroupsExchangeAnInput() {
+        return Pair.of(builder -> {
+            out(both(builder, "letters", "parcels"));
+            sent(both(builder, "bills", "flyers"));
+        }, builder -> {
+            out(both(builder, "letters", "flyers"));
+            sent(both(builder, "bills", "parcels"));
+        });
+    }
+
     /** A filter is put in front of two streams that are aggregated without a name. */
     public Pair filterBeforeUnnamedCogroup() {
         return Pair.of(builder -> unnamed(builder.stream("letters"), builder.stream("parcels")), builder -> {
@@ -60,6 +86,12 @@ public final class Cogrouped {
         return grouped(builder, "letters").cogroup((id, item, all) -> all + item);
     }
 
+    private static CogroupedKStream<String, String> both(StreamsBuilder builder, String first, String second) {
+        return grouped(builder, first)
+                .<String>cogroup((id, item, all) -> all + item)
+                .cogroup(grouped(builder, second), (id, item, all) -> all + item);
+    }
+
     private static KGroupedStream<String, String> grouped(StreamsBuilder builder, String topic) {
         return builder.<String, String>stream(topic, Consumed.as(topic + "-source")).groupByKey(Grouped.as(topic));
     }
@@ -68,6 +100,12 @@ public final class Cogrouped {
         items.aggregate(() -> "", Named.as("all-items"), Materialized.as("items-store"))
                 .toStream(Named.as("item-changes"))
                 .to("all-items", Produced.as("all-items-sink"));
+    }
+
+    private static void sent(CogroupedKStream<String, String> items) {
+        items.aggregate(() -> "", Named.as("all-sent"), Materialized.as("sent-store"))
+                .toStream(Named.as("sent-changes"))
+                .to("all-sent", Produced.as("all-sent-sink"));
     }
 
     private static void unnamed(KStream<String, String> letters, KStream<String, String> parcels) {

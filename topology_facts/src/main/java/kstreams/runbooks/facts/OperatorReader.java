@@ -29,6 +29,8 @@ final class OperatorReader {
             Role.AGGREGATE, Role.REDUCE, Role.TABLE_JOIN, Role.STREAM_JOIN, Role.LOOKUP, Role.FOREIGN_KEY);
     private static final String INTERNALS = "streams.kstream.internals.";
     private static final Map<String, Role> ROLES = new HashMap<>();
+    // Operators of Kafka around code of the program, by the field that makes it.
+    private static final Map<String, String> TRANSFORMERS = new HashMap<>();
 
     static {
         roles(Role.AGGREGATE, "KStreamAggregate", "KTableAggregate", "KStreamWindowAggregate",
@@ -44,6 +46,10 @@ final class OperatorReader {
         roles(Role.FOREIGN_KEY, "foreignkeyjoin.SubscriptionResolverJoinProcessorSupplier",
                 "foreignkeyjoin.ResponseJoinProcessorSupplier");
         roles(Role.SUPPRESS, "suppress.KTableSuppressProcessorSupplier");
+        TRANSFORMERS.put(INTERNALS + "KStreamTransformValues", "valueTransformerSupplier");
+        TRANSFORMERS.put(INTERNALS + "KStreamFlatTransformValues", "valueTransformerSupplier");
+        TRANSFORMERS.put(INTERNALS + "KStreamFlatTransform", "transformerSupplier");
+        TRANSFORMERS.put(INTERNALS + "KTableTransformValues", "transformerSupplier");
     }
 
     private final Program program;
@@ -96,13 +102,15 @@ final class OperatorReader {
     /** The facts of one processor; none for an operator of Kafka without any. */
     void read(Facts operators, Program.Node node) {
         Role role = role(node);
-        boolean own = program.library.known(node.code).isEmpty();
+        String transformer = TRANSFORMERS.get(program.library.known(node.code));
+        boolean own = program.library.known(node.code).isEmpty() || transformer != null;
         if (!own && !WITH_FACTS.contains(role)) {
             return;
         }
         Facts facts = operators.at(node.name);
         if (own) {
-            facts.read("processor", () -> Library.lastingName(node.code));
+            facts.read("processor", () ->
+                    Library.lastingName(transformer == null ? node.code : Peek.field(node.code, transformer)));
             facts.notRead("punctuators", "a processor schedules them when it starts; declare them if they matter");
         } else if (role == Role.AGGREGATE || role == Role.REDUCE) {
             facts.read("aggregation", () -> aggregation(node));

@@ -215,6 +215,27 @@ public final class Structure {
                 builder -> matching(builder, "payments-.*"));
     }
 
+    /** The pattern of a source lets fewer topics in. */
+    public Pair sourcePatternNarrowed() {
+        return Pair.of(
+                builder -> matching(builder, "payments-.*"),
+                builder -> matching(builder, "payments-(eu|us)"));
+    }
+
+    /** A pattern that is the name of one topic gets a second. */
+    public Pair sourcePatternOfOneTopicWidened() {
+        return Pair.of(
+                builder -> matching(builder, "payments\\.eu"),
+                builder -> matching(builder, "payments\\.(eu|us)"));
+    }
+
+    /** The pattern of a source lets one topic in, and another one no longer. */
+    public Pair sourcePatternReplaced() {
+        return Pair.of(
+                builder -> matching(builder, "payments-(eu|us)"),
+                builder -> matching(builder, "payments-(us|asia)"));
+    }
+
     /** Another source has a pattern too, and one topic can match both. */
     public Pair sourcePatternAddedThatOverlaps() {
         return Pair.of(

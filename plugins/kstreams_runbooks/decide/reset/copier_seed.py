@@ -1,0 +1,122 @@
+"""The first offsets of a copier: one for each partition of each source, chosen by a person and never by a default."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from kstreams_runbooks.model.readings.copying import SeedPlace, SeedReading
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.model.writes import CommittedOffset
+from kstreams_runbooks.wording import first_of
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SeedAt:
+    """The chosen place: the beginning or the end of every source, or the offsets of partitions.
+
+    With offsets, a partition without one keeps its committed offset. `replace` are the sources whose committed offsets
+    may be replaced.
+    """
+
+    everywhere: Literal["beginning", "end", ""]
+    offsets: Mapping[tuple[str, int], int]
+    replace: Collection[str] = ()
+
+
+def seeded(reading: SeedReading, at: SeedAt) -> tuple[Verdict, tuple[CommittedOffset, ...]]:
+    """Whether these offsets may be committed, and the offset of every partition of every source.
+
+    Refused for a partition without an offset, one of no source, a committed offset that differs and is not named, the
+    beginning of a source whose target has records (each would be there twice), and an end behind which a transaction is
+    open. Inconclusive if a part of that cannot be read.
+    """
+    wanted = {(one.topic, one.partition): _wanted(one, at) for one in reading.places}
+    absent = tuple(f"topic {name} of {reading.copier} does not exist; create it" for name in reading.absent)
+    if reasons := (*absent, *_unknown(reading, at)):
+        return Verdict(Outcome.REFUSE, reasons), ()
+    if lacking := (*reading.hidden, *_missing(reading, at)):
+        return Verdict(Outcome.INCONCLUSIVE, lacking), ()
+    if reasons := tuple(_refused(reading, at, wanted)):
+        return Verdict(Outcome.REFUSE, reasons), ()
+    offsets = tuple(CommittedOffset(*place, offset) for place, offset in wanted.items() if offset is not None)
+    return Verdict(
+        Outcome.PROCEED, (f"group {reading.group_id}: {len(offsets)} offsets, one of each partition of its sources",)
+    ), offsets
+
+
+def _wanted(place: SeedPlace, at: SeedAt) -> int | None:
+    """The offset of one partition, None if none is chosen or it is not known."""
+    if at.everywhere:
+        end = place.start if at.everywhere == "beginning" else place.end
+        return None if isinstance(end, Missing) else end
+    return at.offsets.get((place.topic, place.partition), place.committed)
+
+
+def _missing(reading: SeedReading, at: SeedAt) -> Iterator[str]:
+    for place in reading.places:
+        for end in (place.start, place.stable, place.end):
+            if isinstance(end, Missing):
+                yield f"{place.name}: its ends cannot be read: {end.missing}"
+                break
+    for end_of in reading.targets if at.everywhere == "beginning" else ():
+        if isinstance(end_of.end, Missing):
+            yield f"{end_of.name}: whether it has records cannot be read: {end_of.end.missing}"
+
+
+def _unknown(reading: SeedReading, at: SeedAt) -> Iterator[str]:
+    known = {(place.topic, place.partition) for place in reading.places}
+    if strange := [f"{topic}:{number}" for topic, number in sorted(at.offsets) if (topic, number) not in known]:
+        sources = first_of([source for source, _ in reading.routes])
+        yield f"{first_of(strange)}: no partition of a source of {reading.copier} (it has {sources}); leave it out"
+    sources_of = {source for source, _ in reading.routes}
+    if wrong := sorted({*at.replace} - sources_of):
+        yield f"--replace {first_of(wrong)}: no source of {reading.copier} (it has {first_of(sorted(sources_of))})"
+
+
+def _refused(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], int | None]) -> Iterator[str]:
+    without = [place.name for place in reading.places if wanted[place.topic, place.partition] is None]
+    if without:
+        yield (
+            f"{first_of(without, _SHOWN)}: no offset is given, and none is committed ({len(without)} partitions): the "
+            "copier does not start without one; give --at TOPIC:PARTITION:OFFSET for each"
+        )
+    differing = [
+        f"{place.name} has {place.committed:,} (asked for: {offset:,})"
+        for place in reading.places
+        if (offset := wanted[place.topic, place.partition]) is not None
+        and place.committed not in {None, offset}
+        and place.topic not in at.replace
+    ]
+    if differing:
+        yield (
+            f"group {reading.group_id}: {first_of(differing, _SHOWN)}: a committed offset says what is copied "
+            f"({len(differing)} differ); leave it, or name its source with --replace TOPIC"
+        )
+    if at.everywhere == "beginning":
+        yield from _twice(reading)
+    if at.everywhere == "end":
+        yield from _open(reading)
+
+
+def _twice(reading: SeedReading) -> Iterator[str]:
+    for source, target in reading.routes:
+        full = [one for one in reading.targets if one.topic == target and one.end != 0]
+        if full:
+            yield (
+                f"{target} has had records ({first_of([f'{one.name} ends at {one.end:,}' for one in full])}): from the "
+                f"beginning of {source} each record that is there would be there twice; copy into an empty topic, or "
+                f"give --at {source}:PARTITION:OFFSET, the offset after the last copied record"
+            )
+
+
+def _open(reading: SeedReading) -> Iterator[str]:
+    opened = [place for place in reading.places if place.stable != place.end]
+    if opened:
+        shown = [f"{place.name} at {place.stable:,}" for place in opened]
+        yield (
+            f"{first_of(shown, _SHOWN)}: a transaction is open before the end: its records would never be copied; wait "
+            "until it has ended"
+        )

@@ -1,0 +1,1 @@
+"""A copier in front of an application that runs: it comes, or leaves again."""

@@ -1,0 +1,110 @@
+"""The outputs of two sides, compared by Spark below the ends that the run noted, while both go on to write."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kstreams_runbooks.decide.outputs.sides import sides_are_equal
+from kstreams_runbooks.errors import Inconclusive, Refused, WriteRefused
+from kstreams_runbooks.frames.compare_rows import CompareQuestion
+from kstreams_runbooks.frames.job import REMOTE
+from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.readings.outputs import OutputComparison
+from kstreams_runbooks.model.readings.sides import NotedEnds, SideHistory
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.steps.run.ending import reported
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.spark_job import SparkJob
+from kstreams_runbooks.watch.outputs import CompareOutputs, outputs_of, outputs_over_connect
+from kstreams_runbooks.watch.sides import JOB, OutputPair, read_sides, sides_options
+
+
+@dataclass(frozen=True, slots=True)
+class SidesAsked:
+    """What one comparison of a run is about.
+
+    `blue` and `green` are the fleet entries of the side that serves and of the other one; `noted` has every partition
+    of both topics of each pair.
+    """
+
+    blue: str
+    green: str
+    pairs: tuple[OutputPair, ...]
+    noted: NotedEnds
+    history: SideHistory
+
+
+# The comparison of a run at its step; None: this run has nothing to compare.
+AskSides = Callable[[Run], SidesAsked | None]
+
+
+class CompareSides(SparkJob):
+    """Compares each pair of outputs, keeps readings and verdicts as evidence, and continues only if all proceed.
+
+    Spark compares on the Connect server in SPARK_REMOTE, or in a job through the Airflow connection `conn_id`. It
+    changes nothing. Refused if an output differs that the sides have to agree on, Inconclusive if that is not proven;
+    every pair is compared and is in the log before. A note of the task's id is kept once all proceed, and
+    `require_compared` asks for it.
+    """
+
+    def __init__(self, *, sides: AskSides, **settings: Any) -> None:
+        super().__init__(job=JOB, **{"retries": 0, **settings})
+        self.sides = sides
+
+    def execute(self, context: Mapping[str, Any]) -> None:
+        """Compare one pair after the other."""
+        with reported(context, "compares the outputs of both sides below the noted ends") as run:
+            if run.dry_run:
+                run.say("would compare the outputs of both sides below the noted ends")
+                return
+            asked = self.sides(run)
+            if asked is None or not asked.pairs:
+                run.say("nothing to compare")
+            else:
+                compare_pairs(run, asked, self._compare(run))
+            run.keep("note", self.task_id, {"plan": run.whole_plan().digest})
+
+    def _compare(self, run: Run) -> CompareOutputs:
+        if os.environ.get(REMOTE):
+            return outputs_over_connect(run.kafka)
+        if why := self.no_connection():
+            raise Inconclusive(
+                f"{why}: whether the sides are equal is not known; create it, or set {REMOTE}, then clear "
+                f"{self.task_id} and what follows it"
+            )
+
+        def compare(question: CompareQuestion, limit_s: float) -> OutputComparison:
+            with sides_options(question, limit_s) as options:
+                return outputs_of(self.submitted(run, question.ranges, options))
+
+        return compare
+
+
+def compare_pairs(run: Run, asked: SidesAsked, compare: CompareOutputs) -> None:
+    """Compare one pair after the other; readings and verdicts of all are kept before the first failure is raised."""
+    verdicts = [_judged(run, asked, pair, compare) for pair in asked.pairs]
+    failed = [reason for one in verdicts if one.outcome is not Outcome.PROCEED for reason in one.reasons]
+    if any(one.outcome is Outcome.REFUSE for one in verdicts):
+        raise Refused("; ".join(failed))
+    if failed:
+        raise Inconclusive("; ".join(failed))
+
+
+def _judged(run: Run, asked: SidesAsked, pair: OutputPair, compare: CompareOutputs) -> Verdict:
+    compared = run.patiently(lambda: read_sides(run.kafka, pair, asked.noted, compare))
+    run.keep("reading", "sides", encode({"blue": asked.blue, "green": asked.green, "compared": compared}))
+    verdict = run.decide(sides_are_equal, compared=compared, history=asked.history)
+    run.say(f"{asked.blue} {pair.first} ↔ {asked.green} {pair.second}: {verdict.sentence}")
+    run.say_findings(verdict.findings)
+    return verdict
+
+
+def require_compared(run: Run, task_id: str) -> None:
+    """WriteRefused unless the comparison of that task has ended well for the plan of this run."""
+    digest = run.whole_plan().digest
+    if not any(note.payload["plan"] == digest for note in run.ledger.evidence(run.key, kind="note", name=task_id)):
+        raise WriteRefused(
+            f"{run.task_id}: the outputs of both sides are not compared for plan {digest} (marked successful manually "
+            f"does not count); clear {task_id} and what follows it"
+        )

@@ -1,0 +1,217 @@
+"""The wait until a second application has read the history of its inputs: holds no worker, and no place of its cluster.
+
+It may take days. The run keeps its application and its topics reserved meanwhile, and does not count for the limit of
+runs that change something.
+
+ 1. Each look reads the committed offset of every partition next to the start of its log: what retention deletes before
+    it is read would be lacking in every result behind it. It ends the wait, and nothing of the other side is touched.
+ 2. An instance whose process is down ends the wait with the end of its log, if two looks in a row show it.
+ 3. Each minute, the groups that use its outputs: nothing may read them before the cutover.
+ 4. Once at most `max_lag` records are left, each instance passes the gate of every runbook.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from airflow.sdk import BaseOperator
+
+from kstreams_runbooks.decide.catch_up.history import history_read, nearest_to_start
+from kstreams_runbooks.errors import Inconclusive, Refused, Unreachable
+from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.states import is_down
+from kstreams_runbooks.model.runs.cards import OffsetsSet
+from kstreams_runbooks.model.runs.object_stages import CreateTopics, SetOffsets
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import StartAll
+from kstreams_runbooks.model.times import HOUR_MS, SECOND_MS
+from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.observe.lag.partition_rows import read_partitions
+from kstreams_runbooks.steps.approval.holds import hold_waits
+from kstreams_runbooks.steps.instances.gate import answered
+from kstreams_runbooks.steps.instances.restart import await_gates
+from kstreams_runbooks.steps.instances.watch_trigger import WatchTrigger
+from kstreams_runbooks.steps.run.ending import reported
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.until import Until
+from kstreams_runbooks.steps.stages.announce import Announced
+from kstreams_runbooks.watch.drain.unread import UnreadRecords
+from kstreams_runbooks.watch.green import output_users
+from kstreams_runbooks.watch.thinned import Thinned
+
+# A history of months takes days; the run itself ends after `longest_h`.
+_LENGTH_S: Final = 312 * HOUR_MS / SECOND_MS
+_WATCH, _PLACES = "history of the inputs", "places in the history"
+_USERS_EVERY_S: Final = 60.0
+_DOWN_LOOKS: Final = 2
+
+
+class HistoryTrigger(WatchTrigger):
+    """Fires once the history is read but for some records, was deleted before it was read, or an instance is down.
+
+    A broker that does not answer may be restarting: the next look asks again. The places of a look are kept now and
+    then: a restarted triggerer compares with the newest of them.
+
+    Arguments: `most` (records that may be left), `topics` (inputs), `outputs`, `interval_s`.
+    """
+
+    async def watch(self, run: Run) -> Verdict:
+        """Look until the end."""
+        until = await self.aside(Until, run, _WATCH, _LENGTH_S)
+        look = await self.aside(_Look, run, self.arguments)
+        while True:
+            verdict = await self.aside(self._judged, run, look, until)
+            if verdict.outcome is not Outcome.WAIT:
+                return verdict
+            await self.pause(run, self.arguments["interval_s"], lambda: until.waited)
+
+    def _judged(self, run: Run, look: "_Look", until: Until) -> Verdict:
+        """One look; blocks."""
+        over = until.is_over()
+        try:
+            verdict = look.judged()
+        except (Inconclusive, Unreachable) as error:
+            if over:
+                raise
+            verdict = Verdict(Outcome.WAIT, (str(error),))
+        if verdict.outcome is Outcome.INCONCLUSIVE and not over:
+            verdict = Verdict(Outcome.WAIT, verdict.reasons)
+        if verdict.outcome is Outcome.WAIT and over:
+            return Verdict(Outcome.REFUSE, (f"{verdict.sentence} ({until.waited}){until.note}", *verdict.reasons))
+        if look.is_new(verdict.sentence):
+            self.tell(run, f"{verdict.sentence}{look.pace}", until.waited)
+        elif self.is_quiet:
+            self.count(run, f"{verdict.sentence}{look.pace}", until.waited)
+        return verdict
+
+
+class _Look:
+    """What one look needs of those before it."""
+
+    def __init__(self, run: Run, arguments: Mapping[str, Any]) -> None:
+        self._run, self._arguments = run, arguments
+        self._unread = UnreadRecords(run.application, run.kafka)
+        self._thinned, self._users_at, self._down = Thinned(), 0.0, 0
+        self._users: tuple[str, ...] = ()
+        self._earlier = places_before(run)
+        self._began: tuple[float, int] | None = None
+        self.pace = ""
+
+    def is_new(self, sentence: str) -> bool:
+        """Whether a sentence is kept: the places are kept with it."""
+        if not self._thinned.keeps(sentence):
+            return False
+        self._run.keep("note", _PLACES, {"places": dict(self._earlier)})
+        return True
+
+    def judged(self) -> Verdict:
+        """The verdict of now; Refused if an instance is down."""
+        run = self._run
+        self._require_up()
+        if time.monotonic() - self._users_at >= _USERS_EVERY_S:
+            self._users = output_users(run.application, run.kafka, self._arguments["outputs"])
+            self._users_at = time.monotonic()
+        rows = _rows(run, self._arguments["topics"])
+        rows = rows if isinstance(rows, Missing) else self._unread.of(rows)
+        of: dict[str, Any] = {
+            "rows": rows,
+            "earlier": dict(self._earlier),
+            "used_by": self._users,
+            "most": self._arguments["most"],
+        }
+        verdict = history_read(**of)
+        if not isinstance(rows, Missing):
+            self._earlier |= {one.name: one.committed for one in rows if one.committed is not None}
+            self._show_pace(rows)
+        return verdict if verdict.outcome in {Outcome.WAIT, Outcome.INCONCLUSIVE} else run.decide(history_read, **of)
+
+    def _require_up(self) -> None:
+        down = [one for one in self._run.deployer.instances() if is_down(one.process)]
+        self._down = self._down + 1 if down else 0
+        if self._down >= _DOWN_LOOKS:
+            end = self._run.deployer.log_end(down[0].instance)
+            raise Refused(
+                f"{down[0].instance}: its process is {down[0].process} (expected: it reads the history)"
+                f"{f'; {end}' if end else ''}; correct that, then clear start_application and what follows it"
+            )
+
+    def _show_pace(self, rows: tuple[PartitionLag, ...]) -> None:
+        """How fast the history is read since the first look, and when it is over at that pace."""
+        now, left = time.monotonic(), sum(one.records or 0 for one in rows)
+        if self._began is None:
+            self._began = now, left
+        seconds = now - self._began[0]
+        per_s = (self._began[1] - left) / seconds if seconds > 0 else 0.0
+        eta = f"; {per_s:,.0f} records a second: about {left / per_s:,.0f} s more" if per_s > 0 else ""
+        nearest = nearest_to_start(rows)
+        self.pace = f"{eta}{f'; {nearest}' if nearest else ''}"
+
+
+def places_before(run: Run) -> dict[str, int]:
+    """The committed offsets of the newest look that is kept, or those with which the run has begun."""
+    if kept := run.ledger.evidence(run.key, kind="note", name=_PLACES, newest=1):
+        return {str(name): int(offset) for name, offset in kept[-1].payload["places"].items()}
+    group, topics = run.application.application_id, inputs_of(run.whole_plan())
+    for stage in run.plan().stages:
+        if isinstance(stage, SetOffsets) and (facts := Announced(run, stage).facts(OffsetsSet).get(group)):
+            return {f"{one.topic}-{one.partition}": one.offset for one in facts.after if one.topic in topics}
+    raise Refused("this run has committed no offsets; clear set_offsets and what follows it")
+
+
+def inputs_of(plan: Plan) -> tuple[str, ...]:
+    """The topics of others that green reads from their beginning: not those that the run creates."""
+    created = {topic.name for one in plan.stages if isinstance(one, CreateTopics) for topic in one.topics}
+    topics = (name for one in plan.stages if isinstance(one, SetOffsets) for name in one.topics)
+    return tuple(name for name in topics if name not in created)
+
+
+def _rows(run: Run, topics: tuple[str, ...]) -> tuple[PartitionLag, ...] | Missing:
+    roles: dict[str, LagRole] = dict.fromkeys(topics, "source")
+    with run.reader() as reader:
+        return read_partitions(reader, run.application.application_id, roles, reader.topics(roles))
+
+
+def history_trigger(run: Run) -> HistoryTrigger:
+    """The trigger that waits until green has read the history of its inputs."""
+    return HistoryTrigger(
+        run_key=run.key,
+        task_id=run.task_id,
+        try_number=run.try_number,
+        most=int(run.limit("max_lag")),
+        topics=list(inputs_of(run.whole_plan())),
+        outputs=sorted(run.application.green_outputs),
+        interval_s=run.limit("gate_interval_s"),
+    )
+
+
+def wait_caught_up() -> "WaitHistory":
+    """The task that waits until green has read its history, and until each instance has passed its gate."""
+    return WaitHistory(task_id="wait_caught_up", retries=0)
+
+
+class WaitHistory(BaseOperator):
+    """Waits without a worker: for the history first, which may take days, then at the gate of each instance."""
+
+    def execute(self, context: Mapping[str, Any]) -> None:
+        """Defer to the watch of the history."""
+        with reported(context, "waits until the application has read its history, for days if needed") as run:
+            plan = run.whole_plan()
+            if not any(isinstance(one, StartAll) for one in plan.stages):
+                run.say("not needed: nothing is started")
+            elif run.dry_run:
+                run.say("would wait until the history is read but for max_lag records, then at each gate")
+            else:
+                hold_waits(run)
+                self.defer(trigger=history_trigger(run), method_name="resume")
+
+    def resume(self, context: Mapping[str, Any], event: dict[str, Any], gated: str = "") -> None:
+        """Continue at the gates once the history is read, or after the gate of instance `gated`."""
+        with reported(context, f"the gate of {gated} answered" if gated else "the watch answered") as run:
+            answered(run, event)
+            self._gates(run)
+
+    def _gates(self, run: Run) -> None:
+        start = next(one for one in run.plan().stages if isinstance(one, StartAll))
+        await_gates(self, run, start.bounce, last=False)
+        run.say("every instance has passed its gate")

@@ -1,0 +1,275 @@
+"""The plan of `blue_green_start`: what both applications, their topics and the control topics show, and the stages."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, get_args
+
+from kstreams_runbooks.act.topic_checks import known
+from kstreams_runbooks.decide.change.described import side_of
+from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_needed
+from kstreams_runbooks.decide.fitting.uncommitted import SKIPPED_AT_FIRST, resets_of
+from kstreams_runbooks.decide.internal_topics.before_start import created_before_start
+from kstreams_runbooks.decide.plans.basis import deployed_instances, other_library
+from kstreams_runbooks.decide.plans.green import GreenParts, cancel_plan, going_back, green_costs, green_plan
+from kstreams_runbooks.decide.plans.greenable import may_cancel_green, may_start_green
+from kstreams_runbooks.decide.plans.longest_stop import ACCEPT
+from kstreams_runbooks.decide.plans.reset_findings import reset_findings
+from kstreams_runbooks.decide.plans.retire import NO_GROUP
+from kstreams_runbooks.decide.reset.radius import may_reset
+from kstreams_runbooks.decide.topology.described import parsed
+from kstreams_runbooks.decide.topology.names import is_changelog
+from kstreams_runbooks.deployers import make_deployer
+from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
+from kstreams_runbooks.fleet import Application, load_fleet
+from kstreams_runbooks.model.readings.green import GreenReading, GreenRemains
+from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Missing
+from kstreams_runbooks.model.readings.reset import BlastRadius
+from kstreams_runbooks.model.readings.states import is_down
+from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import Bounce, ClearState
+from kstreams_runbooks.model.topology.declaration import Described
+from kstreams_runbooks.model.verdicts import Finding, Outcome
+from kstreams_runbooks.model.writes import TopicShape
+from kstreams_runbooks.observe import ClusterReader, read_application
+from kstreams_runbooks.observe.kafka.touched import read_topic_states
+from kstreams_runbooks.steps.adoption.plan import fresh_facts
+from kstreams_runbooks.steps.plan.before import may_begin
+from kstreams_runbooks.steps.plan.fitting import require_topics, wanted_versions
+from kstreams_runbooks.steps.plan.plan import check_deployer, judged, store
+from kstreams_runbooks.steps.plan.releases import known_of, running_or_missing
+from kstreams_runbooks.steps.run.form import given_reason
+from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.step import step
+from kstreams_runbooks.steps.stages.topics import shaped_like
+from kstreams_runbooks.watch.blast_radius import ResetQuestion, read_reset
+from kstreams_runbooks.watch.copier_loads import read_loads
+from kstreams_runbooks.watch.green import GreenSides, read_green, read_remains
+from kstreams_runbooks.watch.rights import connection_principals
+from kstreams_runbooks.wording import outside
+
+GreenMode = Literal["start", "cancel"]
+_MODES: Mapping[str, GreenMode] = {word: word for word in get_args(GreenMode)}
+_LATEST = "latest"
+# What of the findings about a reset is true of a second application too: state without its history, and the wait.
+_SHARED = frozenset({"reset-loses-state", "reset-catches-up"})
+
+
+def mode_of(run: Run) -> GreenMode:
+    """The mode of the form; BadInput for another word."""
+    word = str(run.record.params.get("mode") or "")
+    if (mode := _MODES.get(word)) is None:
+        raise BadInput(f"mode: {outside(word or 'nothing', 30)} (expected {' or '.join(_MODES)}); choose one")
+    return mode
+
+
+def may_be_down(_: Run) -> bool:
+    """An application that has not started yet, or that goes: whether it runs is decided at the plan."""
+    return True
+
+
+def plan_green() -> Any:
+    """The task `plan`."""
+
+    @step("derives what will be done and what it costs; changes nothing")
+    def plan(run: Run) -> None:
+        """Make the plan and keep it; a run that has written anything keeps its present plan."""
+        if run.record.wrote_at_ms:
+            run.say(f"this run has already changed something: plan {run.plan().digest} stays")
+            return
+        reading = run.observed()
+        findings = judged(run, reading)
+        made = (_started if mode_of(run) == "start" else _cancelled)(run, reading, findings)
+        check_deployer(run, made)
+        for stage in (one for one in made.stages if isinstance(one, ClearState)):
+            for name in made.facts.instances:
+                run.deployer.check_clear_state(name, stage.deletes.names)
+        store(run, replace(made, findings=(*made.findings, *may_begin(run, made, reading))))
+
+    return plan()
+
+
+def _started(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
+    """The plan of a start; Refused or Inconclusive if blue could be touched, or records be lacking."""
+    bounce = _as_deployed(run, reading)
+    sides, described = _sides(run, reading, bounce)
+    radius = read_reset(run.record.application, _question(sides.side), run.say).radius
+    seen, judged_findings = _judged(run, reading, sides, radius)
+    internal, unmade = _internal(run, described, bounce)
+    with run.reader() as reader:
+        outputs = _shapes(reader, {one.topic: one.stands_for for one in seen.outputs})
+        costs = _costs(reader, sides, seen)
+    created = {one.name: one.partitions for one in (*outputs, *internal)}
+    fitting = require_topics(run, reading, [bounce], created=created)
+    if internal:
+        # The run creates them, and commits their beginning.
+        fitting = tuple(one for one in fitting if one.id != SKIPPED_AT_FIRST)
+    shown = [one for one in reset_findings(radius, internal, run.limit("gate_ceiling_s")) if one.id in _SHARED]
+    by_person = going_back(run.declared.name, by_person=run.application.deployer.kind == "manual")
+    run.say_findings((*unmade, *shown, *costs, *by_person))
+    return run.decide(
+        green_plan,
+        declared=run.declared,
+        facts=fresh_facts(run, reading),
+        parts=GreenParts(sides.blue.name, tuple(one.topic for one in seen.inputs), outputs, internal),
+        findings=(*findings, *judged_findings, *fitting, *unmade, *shown, *costs, *by_person),
+        limits=run.declared.limits,
+    )
+
+
+def _cancelled(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
+    """The plan that takes green away; Refused if something else uses its topics: it may serve by now."""
+    remains = remains_now(run)
+    verdict = run.decide(may_cancel_green, remains=remains)
+    run.say_findings(verdict.findings)
+    run.demand(verdict)
+    shown = fresh_facts(run, reading)
+    with run.reader() as reader:
+        ids = {(one.name, one.topic_id, one.partitions) for one in reader.topics(remains.topics)}
+    # Its group goes: no later stage may ask for it. What is down shows no topics; they are deleted by id.
+    facts = replace(shown, group_type=NO_GROUP, topics=tuple(sorted({*shown.topics, *ids})))
+    up = any(
+        not isinstance(one.deployment, Missing) and not is_down(one.deployment.process) for one in reading.instances
+    )
+    group = isinstance(reading.group, GroupReading)
+    if up and not group:
+        raise Inconclusive(
+            f"group {run.application.application_id}: an instance runs, and no broker knows its group yet; wait, then "
+            "trigger this again"
+        )
+    return run.decide(
+        cancel_plan,
+        declared=run.declared,
+        facts=facts,
+        blue=str(run.application.green_of),
+        topics=remains.topics,
+        up=up,
+        group=group,
+        findings=(*findings, *verdict.findings),
+        limits=run.declared.limits,
+    )
+
+
+def remains_now(run: Run) -> GreenRemains:
+    """What is left of green now, and who uses it."""
+    reading = run.observed()
+    sides, _ = _sides(run, reading, _as_deployed(run, reading))
+    return run.patiently(partial(read_remains, sides, run.kafka))
+
+
+def _as_deployed(run: Run, reading: ApplicationReading) -> Bounce:
+    """What green is set to, as a bounce."""
+    first, *_ = deployed_instances(reading, run.declared)
+    return Bounce(1, first.release, first.settings, other_library(first.release, first.version))
+
+
+def _sides(run: Run, reading: ApplicationReading, bounce: Bounce) -> tuple[GreenSides, Described]:
+    """Both applications as they are declared and described; Inconclusive if one is not described."""
+    fleet = load_fleet()
+    green = run.application
+    if green.green_of is None:
+        raise BadInput(
+            f"application {green.name}: has no green_of (expected the application next to which it starts); write its "
+            "entry with `kstreams-runbooks declare-green BLUE`"
+        )
+    blue = fleet.application(green.green_of)
+    if blue.cluster != green.cluster or blue.name == green.name:
+        raise BadInput(
+            f"green_of of {green.name}: {blue.name} in cluster {blue.cluster} (expected another application in "
+            f"{green.cluster}); correct it"
+        )
+    [described] = wanted_versions(run, reading, [bounce])
+    if isinstance(described, Missing):
+        raise Inconclusive(f"topology of {green.name}: {described.missing}")
+    return GreenSides(fleet, green, blue, _side(run, reading, described), tuple(_versions(run, blue))), described
+
+
+def _side(run: Run, reading: ApplicationReading, described: Described) -> Side:
+    return side_of(parsed(described), known_of(run, reading))
+
+
+def _versions(run: Run, blue: Application) -> Iterator[Any]:
+    """The topology of every version that blue runs; Inconclusive if one is not described."""
+    other = run.on(blue.name)
+
+    def read() -> ApplicationReading:
+        with run.reader() as reader:
+            return read_application(blue, reader, make_deployer(blue, dry_run=True))
+
+    for one in parsed_or_missing(running_or_missing(other, run.patiently(read))):
+        if isinstance(one, Missing):
+            raise Inconclusive(f"topology of {blue.name}: {one.missing}")
+        yield one.topology
+
+
+def _question(side: Side) -> ResetQuestion:
+    """What a reset of it would rebuild: a first start reads the same."""
+    return ResetQuestion("reset", {}, brings=(side,), counts=False)
+
+
+def _judged(
+    run: Run, reading: ApplicationReading, sides: GreenSides, radius: BlastRadius
+) -> tuple[GreenReading, tuple[Finding, ...]]:
+    """The reading behind the start, and the findings about it; Refused or Inconclusive as decided."""
+    accepted = given_reason(run.record.params, ACCEPT)
+    principal = connection_principals(run.kafka, run.cluster.principal)["observer"]
+    seen = run.patiently(partial(read_green, sides, run.kafka, reading, radius, accepted, principal))
+    rebuilt = may_reset(radius)
+    if rebuilt.outcome is Outcome.REFUSE:
+        seen = replace(seen, lacks=(*seen.lacks, *rebuilt.reasons))
+    elif rebuilt.outcome is not Outcome.PROCEED:
+        seen = replace(seen, problems=tuple(dict.fromkeys((*seen.problems, *rebuilt.reasons))))
+    verdict = run.decide(may_start_green, reading=seen)
+    run.say_findings(verdict.findings)
+    run.demand(verdict)
+    return seen, verdict.findings
+
+
+def _internal(run: Run, described: Described, bounce: Bounce) -> tuple[tuple[TopicShape, ...], tuple[Finding, ...]]:
+    """The internal topics that the run creates; none, with a finding, if a fact about them is not known.
+
+    Refused or Inconclusive if the application would then skip what it writes to its repartition topics first.
+    """
+    needed = topics_needed(parsed_or_missing((described,)), run.declared)
+    made = created_before_start(described, run.topics_seen(needed), run.declared)
+    if isinstance(made, tuple):
+        return made, ()
+    why = made.missing if made else "internal topics are not created before the start: nothing is known of them"
+    if any(not is_changelog(name) for name in needed.internal):
+        resets = resets_of((described,), [dict(bounce.settings)])
+        if resets is None:
+            raise Inconclusive(
+                f"application {run.declared.name}: {why}; where its group begins on repartition topics is not known; "
+                "declare auto.offset.reset of the release (docs/declaration.md)"
+            )
+        if _LATEST in resets:
+            raise Refused(
+                f"application {run.declared.name}: {why}; under auto.offset.reset=latest it skips what it writes to "
+                "repartition topics before its first commit; let its topology command print facts (docs/facts.md), or "
+                "set earliest"
+            )
+    finding = Finding(
+        "internal-topics-not-created",
+        "warning",
+        run.declared.name,
+        f"{why}; the application creates them in its first rebalance",
+        "KIP-698; docs/internal_topics.md",
+    )
+    return (), (finding,)
+
+
+def _shapes(reader: ClusterReader, stand: Mapping[str, str]) -> tuple[TopicShape, ...]:
+    """The outputs of green, each with the partitions, the replicas and the settings of that of blue."""
+    states = known(read_topic_states(reader, set(stand.values())))
+    return shaped_like(reader, [(of, topic) for topic, of in sorted(stand.items())], states)
+
+
+def _costs(reader: ClusterReader, sides: GreenSides, seen: GreenReading) -> tuple[Finding, ...]:
+    """What a second application costs: disk, traffic, instances."""
+    inputs = [one.topic for one in seen.inputs]
+    loads = read_loads(reader, [(one, one) for one in inputs], dict.fromkeys(inputs, 1))
+    names = reader.names()
+    kept = {*seen.blue_internal, *(one.stands_for for one in seen.outputs)} & names.visible
+    size = reader.log_bytes(sorted(kept)) if kept else 0
+    return green_costs(sides.green.name, len(sides.green.deployer.instances), loads, size)

@@ -1,0 +1,1 @@
+"""The tasks of a growth of partitions in place."""

@@ -1,0 +1,32 @@
+"""Reads what the first offsets of a copier are chosen from."""
+
+from kstreams_runbooks.fleet.copier import TopicCopier
+from kstreams_runbooks.model.readings.copying import SeedPlace, SeedReading, TopicEnd
+from kstreams_runbooks.model.writes import SavedOffsets
+from kstreams_runbooks.observe.kafka.cluster import ClusterReader
+from kstreams_runbooks.observe.kafka.ends import ends_of, places_of
+
+
+def read_seed(copier: TopicCopier, reader: ClusterReader, before: SavedOffsets) -> tuple[SeedReading, dict[str, str]]:
+    """The reading, and the id of each source. `before` are the offsets that its group has committed."""
+    names = reader.names()
+    wanted = {*copier.inputs, *copier.outputs}
+    hidden = names.unseen(wanted)
+    topics = {one.name: one for one in reader.topics(wanted & names.visible)}
+    ends = ends_of(reader, topics.values())
+    committed = before.by_place()
+    sources = [topics[name] for name in copier.inputs if name in topics]
+    targets = [topics[name] for name in copier.outputs if name in topics]
+    places = tuple(
+        SeedPlace(*place, *ends[place], one.offset if (one := committed.get(place)) else None)
+        for place in places_of(sources)
+    )
+    return SeedReading(
+        copier.name,
+        copier.application_id,
+        copier.route_pairs,
+        places,
+        tuple(TopicEnd(*place, ends[place].end) for place in places_of(targets)),
+        tuple(sorted(wanted - names.visible - hidden.keys())),
+        tuple(hidden.values()),
+    ), {one.name: one.topic_id for one in sources}

@@ -1,0 +1,134 @@
+"""The shipped copier as an operator starts it: its jar, one properties file, its lines on standard output, its end."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from kstreams_runbooks.properties import dump
+
+from lab.settings import CHECKOUT
+from lab.supervise import until
+
+MODULE = CHECKOUT / "topic_copier"
+JAR = MODULE / "target" / "topic-copier.jar"
+REFUSED, TERMINATED = 1, 143
+_BUILD_S = 300
+_RUNNING_S = 60
+_ENDS_S = 90
+# Several of them run on a machine of two cores: little to compile, one thread that collects.
+_JVM = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+
+
+@cache
+def jar_with(library: str) -> Path:
+    """A jar with another release of Kafka Streams: another release of the copier."""
+    built = MODULE / "target" / library / JAR.name
+    if not built.is_file():
+        own = (f"-Dkafka.version={library}", f"-Dcopier.target=target/{library}")
+        done = subprocess.run(
+            ["mvn", "-q", "-B", "-f", str(MODULE / "pom.xml"), "package", *own],
+            capture_output=True,
+            text=True,
+            timeout=_BUILD_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+    return built
+
+
+@cache
+def jar() -> Path:
+    """The jar. TEST_BUILT: Maven has run already."""
+    if os.environ.get("TEST_BUILT"):
+        assert JAR.is_file(), f"{JAR} is not there; run: make copier"
+        return JAR
+    command = ["mvn", "-q", "-B", "-f", str(MODULE / "pom.xml"), "package"]
+    built = subprocess.run(command, capture_output=True, text=True, timeout=_BUILD_S, check=False)
+    assert built.returncode == 0, built.stdout
+    return JAR
+
+
+class TopicCopier:
+    """One process at a time; each start writes a log of its own, with standard error in it."""
+
+    def __init__(self, directory: Path, settings: Mapping[str, str], name: str = "copier", *jvm: str) -> None:
+        self.directory, self.settings, self.name, self.jvm = directory, dict(settings), name, jvm
+        self.starts = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log(self) -> Path:
+        """What the last start printed."""
+        return self.directory / f"{self.name}-{self.starts}.log"
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the last start."""
+        return self.log.read_text(encoding="utf-8").splitlines()
+
+    @property
+    def last_line(self) -> str:
+        """What it said last."""
+        return self.lines[-1]
+
+    @property
+    def runs(self) -> bool:
+        """Whether its process is there."""
+        return self._process is not None and self._process.poll() is None
+
+    def start(self, **changes: str) -> "TopicCopier":
+        """Start it, with settings that are changed for good (`_` for `.`)."""
+        assert not self.runs, f"{self.name} runs already"
+        self.settings |= {name.replace("_", "."): value for name, value in changes.items()}
+        self.starts += 1
+        file = self.directory / f"{self.name}.properties"
+        file.write_text(dump(self.settings), encoding="latin-1")
+        command = ["java", *_JVM, *self.jvm, "-jar", str(jar()), "--config", str(file)]
+        with self.log.open("wb") as log:
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        return self
+
+    def wait_running(self) -> "TopicCopier":
+        """Return once its group has given it partitions."""
+        until(lambda: self._says("-> RUNNING"), _RUNNING_S, f"{self.name} runs")
+        return self
+
+    def _says(self, words: str) -> bool:
+        assert self.runs, self.log.read_text(encoding="utf-8")
+        return any(words in line for line in self.lines)
+
+    def end(self) -> int:
+        """Wait until it ends by itself; returns its exit code."""
+        process = self._process
+        assert process is not None
+        until(lambda: process.poll() is not None, _ENDS_S, f"{self.name} ends")
+        return process.wait()
+
+    def terminate(self) -> int:
+        """SIGTERM; returns its exit code."""
+        return self._signalled(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """SIGKILL, and return when it is gone."""
+        assert self._signalled(signal.SIGKILL) == -signal.SIGKILL
+
+    def _signalled(self, number: signal.Signals) -> int:
+        process = self._process
+        assert process is not None
+        os.kill(process.pid, number)
+        return process.wait(_ENDS_S)
+
+
+@contextmanager
+def started(copier: TopicCopier) -> Iterator[TopicCopier]:
+    """It runs in the body, unless that ends it; afterwards it is gone."""
+    copier.start()
+    try:
+        yield copier.wait_running()
+    finally:
+        if copier.runs:
+            copier.terminate()

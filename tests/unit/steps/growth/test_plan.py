@@ -1,0 +1,42 @@
+"""A growth in place is only rehearsed, and what its form asks for."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from kstreams_runbooks.errors import BadInput, Refused
+from kstreams_runbooks.steps.growth.plan import growth_asked, partition_increase, require_rehearsal
+from kstreams_runbooks.steps.run.run import Run
+from world.samples import reading
+
+
+def test_a_real_run_is_refused_before_anything_is_read(run: Run) -> None:
+    """By the forecast and by the plan: a task that is marked successful opens nothing."""
+    with pytest.raises(Refused, match=r"partition_increase: grows no topic yet \(expected a dry run\)"):
+        require_rehearsal(run)
+    with pytest.raises(Refused, match="grows no topic yet"):
+        partition_increase(run, reading(), ())
+    require_rehearsal(replace(run, record=replace(run.record, dry_run=True)))
+
+
+def asked(**params: Any) -> Any:
+    """What a form asks for."""
+    return growth_asked(SimpleNamespace(record=SimpleNamespace(params=params)))  # type: ignore[arg-type]
+
+
+def test_the_form_names_a_number_and_inputs() -> None:
+    found = asked(partitions=12, topics=" orders, customers,orders ", uneven=True)
+    assert (found.wanted, found.topics, found.uneven) == (12, ("orders", "customers"), True)
+    assert asked(partitions=12, topics=None).topics == ()
+
+
+@pytest.mark.parametrize("params", [{"partitions": 0}, {"partitions": True}, {"partitions": "12"}, {}])
+def test_a_bad_number_is_bad_input(params: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match="expected a number above 0"):
+        asked(**params)
+
+
+def test_commas_alone_are_no_inputs() -> None:
+    with pytest.raises(BadInput, match="expected names with commas between them"):
+        asked(partitions=12, topics=" , ")

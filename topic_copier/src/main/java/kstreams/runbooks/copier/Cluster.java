@@ -1,0 +1,213 @@
+package kstreams.runbooks.copier;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
+import org.apache.kafka.clients.admin.DescribeStreamsGroupsOptions;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.GroupIdNotFoundException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+
+/** Reads what the copier has to know of its cluster, and writes nothing. */
+final class Cluster implements AutoCloseable {
+    private static final Duration CLOSE = Duration.ofSeconds(5);
+
+    private final Settings settings;
+    private final Admin admin;
+
+    Cluster(Settings settings) throws Refused {
+        this.settings = settings;
+        Map<String, Object> login = settings.admin();
+        try {
+            admin = Admin.create(login);
+        } catch (KafkaException error) {
+            throw Failure.of(error);
+        }
+    }
+
+    /** Each topic of the routes by its name; refused if one is not there or its settings may not be read. */
+    Map<String, TopicFacts> topics() throws Refused {
+        Map<String, TopicDescription> described = describe();
+        for (String name : names()) {
+            if (!described.containsKey(name)) {
+                throw new Refused(absent(name));
+            }
+        }
+        Map<String, Map<String, String>> configs = configs();
+        Map<String, TopicFacts> topics = new TreeMap<>();
+        described.forEach((name, topic) -> topics.put(name, new TopicFacts(name, topic.topicId(),
+            topic.partitions().size(), rights(topic.authorizedOperations()), configs.get(name))));
+        return topics;
+    }
+
+    /** Each topic of the routes that exists, without its settings: what can change while the copier runs. */
+    Map<String, TopicDescription> describe() throws Refused {
+        var futures = admin.describeTopics(names(), new DescribeTopicsOptions().includeAuthorizedOperations(true))
+            .topicNameValues();
+        Map<String, TopicDescription> described = new TreeMap<>();
+        for (String name : names()) {
+            try {
+                described.put(name, futures.get(name).get());
+            } catch (ExecutionException error) {
+                if (error.getCause() instanceof AuthorizationException) {
+                    throw new Refused("The copier's login may not see topic " + name + ", nor whether it exists; grant"
+                        + " it Read on a source, Write on a target, and DescribeConfigs on both.");
+                }
+                if (!(error.getCause() instanceof UnknownTopicOrPartitionException)) {
+                    throw Failure.of(error);
+                }
+            } catch (InterruptedException error) {
+                throw Failure.of(error);
+            }
+        }
+        return described;
+    }
+
+    static String absent(String topic) {
+        return "Topic " + topic + " does not exist; create it with the partitions and the settings that its route"
+            + " needs, or correct routes.";
+    }
+
+    /** What the login may do with the group; null if the cluster has no group of this name. */
+    Set<AclOperation> groupRights() throws Refused {
+        try {
+            return rights(admin.describeConsumerGroups(List.of(settings.group),
+                new DescribeConsumerGroupsOptions().includeAuthorizedOperations(true))
+                .describedGroups().get(settings.group).get().authorizedOperations());
+        } catch (ExecutionException error) {
+            if (error.getCause() instanceof GroupIdNotFoundException) {
+                return streamsGroupRights();
+            }
+            throw Failure.of(error);
+        } catch (InterruptedException error) {
+            throw Failure.of(error);
+        }
+    }
+
+    private Set<AclOperation> streamsGroupRights() throws Refused {
+        try {
+            return rights(admin.describeStreamsGroups(List.of(settings.group),
+                new DescribeStreamsGroupsOptions().includeAuthorizedOperations(true))
+                .describedGroups().get(settings.group).get().authorizedOperations());
+        } catch (ExecutionException error) {
+            if (error.getCause() instanceof GroupIdNotFoundException) {
+                return null;
+            }
+            throw Failure.of(error);
+        } catch (InterruptedException error) {
+            throw Failure.of(error);
+        }
+    }
+
+    /** In this order: a committed offset that is past an end is so in truth, as ends only grow meanwhile. */
+    OffsetFacts offsets(Collection<TopicPartition> partitions) throws Refused {
+        Map<TopicPartition, Long> committed = committed();
+        committed.keySet().retainAll(partitions);
+        return new OffsetFacts(committed, offsets(partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED),
+            offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED));
+    }
+
+    /** What the group has committed. */
+    Map<TopicPartition, Long> committed() throws Refused {
+        Map<TopicPartition, Long> committed = new HashMap<>();
+        var answer = admin.listConsumerGroupOffsets(settings.group).partitionsToOffsetAndMetadata();
+        get(answer).forEach((partition, offset) -> {
+            if (offset != null) {
+                committed.put(partition, offset.offset());
+            }
+        });
+        return committed;
+    }
+
+    /** The last stable offset of each partition: as far as it can be read now. */
+    Map<TopicPartition, Long> stableEnds(Collection<TopicPartition> partitions) throws Refused {
+        return offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED);
+    }
+
+    /** Every partition of every source. */
+    List<TopicPartition> sources(Map<String, Integer> partitions) {
+        List<TopicPartition> sources = new ArrayList<>();
+        for (Route route : settings.routes) {
+            for (int number = 0; number < partitions.get(route.from); number++) {
+                sources.add(new TopicPartition(route.from, number));
+            }
+        }
+        return sources;
+    }
+
+    @Override
+    public void close() {
+        admin.close(CLOSE);
+    }
+
+    private Map<TopicPartition, Long> offsets(Collection<TopicPartition> partitions, OffsetSpec which,
+            IsolationLevel isolation) throws Refused {
+        Map<TopicPartition, OffsetSpec> asked = partitions.stream().collect(Collectors.toMap(one -> one, one -> which));
+        return get(admin.listOffsets(asked, new ListOffsetsOptions(isolation)).all()).entrySet().stream()
+            .collect(Collectors.toMap(Map.Entry::getKey, entry -> entry.getValue().offset()));
+    }
+
+    private List<String> names() {
+        return settings.routes.stream().flatMap(route -> Stream.of(route.from, route.to)).collect(Collectors.toList());
+    }
+
+    private Map<String, Map<String, String>> configs() throws Refused {
+        List<ConfigResource> resources = names().stream()
+            .map(name -> new ConfigResource(ConfigResource.Type.TOPIC, name)).collect(Collectors.toList());
+        Map<String, Map<String, String>> configs = new HashMap<>();
+        Map<ConfigResource, KafkaFuture<Config>> answers = admin.describeConfigs(resources).values();
+        for (ConfigResource resource : resources) {
+            Map<String, String> values = new HashMap<>();
+            Config config = get(answers.get(resource), "DescribeConfigs on topic " + resource.name());
+            for (ConfigEntry entry : config.entries()) {
+                values.put(entry.name(), entry.value());
+            }
+            configs.put(resource.name(), values);
+        }
+        return configs;
+    }
+
+    private static <T> T get(KafkaFuture<T> future) throws Refused {
+        return get(future, null);
+    }
+
+    private static <T> T get(KafkaFuture<T> future, String right) throws Refused {
+        try {
+            return future.get();
+        } catch (ExecutionException error) {
+            if (right != null && error.getCause() instanceof AuthorizationException) {
+                throw new Refused("The copier's login has no right " + right + "; grant it.");
+            }
+            throw Failure.of(error);
+        } catch (InterruptedException error) {
+            throw Failure.of(error);
+        }
+    }
+
+    private static Set<AclOperation> rights(Set<AclOperation> answered) {
+        return answered == null ? EnumSet.noneOf(AclOperation.class) : answered;
+    }
+}

@@ -1,0 +1,122 @@
+package kstreams.runbooks.copier;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Serializer;
+import org.apache.kafka.streams.AutoOffsetReset;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.errors.StreamsException;
+import org.apache.kafka.streams.processor.StreamPartitioner;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.ProcessorSupplier;
+import org.apache.kafka.streams.processor.api.Record;
+
+/**
+ * Each route as a source, a processor and a sink: key, value, headers and time of a record go on as they are.
+ *
+ * <p>Its parts are classes with a name, and no state but the mode: topology facts of two releases can be compared.
+ */
+final class CopyTopology {
+    /** Partitions of each target at the start; empty while the topology is only described. */
+    private static final Map<String, Integer> EXPECTED = new ConcurrentHashMap<>();
+
+    private CopyTopology() {
+    }
+
+    /**
+     * The topology of all routes.
+     *
+     * @param partitions of each topic at the start, none to describe it; a record for another count ends the copier
+     * @param copied counts the records
+     */
+    static Topology of(Settings settings, Map<String, Integer> partitions, LongAdder copied) {
+        EXPECTED.putAll(partitions);
+        Topology topology = new Topology();
+        for (Route route : settings.routes) {
+            String source = "from-" + route.from;
+            String copy = "copy-" + route.from;
+            topology.addSource(AutoOffsetReset.none(), source, new RecordTime(), new ByteArrayDeserializer(),
+                new ByteArrayDeserializer(), route.from);
+            topology.addProcessor(copy, new Carrying(copied), source);
+            topology.addSink("to-" + route.to, route.to, new ByteArraySerializer(), new CarriedSerializer(),
+                new RoutePartitioner(settings.mode), copy);
+        }
+        return topology;
+    }
+
+    private static final class RoutePartitioner implements StreamPartitioner<byte[], Carried> {
+        private final Mode mode;
+
+        private RoutePartitioner(Mode mode) {
+            this.mode = mode;
+        }
+
+        @Override
+        public Optional<Set<Integer>> partitions(String target, byte[] key, Carried carried, int partitions) {
+            int expected = EXPECTED.get(target);
+            if (partitions != expected) {
+                throw new StreamsException(
+                    target + " had " + expected + " partitions at the start, and has " + partitions);
+            }
+            return Optional.of(Set.of(mode.partition(key, carried.partition, partitions)));
+        }
+    }
+
+    private static final class CarriedSerializer implements Serializer<Carried> {
+        @Override
+        public byte[] serialize(String topic, Carried carried) {
+            return carried.value;
+        }
+    }
+
+    /** A value with the partition that it came from: all tasks share one partitioner, which sees no more than this. */
+    private static final class Carried {
+        private final byte[] value;
+        private final int partition;
+
+        private Carried(byte[] value, int partition) {
+            this.value = value;
+            this.partition = partition;
+        }
+    }
+
+    private static final class Carrying implements ProcessorSupplier<byte[], byte[], byte[], Carried> {
+        private final LongAdder copied;
+
+        private Carrying(LongAdder copied) {
+            this.copied = copied;
+        }
+
+        @Override
+        public Processor<byte[], byte[], byte[], Carried> get() {
+            return new Carry(copied);
+        }
+    }
+
+    private static final class Carry implements Processor<byte[], byte[], byte[], Carried> {
+        private final LongAdder copied;
+        private ProcessorContext<byte[], Carried> context;
+
+        private Carry(LongAdder copied) {
+            this.copied = copied;
+        }
+
+        @Override
+        public void init(ProcessorContext<byte[], Carried> context) {
+            this.context = context;
+        }
+
+        @Override
+        public void process(Record<byte[], byte[]> record) {
+            int partition = context.recordMetadata().orElseThrow().partition();
+            context.forward(record.withValue(new Carried(record.value(), partition)));
+            copied.increment();
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package kstreams.runbooks.copier;
+
+import static java.util.stream.Collectors.toList;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.kafka.common.TopicPartition;
+
+/** Where a copy may begin and end: at committed offsets that the source still has, never at auto.offset.reset. */
+final class OffsetRules {
+    private static final int SHOWN = 3;
+
+    private final String group;
+    private final OffsetFacts offsets;
+    private final Until until;
+    private final List<String> refusals = new ArrayList<>();
+
+    private OffsetRules(Settings settings, OffsetFacts offsets) {
+        group = settings.group;
+        until = settings.until;
+        this.offsets = offsets;
+    }
+
+    static List<String> refusals(Settings settings, OffsetFacts offsets) {
+        OffsetRules rules = new OffsetRules(settings, offsets);
+        if (rules.until.isGiven()) {
+            rules.untilNamesEachPartition();
+        }
+        Map<String, List<TopicPartition>> byTopic = new TreeMap<>();
+        for (TopicPartition partition : offsets.first.keySet()) {
+            byTopic.computeIfAbsent(partition.topic(), topic -> new ArrayList<>()).add(partition);
+        }
+        byTopic.forEach(rules::places);
+        return rules.refusals;
+    }
+
+    private void places(String topic, List<TopicPartition> partitions) {
+        List<TopicPartition> seeded = partitions.stream().filter(offsets.committed::containsKey).collect(toList());
+        List<TopicPartition> limited = seeded.stream().filter(until.ends()::containsKey).collect(toList());
+        refuse(partitions, partition -> !offsets.committed.containsKey(partition), partition -> "",
+            "no committed offset in group " + group, "The copier never chooses where to begin: commit for each the"
+                + " offset of the first record to copy (kafka-consumer-groups --group " + group + " --topic " + topic
+                + ":PARTITION --reset-offsets --to-offset N --execute).");
+        refuse(seeded, partition -> committed(partition) < first(partition) && !isThere(partition),
+            partition -> ", log start " + first(partition),
+            "records were deleted before they were copied", "They cannot be copied any more: find what the target"
+                + " lacks, then commit the log start to go on without them.");
+        refuse(seeded, partition -> committed(partition) > end(partition), partition -> ", end " + end(partition),
+            "the committed offset is past the end: the topic was created again, or has lost records",
+            "Compare source and target, then commit the offset at which the copy goes on.");
+        refuse(limited, partition -> committed(partition) > limit(partition),
+            partition -> ", until " + limit(partition), "until is before the committed offset",
+            "Records after it are copied already: remove until, or correct it.");
+        refuse(limited, partition -> limit(partition) > end(partition),
+            partition -> ", until " + limit(partition) + ", end " + end(partition),
+            "until is past the end of the source", "Give an offset that the source has.");
+    }
+
+    private void refuse(List<TopicPartition> partitions, Predicate<TopicPartition> wrong,
+            Function<TopicPartition, String> figures, String what, String remedy) {
+        List<TopicPartition> found = partitions.stream().filter(wrong)
+            .sorted(Comparator.comparingInt(TopicPartition::partition)).collect(toList());
+        if (!found.isEmpty()) {
+            List<String> places = found.stream().map(partition -> partition.partition()
+                + (offsets.committed.containsKey(partition) ? " committed " + committed(partition) : "")
+                + figures.apply(partition)).collect(toList());
+            String topic = found.get(0).topic();
+            long all = offsets.first.keySet().stream().filter(partition -> partition.topic().equals(topic)).count();
+            refusals.add(topic + ", " + found.size() + " of " + all + " partitions (" + some(places) + "): " + what
+                + ". " + remedy);
+        }
+    }
+
+    private void untilNamesEachPartition() {
+        refuseNames(offsets.first.keySet().stream().filter(partition -> !until.ends().containsKey(partition)),
+            "until has no offset for ", "Give one for each partition of each route.");
+        refuseNames(until.ends().keySet().stream().filter(partition -> !offsets.first.containsKey(partition)),
+            "until names ", "No route has them: correct until.");
+    }
+
+    private void refuseNames(Stream<TopicPartition> partitions, String begin, String remedy) {
+        TreeSet<String> names = partitions.map(TopicPartition::toString).collect(Collectors.toCollection(TreeSet::new));
+        if (!names.isEmpty()) {
+            refusals.add(begin + names.size() + " partitions (" + some(new ArrayList<>(names)) + "). " + remedy);
+        }
+    }
+
+    private static String some(List<String> names) {
+        String shown = names.stream().limit(SHOWN).collect(Collectors.joining("; "));
+        return names.size() > SHOWN ? shown + "; …" : shown;
+    }
+
+    private long committed(TopicPartition partition) {
+        return offsets.committed.get(partition);
+    }
+
+    private long first(TopicPartition partition) {
+        return offsets.first.get(partition);
+    }
+
+    private long end(TopicPartition partition) {
+        return offsets.end.get(partition);
+    }
+
+    private long limit(TopicPartition partition) {
+        return until.ends().get(partition);
+    }
+
+    /** A partition that has reached `until` is done, whatever the source has deleted since. */
+    private boolean isThere(TopicPartition partition) {
+        return until.ends().containsKey(partition) && limit(partition) == committed(partition);
+    }
+}

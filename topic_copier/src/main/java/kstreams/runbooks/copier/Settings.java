@@ -1,0 +1,147 @@
+package kstreams.runbooks.copier;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.streams.StreamsConfig;
+
+/** What the properties files set: the copier's own settings, and those of Kafka Streams and its clients. */
+final class Settings {
+    private static final String ROUTES = "routes";
+    private static final String MODE = "mode";
+    private static final String UNTIL = "until";
+    /** Deployers write the release that they deploy next to the settings. */
+    private static final String RELEASE = "release";
+    private static final Set<String> OWN = Set.of(ROUTES, MODE, UNTIL, RELEASE);
+    /** The copier's guarantees rest on these: without them, a kill repeats records, or a start skips some. */
+    private static final Map<String, String> FIXED = Map.of(
+        StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2,
+        ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none",
+        ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed",
+        ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, "true",
+        ProducerConfig.ACKS_CONFIG, "all",
+        StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, StopAtPoison.class.getName());
+    private static final List<String> PREFIXES = List.of("main.consumer.", "consumer.", "producer.", "admin.");
+    /** A broker shows new partitions after this time; the default hides them for five minutes. */
+    private static final String METADATA_MAX_AGE_MS = "10000";
+    /** A kill leaves an open transaction, which holds the readers of the target up for this time and a scan (10 s). */
+    private static final String TRANSACTION_TIMEOUT_MS = "5000";
+    /** A kill leaves a member, which keeps its partitions for this time. */
+    private static final String SESSION_TIMEOUT_MS = "6000";
+    private static final String HEARTBEAT_MS = "1500";
+    /** The target's max.message.bytes decides, not the client. */
+    private static final String MAX_REQUEST_BYTES = String.valueOf(64 * 1024 * 1024);
+
+    final List<Route> routes;
+    final Mode mode;
+    final Until until;
+    final String group;
+    final boolean streamsGroup;
+    private final Properties kafka;
+
+    Settings(Properties given) throws Refused {
+        routes = Route.parse(required(given, ROUTES));
+        mode = Mode.parse(given.getProperty(MODE, Mode.SAME_PARTITION.written).trim());
+        until = Until.parse(given.getProperty(UNTIL, ""));
+        group = required(given, StreamsConfig.APPLICATION_ID_CONFIG);
+        required(given, StreamsConfig.BOOTSTRAP_SERVERS_CONFIG);
+        streamsGroup = "streams".equalsIgnoreCase(given.getProperty(StreamsConfig.GROUP_PROTOCOL_CONFIG));
+        requireKnown(given.stringPropertyNames());
+        requireFixed(given);
+        kafka = withDefaults(given, streamsGroup);
+    }
+
+    /** The files' settings; a later file overrides an earlier one. */
+    static Settings read(List<Path> files) throws Refused {
+        Properties given = new Properties();
+        for (Path file : files) {
+            try (Reader reader = Files.newBufferedReader(file)) {
+                given.load(reader);
+            } catch (IOException | IllegalArgumentException error) {
+                throw new Refused(file + " cannot be read (" + error + "); give --config a properties file.");
+            }
+        }
+        return new Settings(given);
+    }
+
+    /** For Kafka Streams, whose clients get the same ones. */
+    Properties kafka() {
+        Properties copy = new Properties();
+        copy.putAll(kafka);
+        return copy;
+    }
+
+    /** For an admin client with the same login. */
+    Map<String, Object> admin() throws Refused {
+        try {
+            return new StreamsConfig(kafka).getAdminConfigs(group + "-checks");
+        } catch (ConfigException error) {
+            throw new Refused("The settings are not valid: " + error.getMessage() + ". Correct the setting.");
+        }
+    }
+
+    private static String required(Properties given, String name) throws Refused {
+        String value = given.getProperty(name, "").trim();
+        if (value.isEmpty()) {
+            throw new Refused(name + " is not set; add a line " + name + "=… to the file of --config.");
+        }
+        return value;
+    }
+
+    /** A misspelt setting of ours would be passed to Kafka, which ignores it: the copier would never end. */
+    private static void requireKnown(Set<String> names) throws Refused {
+        Set<String> unknown = new TreeSet<>(names);
+        unknown.removeAll(OWN);
+        unknown.removeAll(StreamsConfig.configDef().names());
+        unknown.removeAll(ConsumerConfig.configNames());
+        unknown.removeAll(ProducerConfig.configNames());
+        unknown.removeAll(AdminClientConfig.configNames());
+        // Kafka's own classes may have settings of any name, with a dot: providers, reporters, interceptors.
+        unknown.removeIf(name -> name.contains("."));
+        if (!unknown.isEmpty()) {
+            throw new Refused("Setting '" + String.join("', '", unknown) + "' is neither the copier's (routes, mode,"
+                + " until) nor Kafka's; correct or remove it.");
+        }
+    }
+
+    private static void requireFixed(Properties given) throws Refused {
+        for (String name : given.stringPropertyNames()) {
+            String bare = PREFIXES.stream().filter(name::startsWith).findFirst()
+                .map(prefix -> name.substring(prefix.length())).orElse(name);
+            String fixed = FIXED.get(bare);
+            if (fixed != null && !fixed.equals(given.getProperty(name).trim())) {
+                throw new Refused(name + " is " + given.getProperty(name).trim() + ", and the copier needs " + fixed
+                    + "; remove the line.");
+            }
+        }
+    }
+
+    private static Properties withDefaults(Properties given, boolean streamsGroup) {
+        Properties kafka = new Properties();
+        kafka.put("commit.interval.ms", "100");
+        kafka.put("metadata.max.age.ms", METADATA_MAX_AGE_MS);
+        kafka.put("producer.transaction.timeout.ms", TRANSACTION_TIMEOUT_MS);
+        kafka.put("producer.max.request.size", MAX_REQUEST_BYTES);
+        kafka.put("producer.buffer.memory", MAX_REQUEST_BYTES);
+        kafka.put("producer.compression.type", "lz4");
+        if (!streamsGroup) { // a streams group has these on the broker
+            kafka.put("consumer.session.timeout.ms", SESSION_TIMEOUT_MS);
+            kafka.put("consumer.heartbeat.interval.ms", HEARTBEAT_MS);
+        }
+        given.stringPropertyNames().stream().filter(name -> !OWN.contains(name))
+            .forEach(name -> kafka.put(name, given.getProperty(name).trim()));
+        kafka.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+        kafka.put(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, StopAtPoison.class.getName());
+        return kafka;
+    }
+}

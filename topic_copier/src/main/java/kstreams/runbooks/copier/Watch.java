@@ -1,0 +1,94 @@
+package kstreams.runbooks.copier;
+
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.admin.TopicDescription;
+
+/** Looks at the cluster while the copier runs: the lag, topics that change, and whether `until` is reached. */
+final class Watch extends Thread {
+    private static final long EVERY_MS = 10_000;
+    private static final long UNTIL_EVERY_MS = 300;
+
+    private final Settings settings;
+    private final Cluster cluster;
+    private final StartChecks start;
+    private final Figures figures;
+    private final Ending ending;
+    private final Set<String> absent = new HashSet<>();
+    private long lookedAtMs;
+    private boolean answers = true;
+
+    Watch(Settings settings, Cluster cluster, StartChecks start, Figures figures, Ending ending) {
+        super("copier-watch");
+        setDaemon(true);
+        this.settings = settings;
+        this.cluster = cluster;
+        this.start = start;
+        this.figures = figures;
+        this.ending = ending;
+    }
+
+    @Override
+    public void run() {
+        while (!ending.hasBegun()) {
+            try {
+                look();
+                if (!answers) {
+                    Events.say("the brokers answer again");
+                }
+                answers = true;
+            } catch (Refused error) {
+                figures.error(error.getMessage());
+                if (answers) {
+                    Events.say("cannot be watched: " + error.getMessage());
+                }
+                answers = false;
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(settings.until.isGiven() ? UNTIL_EVERY_MS : EVERY_MS));
+        }
+    }
+
+    private void look() throws Refused {
+        figures.committed(cluster.committed());
+        if (settings.until.isGiven() && settings.until.left(figures.committed()) == 0) {
+            ending.done("until is reached: every partition is committed at its offset");
+            return;
+        }
+        long now = System.currentTimeMillis();
+        if (now - lookedAtMs >= EVERY_MS) {
+            lookedAtMs = now;
+            topics(cluster.describe());
+            figures.ends(cluster.stableEnds(start.offsets.first.keySet()));
+        }
+    }
+
+    /** A topic that is another one now, or has more partitions, is not what the copier was started for. */
+    private void topics(Map<String, TopicDescription> now) {
+        for (String name : start.partitions.keySet()) {
+            TopicDescription topic = now.get(name);
+            if (topic == null) {
+                // A broker that has just come back may not know it yet.
+                if (!absent.add(name)) {
+                    ending.failed(Cluster.absent(name));
+                }
+                continue;
+            }
+            absent.remove(name);
+            int before = start.partitions.get(name);
+            int partitions = topic.partitions().size();
+            if (!topic.topicId().equals(start.ids.get(name))) {
+                ending.failed("topic " + name + " was deleted and created again while the copier ran (id "
+                    + start.ids.get(name) + ", now " + topic.topicId() + "). Compare source and target, then commit the"
+                    + " offsets at which the copy goes on.");
+            } else if (partitions != before) {
+                ending.failed("topic " + name + " had " + before + " partitions when the copier started, and has "
+                    + partitions + ". " + (settings.mode == Mode.BY_KEY
+                        ? "Keys have other partitions from now on: start again once the readers take that into account."
+                        : "Start the copier again: it checks both topics of the route."));
+            }
+        }
+    }
+}
