@@ -30,6 +30,8 @@ final class Bound {
     private static final Duration NOW = Duration.ofMillis(200);
 
     private final Map<TopicPartition, Long> ends;
+    /** Of a partition that `until` does not name: it is newer than the start, or there is no `until`. */
+    private final long otherwise;
     private final Supplier<Map<TopicPartition, Long>> committed;
     /** The highest offset that Kafka Streams was given, of each partition. */
     private final Map<TopicPartition, Long> given = new ConcurrentHashMap<>();
@@ -37,6 +39,7 @@ final class Bound {
     /** @param committed what the group had committed when that was last read */
     Bound(Until until, Supplier<Map<TopicPartition, Long>> committed) {
         this.ends = until.ends();
+        this.otherwise = until.isGiven() ? 0 : Long.MAX_VALUE;
         this.committed = committed;
     }
 
@@ -45,7 +48,7 @@ final class Bound {
         Map<TopicPartition, List<ConsumerRecord<byte[], byte[]>>> kept = new HashMap<>();
         Map<TopicPartition, OffsetAndMetadata> next = new HashMap<>(polled.nextOffsets());
         for (TopicPartition partition : polled.partitions()) {
-            long end = ends.getOrDefault(partition, 0L);
+            long end = end(partition);
             List<ConsumerRecord<byte[], byte[]>> records = before(end, polled.records(partition));
             if (records.isEmpty()) {
                 next.remove(partition);
@@ -56,7 +59,7 @@ final class Bound {
         }
         Map<TopicPartition, OffsetAndMetadata> commits = new HashMap<>();
         for (TopicPartition partition : consumer.assignment()) {
-            long end = ends.getOrDefault(partition, 0L);
+            long end = end(partition);
             if (hasReached(consumer, partition, end)) {
                 next.computeIfPresent(partition,
                     (one, offset) -> new OffsetAndMetadata(Math.min(offset.offset(), end)));
@@ -73,7 +76,7 @@ final class Bound {
     Collection<TopicPartition> resumed(Consumer<byte[], byte[]> consumer, Collection<TopicPartition> partitions) {
         Set<TopicPartition> resumed = new HashSet<>(partitions);
         resumed.removeIf(partition -> consumer.assignment().contains(partition)
-            && hasReached(consumer, partition, ends.getOrDefault(partition, 0L)));
+            && hasReached(consumer, partition, end(partition)));
         return resumed;
     }
 
@@ -85,6 +88,10 @@ final class Bound {
             }
         }
         return before;
+    }
+
+    private long end(TopicPartition partition) {
+        return ends.getOrDefault(partition, otherwise);
     }
 
     /** Whether a partition is read to its end; it stays there. */

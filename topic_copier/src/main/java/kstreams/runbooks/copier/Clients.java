@@ -3,48 +3,144 @@ package kstreams.runbooks.copier;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.streams.internals.ConsumerWrapper;
 import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
-/** Consumers of a copier with `until`: of a classic group, and of a streams group, which has no supplier of them. */
+/**
+ * Consumers of a copier with `until` or in order of time: of a classic group, and of a streams group, which has no
+ * supplier of them (and no order of time).
+ */
 final class Clients extends DefaultKafkaClientSupplier {
     /** Kafka Streams makes the consumer of a streams group itself, and wraps it in a class that this setting names. */
     static final String WRAPPER = "__internal.consumer.wrapper__";
     private static Bound shared;
 
     private final Bound bound;
+    private final ByTime byTime;
 
-    Clients(Bound bound) {
+    /** @param byTime null: as they are read */
+    Clients(Bound bound, ByTime byTime) {
         this.bound = bound;
+        this.byTime = byTime;
         shared = bound;
     }
 
     @Override
     public Consumer<byte[], byte[]> getConsumer(Map<String, Object> settings) {
-        return new Classic(settings, bound);
+        return byTime == null ? new Bounded(settings, bound) : new Merging(settings, bound, byTime);
     }
 
-    private static final class Classic extends KafkaConsumer<byte[], byte[]> {
+    private static class Bounded extends KafkaConsumer<byte[], byte[]> {
         private final Bound bound;
+        /** What is paused and resumed now is not what Kafka Streams pauses and resumes. */
+        boolean own;
 
-        private Classic(Map<String, Object> settings, Bound bound) {
+        private Bounded(Map<String, Object> settings, Bound bound) {
             super(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
             this.bound = bound;
         }
 
         @Override
         public ConsumerRecords<byte[], byte[]> poll(Duration limit) {
-            return bound.keep(this, super.poll(limit));
+            // Inside of it the rebalance listener of Kafka Streams pauses partitions.
+            ConsumerRecords<byte[], byte[]> polled = super.poll(limit);
+            return onOurOwn(() -> bound.keep(this, polled));
         }
 
         @Override
         public void resume(Collection<TopicPartition> partitions) {
-            super.resume(bound.resumed(this, partitions));
+            super.resume(onOurOwn(() -> bound.resumed(this, partitions)));
+        }
+
+        <T> T onOurOwn(Supplier<T> held) {
+            boolean before = own;
+            own = true;
+            try {
+                return held.get();
+            } finally {
+                own = before;
+            }
+        }
+    }
+
+    private static final class Merging extends Bounded {
+        private final ByTime byTime;
+
+        private Merging(Map<String, Object> settings, Bound bound, ByTime byTime) {
+            super(settings, bound);
+            this.byTime = byTime;
+        }
+
+        @Override
+        public ConsumerRecords<byte[], byte[]> poll(Duration limit) {
+            ConsumerRecords<byte[], byte[]> polled = super.poll(byTime.patience(limit));
+            return onOurOwn(() -> byTime.due(this, polled));
+        }
+
+        @Override
+        public void pause(Collection<TopicPartition> partitions) {
+            if (!own) {
+                byTime.paused(partitions);
+            }
+            super.pause(partitions);
+        }
+
+        @Override
+        public void resume(Collection<TopicPartition> partitions) {
+            super.resume(own ? partitions : byTime.resumed(partitions));
+        }
+
+        @Override
+        public void seek(TopicPartition partition, OffsetAndMetadata offset) {
+            byTime.forget(Set.of(partition));
+            super.seek(partition, offset);
+        }
+
+        @Override
+        public void subscribe(Collection<String> topics, ConsumerRebalanceListener listener) {
+            super.subscribe(topics, new Forgetting(listener, byTime));
+        }
+
+        @Override
+        public void subscribe(Pattern pattern, ConsumerRebalanceListener listener) {
+            super.subscribe(pattern, new Forgetting(listener, byTime));
+        }
+    }
+
+    private static final class Forgetting implements ConsumerRebalanceListener {
+        private final ConsumerRebalanceListener streams;
+        private final ByTime byTime;
+
+        private Forgetting(ConsumerRebalanceListener streams, ByTime byTime) {
+            this.streams = streams;
+            this.byTime = byTime;
+        }
+
+        @Override
+        public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+            streams.onPartitionsAssigned(partitions);
+        }
+
+        @Override
+        public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+            byTime.revoked(partitions);
+            streams.onPartitionsRevoked(partitions);
+        }
+
+        @Override
+        public void onPartitionsLost(Collection<TopicPartition> partitions) {
+            byTime.revoked(partitions);
+            streams.onPartitionsLost(partitions);
         }
     }
 

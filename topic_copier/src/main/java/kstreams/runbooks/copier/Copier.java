@@ -38,7 +38,8 @@ final class Copier {
         KafkaStreams streams = streams(start, figures);
         figures.register(() -> streams.state().name());
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(streams), "copier-stop"));
-        Events.say("starts, version " + Figures.version() + ", " + settings.mode.written + ": " + settings.routes);
+        Events.say("starts, version " + Figures.version() + ", " + settings.mode.written + ", " + settings.order
+            + ": " + settings.routes);
         streams.start();
         new Watch(settings, cluster, start, figures, ending).start();
         ending.await();
@@ -51,9 +52,9 @@ final class Copier {
         Topology topology = CopyTopology.of(settings, start.partitions, figures.copied);
         KafkaStreams streams;
         try {
-            if (settings.until.isGiven()) {
+            if (settings.until.isGiven() || settings.order.isByTime()) {
                 kafka.put(Clients.WRAPPER, Clients.Wrapped.class.getName());
-                Clients clients = new Clients(new Bound(settings.until, figures::committed));
+                Clients clients = new Clients(new Bound(settings.until, figures::committed), byTime(start, figures));
                 streams = new KafkaStreams(topology, new StreamsConfig(kafka), clients);
             } else {
                 streams = new KafkaStreams(topology, new StreamsConfig(kafka), new DefaultKafkaClientSupplier());
@@ -74,6 +75,16 @@ final class Copier {
             }
         });
         return streams;
+    }
+
+    /** Null: the records are copied as they are read. */
+    private ByTime byTime(StartChecks start, Figures figures) {
+        if (!settings.order.isByTime()) {
+            return null;
+        }
+        ByTime byTime = new ByTime(settings.order, start.offsets.first.keySet(), settings.until, ending);
+        figures.merged(byTime::reachedMs);
+        return byTime;
     }
 
     private static Ending notLeft() {

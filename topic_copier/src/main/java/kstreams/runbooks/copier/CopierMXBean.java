@@ -13,6 +13,12 @@ public interface CopierMXBean {
 
     String getMode();
 
+    /** as-read or by-time. */
+    String getOrder();
+
+    /** The highest time of a record that was copied in order of time; -1 before the first, and with order=as-read. */
+    long getMergedUntilMs();
+
     /** The state of Kafka Streams: RUNNING, REBALANCING, ERROR, … */
     String getState();
 

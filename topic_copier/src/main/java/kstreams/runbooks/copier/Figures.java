@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import javax.management.JMException;
@@ -26,6 +27,7 @@ final class Figures implements CopierMXBean {
     private volatile Map<String, Long> lagByTopic = Map.of();
     private volatile long lagReadAtMs = -1;
     private volatile Supplier<String> state;
+    private volatile LongSupplier mergedMs = () -> -1;
     private volatile String lastError = "";
     private volatile long lastErrorAtMs = -1;
 
@@ -42,6 +44,11 @@ final class Figures implements CopierMXBean {
         } catch (JMException error) {
             throw new IllegalStateException(error);
         }
+    }
+
+    /** Up to which time the records of all partitions are merged. */
+    void merged(LongSupplier reachedMs) {
+        mergedMs = reachedMs;
     }
 
     /** Committed offsets as they are now. */
@@ -105,6 +112,16 @@ final class Figures implements CopierMXBean {
     @Override
     public String getMode() {
         return settings.mode.written;
+    }
+
+    @Override
+    public String getOrder() {
+        return settings.order.written;
+    }
+
+    @Override
+    public long getMergedUntilMs() {
+        return mergedMs.getAsLong();
     }
 
     @Override

@@ -22,7 +22,9 @@ final class Settings {
     private static final String UNTIL = "until";
     /** Deployers write the release that they deploy next to the settings. */
     private static final String RELEASE = "release";
-    private static final Set<String> OWN = Set.of(ROUTES, MODE, UNTIL, RELEASE);
+    private static final String ORDER = "order";
+    private static final String PACE = "pace";
+    private static final Set<String> OWN = Set.of(ROUTES, MODE, UNTIL, ORDER, PACE, RELEASE);
     /** The copier's guarantees rest on these: without them, a kill repeats records, or a start skips some. */
     private static final Map<String, String> FIXED = Map.of(
         StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2,
@@ -45,6 +47,7 @@ final class Settings {
     final List<Route> routes;
     final Mode mode;
     final Until until;
+    final Order order;
     final String group;
     final boolean streamsGroup;
     private final Properties kafka;
@@ -53,11 +56,13 @@ final class Settings {
         routes = Route.parse(required(given, ROUTES));
         mode = Mode.parse(given.getProperty(MODE, Mode.SAME_PARTITION.written).trim());
         until = Until.parse(given.getProperty(UNTIL, ""));
+        order = Order.parse(given.getProperty(ORDER, "as-read").trim(), given.getProperty(PACE, "").trim());
         group = required(given, StreamsConfig.APPLICATION_ID_CONFIG);
         required(given, StreamsConfig.BOOTSTRAP_SERVERS_CONFIG);
         streamsGroup = "streams".equalsIgnoreCase(given.getProperty(StreamsConfig.GROUP_PROTOCOL_CONFIG));
         requireKnown(given.stringPropertyNames());
         requireFixed(given);
+        requireOneThread(given);
         kafka = withDefaults(given, streamsGroup);
     }
 
@@ -110,7 +115,7 @@ final class Settings {
         unknown.removeIf(name -> name.contains("."));
         if (!unknown.isEmpty()) {
             throw new Refused("Setting '" + String.join("', '", unknown) + "' is neither the copier's (routes, mode,"
-                + " until) nor Kafka's; correct or remove it.");
+                + " until, order, pace) nor Kafka's; correct or remove it.");
         }
     }
 
@@ -123,6 +128,19 @@ final class Settings {
                 throw new Refused(name + " is " + given.getProperty(name).trim() + ", and the copier needs " + fixed
                     + "; remove the line.");
             }
+        }
+    }
+
+    /** One thread has to see all partitions to merge them. */
+    private void requireOneThread(Properties given) throws Refused {
+        String threads = given.getProperty(StreamsConfig.NUM_STREAM_THREADS_CONFIG, "1").trim();
+        if (order.isByTime() && !threads.equals("1")) {
+            throw new Refused("order=by-time needs one thread, and num.stream.threads is " + threads
+                + "; remove that line, or set order=as-read.");
+        }
+        if (order.isByTime() && streamsGroup) {
+            throw new Refused("order=by-time needs a classic group, and group.protocol is streams; remove that line, or"
+                + " set order=as-read.");
         }
     }
 

@@ -1,0 +1,143 @@
+"""`order=by-time`: records of all partitions in the order of their time, and not faster than the pace."""
+
+import random
+import time
+
+import pytest
+from lab import kafka
+from lab.supervise import until
+from lab.topic_copier import REFUSED
+from world.copied import Begin, Copy, produce, until_setting
+
+_ENDED = 0
+_HOUR_MS = 3_600_000
+# The copier's own: within one poll, records are in no order.
+_SPAN_MS = 1_000
+_STEP_MS = 500
+
+
+def backlog(copy: Copy, count: int = 4_000, span_ms: int = _HOUR_MS, begin: int = 0) -> int:
+    """An hour of records in partitions of very different sizes, times that go back a little; returns the first time."""
+    chosen = random.Random(begin)
+    producer = copy.producer(**{"linger.ms": 50})
+    start = int(time.time() * 1000) - span_ms - begin
+    for source in copy.routes:
+        for number in range(count):
+            at = start + number * span_ms // count - chosen.randrange(_STEP_MS)
+            # Nine of ten are in the first partition: it would be copied last.
+            partition = 0 if chosen.random() < 0.9 else chosen.randrange(1, 4)
+            produce(producer, source, begin + number, partition, key=f"k{number % 300}", timestamp=at)
+    assert producer.flush(60) == 0
+    return start
+
+
+def steps_back(copy: Copy, topic: str) -> dict[int, int]:
+    """By how much, in milliseconds, a record is older than one before it in its partition, at most."""
+    back: dict[int, int] = {}
+    highest: dict[int, int] = {}
+    for message in kafka.records(copy.bootstrap, topic):
+        partition, at = message.partition() or 0, message.timestamp()[1]
+        highest[partition] = max(highest.get(partition, 0), at)
+        back[partition] = max(back.get(partition, 0), highest[partition] - at)
+    return back
+
+
+def test_partitions_that_are_copied_into_others_are_merged_by_time(begin: Begin) -> None:
+    """By key into six partitions, each from several: no step back is longer than the source's and one poll's span.
+
+    As they are read, the same records have steps of minutes, so the merge is what prevents them. `until` ends it.
+    """
+    copy = begin("a", "b").create(4, 6).seed()
+    backlog(copy)
+    ends = {source: copy.ends(source) for source in copy.routes}
+    setting = ", ".join(until_setting(each, source) for source, each in ends.items())
+    copier = copy.copier(until=setting, mode="by-key", order="by-time")
+    assert copier.start().end() == _ENDED, copier.last_line
+    for source, target in copy.routes.items():
+        assert copy.committed(source) == ends[source]
+        assert max(steps_back(copy, target).values()) <= _STEP_MS + _SPAN_MS
+        sent = sorted(record for records in copy.records(source).values() for record in records)
+        assert sorted(record for records in copy.records(target).values() for record in records) == sent
+    unmerged = begin().create(4, 6).seed()
+    backlog(unmerged)
+    as_read = unmerged.copier(until=until_setting(unmerged.ends(unmerged.source), unmerged.source), mode="by-key")
+    assert as_read.start().end() == _ENDED, as_read.last_line
+    assert max(steps_back(unmerged, unmerged.target).values()) > 60_000
+
+
+def test_the_pace_is_kept_and_a_gap_is_not_waited_out(begin: Begin) -> None:
+    """A minute of records ten times as fast takes six seconds; the hour without a record behind it takes five."""
+    copy = begin().create().seed()
+    backlog(copy, 600, 60_000)
+    producer = copy.producer()
+    produce(producer, copy.source, 600, 1, timestamp=int(time.time() * 1000) + _HOUR_MS)
+    assert producer.flush(30) == 0
+    copier = copy.copier(order="by-time", pace="10").start().wait_running()
+    began = time.monotonic()
+    until(lambda: sum(map(len, copy.records(copy.target).values())) > 0, 60, "the first is copied", poll_s=0.1)
+    copy.wait_copied()
+    # A lower bound holds on a machine of any speed: the first poll can take no more than its own time.
+    assert time.monotonic() - began >= 6
+    assert copy.require_equal() == 601
+    assert copier.terminate() == 143
+
+
+def test_live_records_pass_and_empty_partitions_hold_nothing_back(begin: Begin) -> None:
+    """Three of four partitions have never had a record; then each gets one."""
+    copy = begin().create().seed()
+    copy.send(5)
+    copier = copy.copier(order="by-time", pace="1").start().wait_running()
+    copy.wait_copied()
+    for partition in range(4):
+        copy.send(3, partition, begin=10)
+    copy.wait_copied()
+    assert copy.require_equal() == 17
+    assert copier.terminate() == 143
+
+
+@pytest.mark.long
+def test_after_kills_every_record_is_copied_once(begin: Begin) -> None:
+    """The broker keeps the member of a killed copier for its session: the next one waits for all partitions."""
+    copy = begin("a", "b").create().seed()
+    backlog(copy, 20_000)
+    copier = copy.copier(order="by-time", pace="200").start()
+    for number in range(4):
+        copier.wait_running()
+        time.sleep(random.Random(number).uniform(1, 5))
+        copier.kill()
+        copier.start()
+    copier.wait_running()
+    copy.wait_copied()
+    assert copy.require_equal() == 40_000
+    assert copier.terminate() == 143
+
+
+@pytest.mark.long
+def test_a_second_instance_ends_it_with_a_reason(begin: Begin) -> None:
+    """Each would merge its own partitions alone."""
+    copy = begin().create().seed()
+    backlog(copy, 2_000)
+    first = copy.copier("first", order="by-time", pace="1").start().wait_running()
+    second = copy.copier("second", order="by-time", pace="1").start()
+    until(lambda: not (first.runs and second.runs), 150, "one of them has ended", poll_s=1)
+    ended = next(one for one in (first, second) if not one.runs)
+    assert ended.end() == REFUSED
+    assert "order=by-time needs all 4 partitions in one instance, and this one has 2 of them." in ended.last_line
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"order": "by-key"}, "order: 'by-key' is not as-read or by-time."),
+        ({"order": "by-time", "pace": "0.5"}, "pace: '0.5' is not a number from 1 to 999999"),
+        ({"order": "by-time", "pace": "fast"}, "pace: 'fast' is not a number from 1 to 999999"),
+        ({"pace": "10"}, "pace is set, and order is as-read"),
+        ({"order": "by-time", "num_stream_threads": "2"}, "order=by-time needs one thread"),
+        ({"order": "by-time", "group_protocol": "streams"}, "order=by-time needs a classic group"),
+    ],
+)
+def test_what_cannot_be_merged_is_refused(begin: Begin, settings: dict[str, str], sentence: str) -> None:
+    """In one line, before a broker is asked."""
+    copier = begin().copier(**settings)
+    assert copier.start().end() == REFUSED
+    assert sentence in copier.last_line
