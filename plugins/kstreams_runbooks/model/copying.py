@@ -8,6 +8,10 @@ from kstreams_runbooks.model.target import RunbookSettings
 TOPIC_COPIER: Final = "topic-copier"
 # Of the shipped copier: the offsets of its inputs at which it ends by itself.
 UNTIL: Final = "until"
+# Of the shipped copier: a backlog is merged by the time of its records, so many times as fast at most.
+ORDER: Final = "order"
+BY_TIME: Final = "by-time"
+PACE: Final = "pace"
 # In the place of a release: another copier runs what its team has deployed, and no runbook changes that.
 AS_DEPLOYED: Final = "as-deployed"
 

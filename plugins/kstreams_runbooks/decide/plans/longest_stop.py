@@ -12,7 +12,7 @@ tests/long/test_holds_and_grace.py.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.decide.catch_up.disorder import grace_of, is_in_order
@@ -21,17 +21,19 @@ from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.plans.basis import restore_s
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.upstream import inputs_of
+from kstreams_runbooks.model.copying import BY_TIME, ORDER, PACE
 from kstreams_runbooks.model.readings.disorder import LateLoss, LateStore, PartitionOrder, Stop
 from kstreams_runbooks.model.readings.hold import HoldForecast, seconds_text
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.stages import StopAll
 from kstreams_runbooks.model.times import SECOND_MS
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
 ACCEPT = "accept_late_loss"
-_CURE = f"make the stop shorter, or accept the loss: give {ACCEPT} a reason"
+_ACCEPTS = f"accept the loss: give {ACCEPT} a reason"
 # Of a grace: what a stop and the disorder of the inputs may use together.
 _SHARE = 0.5
 # A roll stops the partitions of one instance while the others go on. It is short up to this share of a grace, or up to
@@ -39,19 +41,28 @@ _SHARE = 0.5
 _OF_A_ROLL, _SHORT_ROLL_S = 0.25, 30.0
 _SOURCE = "Kafka Streams developer guide, Windowing (grace period); docs/holding_inputs.md"
 
+# A backlog that comes merged by time is live traffic, only faster: tasks are apart by what the pace lets through in the
+# time that polls, commits and repartition topics take, with room above it.
+_APART_S = 10.0
+
 _STANDBYS, _SEVERAL = "num.standby.replicas", 2
 
 Orders = tuple[PartitionOrder, ...]
 Wanted = Callable[[Side, str, Known], bool]
 
 
-def longest_stop(plan: Plan, held: HoldForecast | None) -> Stop | None:
+def longest_stop(plan: Plan, held: HoldForecast | None, pace: float | None = None) -> Stop | None:
     """The longest time in which one side's part of a plan processes nothing, None if it stops nothing.
 
-    `held` is the forecast of a hold of its inputs.
+    `held` is the forecast of a hold of its inputs, `pace` how many times as fast as their own time what was held comes
+    back, merged by time (`pace_of`).
     """
     if held is not None:
-        return Stop(held.seconds[1], "its inputs are held")
+        seconds = held.seconds[1]
+        if pace is None or pace * _APART_S >= seconds:
+            return Stop(seconds, "its inputs are held")
+        merged = f"its inputs come back merged by time, {pace:g} times as fast, so that its tasks may be apart"
+        return Stop(pace * _APART_S, merged)
     if not plan.bounces or not plan.costs:
         return None
     slowest = max(plan.costs, key=lambda cost: cost.gap_s[1])
@@ -60,6 +71,29 @@ def longest_stop(plan: Plan, held: HoldForecast | None) -> Stop | None:
         return Stop(float(slowest.gap_s[1]), "it is stopped", longer=longer)
     clears = any(one.clears is not None for one in plan.bounces)
     return Stop(float(slowest.gap_s[1]), "an instance is restarted", rolls=not clears, longer=longer)
+
+
+def pace_of(plan: Plan, role: str) -> float | None:
+    """At which pace the copiers of each hold of a side let go what was held, merged by time; None if one does not."""
+    copiers = {
+        stage.side
+        for hold in plan.input_holds
+        if role in hold.certify.behind
+        for stage in hold.pausing
+        if isinstance(stage, StopAll)
+    }
+    instances = [one for part in plan.parts if part.role in copiers for one in part.facts.at_start]
+    paces = [_pace(dict(one.settings)) for one in instances]
+    known = [one for one in paces if one is not None]
+    return max(known) if known and len(known) == len(paces) else None
+
+
+def _pace(settings: Mapping[str, str]) -> float | None:
+    """Of the shipped copier's settings; None as well for a value that the copier refuses."""
+    try:
+        return float(settings[PACE]) if settings.get(ORDER) == BY_TIME else None
+    except (KeyError, ValueError):
+        return None
 
 
 def moves_tasks(plan: Plan) -> bool:
@@ -159,8 +193,9 @@ def may_stop(
             Outcome.PROCEED, ("records that may come too late are shown to the approver",), standing + findings
         )
     certain = [one for one in stops if _is_known(one)]
-    stores = tuple(f"store {store} {said}; {_CURE}" for store, said in _told(certain or stops, stop))
-    cause = f"; correct that, or accept the loss: give {ACCEPT} a reason"
+    cure = ", ".join(filter(None, (stop.cure, "make the stop shorter", f"or {_ACCEPTS}")))
+    stores = tuple(f"store {store} {said}; {cure}" for store, said in _told(certain or stops, stop))
+    cause = f"; correct that, or {_ACCEPTS}"
     return Verdict(
         Outcome.REFUSE if certain else Outcome.INCONCLUSIVE,
         (*stores, *(f"{one}{cause}" for one in unknown)),

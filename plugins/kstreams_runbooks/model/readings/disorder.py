@@ -65,7 +65,7 @@ class Stop:
 
     `rolls`: one instance after another stops for that long; the others process on. `unread` are the records that may be
     unread when it begins. `longer` is why it may take longer than `seconds`, by a time that is not known; empty if it
-    does not.
+    does not. `cure` prevents that records of it come late, for a sentence; empty if only a shorter one does.
     """
 
     seconds: float
@@ -73,6 +73,7 @@ class Stop:
     rolls: bool = False
     unread: int | Missing = 0
     longer: str = ""
+    cure: str = ""
 
 
 @dataclass(frozen=True, slots=True)

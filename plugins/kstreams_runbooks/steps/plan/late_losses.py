@@ -18,6 +18,7 @@ from kstreams_runbooks.decide.plans.longest_stop import (
     may_stop,
     moves_tasks,
     needs_orders,
+    pace_of,
     with_moved_tasks,
 )
 from kstreams_runbooks.decide.plans.only_copy import task_topics
@@ -25,6 +26,7 @@ from kstreams_runbooks.decide.runbooks import GREEN
 from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.errors import RunbookError
 from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.copying import BY_TIME, ORDER, PACE, TOPIC_COPIER
 from kstreams_runbooks.model.readings.disorder import LateLoss, LateStore, PartitionOrder, Stop
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, StreamsReading
 from kstreams_runbooks.model.runs.plan import Plan
@@ -37,12 +39,15 @@ from kstreams_runbooks.steps.plan.releases import deployable, described_or_missi
 from kstreams_runbooks.steps.run.form import given_reason
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.held_inputs import longest_forecast
+from kstreams_runbooks.wording import pasted
 
 # The last records of each partition, which show the disorder of the inputs, and how long reading them may take.
 _LAST, _READ_S = 100_000, 120.0
 # Before a short roll, the commonest run: so many of all partitions together, but of each at least some.
 _OF_ALL, _AT_LEAST, _SHORT_S = 200_000, 1_000, 30.0
 _LOSSES = "late losses"
+# How many times as fast as live: six minutes of backlog take one.
+_PACE = 6
 
 
 def with_late_losses(run: Run, made: Plan, taken_by: str) -> Plan:
@@ -62,10 +67,22 @@ def with_late_losses(run: Run, made: Plan, taken_by: str) -> Plan:
         side = run.on(part.application)
         behind = any(part.role in one.certify.behind for one in made.input_holds)
         held = longest_forecast(run.ledger, run.key) if behind else None
-        stop = None if side.application.as_deployed else longest_stop(made.of_side(part.role), held)
+        pace = pace_of(made, part.role)
+        stop = None if side.application.as_deployed else longest_stop(made.of_side(part.role), held, pace)
         if stop is not None:
+            stop = replace(stop, cure=_merges(run, made) if behind and pace is None else "")
             findings += require_in_time(side, side.observed(taken_by), stop, made.of_side(part.role))
     return replace(made, findings=(*made.findings, *findings))
+
+
+def _merges(run: Run, made: Plan) -> str:
+    """How the shipped copier that holds the inputs gets to merge what it held; empty if there is none."""
+    for part in made.parts:
+        if getattr(run.on(part.application).application, "program", "") == TOPIC_COPIER:
+            words = ("kstreams-runbooks", "trigger", "rolling_bounce", "--application", part.application)
+            setting = f'settings={{"{ORDER}": "{BY_TIME}", "{PACE}": "{_PACE}"}}'
+            return f"let {part.application} merge what it held by time ({pasted((*words, '--param', setting))})"
+    return ""
 
 
 def require_in_time(run: Run, reading: ApplicationReading, stop: Stop, made: Plan | None = None) -> tuple[Finding, ...]:

@@ -15,6 +15,7 @@ from kstreams_runbooks.decide.plans.longest_stop import (
     may_stop,
     moves_tasks,
     needs_orders,
+    pace_of,
     with_moved_tasks,
 )
 from kstreams_runbooks.decide.plans.restart import restart_plan
@@ -22,10 +23,12 @@ from kstreams_runbooks.ledger.codec import call_again, encode, encode_call
 from kstreams_runbooks.model.readings.disorder import LateStore, PartitionOrder, Stop
 from kstreams_runbooks.model.readings.hold import HoldForecast, HoldPart
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, Described, Window, WindowKind
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from world.samples import declared, reading
 from world.sides import COUNTS, described, known
+from world.two_holds import two_holds
 
 # 500 records a second on two partitions, at most two seconds out of order.
 IN_ORDER = tuple(PartitionOrder("orders", number, 100_000, 400_000, 2_000) for number in (0, 1))
@@ -362,3 +365,31 @@ def test_the_longest_stop_of_a_plan() -> None:
     held = HoldForecast((HoldPart("stop", 1.0, 260.0, ""),), ())
     assert longest_stop(plan, held) == Stop(260.0, "its inputs are held")
     assert longest_stop(replace(plan, stages=()), None) is None
+
+
+def test_what_comes_back_merged_by_time_counts_by_its_pace() -> None:
+    """Ten seconds at the pace in place of the hold; never longer than the hold, and only if each copier merges."""
+    plan = two_holds()
+    [side] = plan.sides
+    merging = {"order": "by-time", "pace": "6"}
+
+    def copied(*settings: dict[str, str]) -> Plan:
+        first = side.facts.at_start[0]
+        at_start = tuple(replace(first, settings=tuple(sorted(each.items()))) for each in settings)
+        return replace(plan, sides=(replace(side, facts=replace(side.facts, at_start=at_start)),))
+
+    assert pace_of(copied(merging, {**merging, "pace": "12"}), "") == 12
+    no_pace, no_order = {"order": "by-time"}, {"pace": "6"}
+    for other in ({}, no_pace, no_order, {**merging, "order": "as-read"}, {**merging, "pace": "fast"}):
+        assert pace_of(copied(merging, other), "") is None
+    assert pace_of(copied(), "") is None
+    assert pace_of(copied(merging), "copier") == 6
+    held = HoldForecast((HoldPart("stop", 1.0, 260.0, ""),), ())
+    stop = longest_stop(plan, held, 6)
+    assert stop is not None
+    assert stop.seconds == 60
+    assert may_stop(late(windowed(130_000)), stop, IN_ORDER, "", asks=False).outcome is Outcome.PROCEED
+    refused = may_stop(late(windowed(120_000)), replace(stop, cure="let copy merge"), IN_ORDER, "", asks=False)
+    assert "merged by time, 6 times as fast, so that its tasks may be apart for up to 60 s" in refused.text
+    assert "; let copy merge, make the stop shorter, or accept the loss" in refused.text
+    assert longest_stop(plan, held, 60) == Stop(260.0, "its inputs are held")
