@@ -103,7 +103,7 @@ def declared(
             ],
             "releases": {release: str(releases(lab) / release) for release in LIBRARIES},
             "topology": ["bash", "-c", f"{facts} {factory}", "topology", "{directory}", "{settings_file}"],
-            "settable": ["mode", "until"],
+            "settable": ["mode", "until", "order", "pace"],
             "stop_timeout_s": 30,
             "start_timeout_s": 30,
         },

@@ -78,7 +78,9 @@ def with_late_losses(run: Run, made: Plan, taken_by: str) -> Plan:
 def _merges(run: Run, made: Plan) -> str:
     """How the shipped copier that holds the inputs gets to merge what it held; empty if there is none."""
     for part in made.parts:
-        if getattr(run.on(part.application).application, "program", "") == TOPIC_COPIER:
+        # Several instances do not see each other's partitions: the copier refuses to merge them.
+        alone = len(part.facts.instances) == 1
+        if alone and getattr(run.on(part.application).application, "program", "") == TOPIC_COPIER:
             words = ("kstreams-runbooks", "trigger", "rolling_bounce", "--application", part.application)
             setting = f'settings={{"{ORDER}": "{BY_TIME}", "{PACE}": "{_PACE}"}}'
             return f"let {part.application} merge what it held by time ({pasted((*words, '--param', setting))})"
