@@ -115,8 +115,11 @@ class _Store(_WithSerdes):
     aggregation: model.Aggregation | None = None
     key_of: frozenset[str] | None = None
     changelog: str | None = None
-    # Not compared, and checked all the same: a document with another type or place is not of the jar.
+    made_by: model.MadeBy | None = None
+    filled_by: frozenset[str] | None = None
+    supplier_window_ms: int | None = None
     caching: bool | None = None
+    # Not compared, and checked all the same: a document with another place is not of the jar.
     is_global: bool | None = Field(None, alias="global")
 
 
@@ -378,7 +381,7 @@ def _lines(written: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def _store(name: str, store: _Store, unread: set[tuple[str, ...]], by_serializer: bool | None) -> model.DeclaredStore:
-    without = {"window", "key_serde", "value_serde", "supplier", "caching", *_OF_SETTINGS}
+    without = {"window", "key_serde", "value_serde", "supplier", *_OF_SETTINGS}
     plain = store.model_dump(exclude=without)
     # A window with a part that was not read is not known: no part of it has a default.
     whole = store.window is not None and not any(fact[:3] == ("stores", name, "window") for fact in unread)

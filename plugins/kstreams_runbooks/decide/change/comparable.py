@@ -14,14 +14,19 @@ from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, D
 _UPGRADE_FROM = "upgrade.from"
 # Fields that a person declares in words of any kind, and the reader in the words of the code.
 _WORDS = {
-    "stores": ("key_serde", "value_serde", "aggregate", "supplier", "timestamped", "retain_duplicates"),
+    "stores": (
+        *("key_serde", "value_serde", "aggregate", "supplier", "timestamped", "retain_duplicates"),
+        *("made_by", "supplier_window_ms", "caching"),
+    ),
     "suppressions": ("value_serde",),
     "topics": ("key_serde", "value_serde", "timestamp_extractor"),
     "operators": ("partitioner", "join"),
 }
 # Choices that few programs make, and what most declarations leave out: without a word of the other version they are not
 # compared, as without the agent.
-_CHOICES = {"timestamp_extractor", "partitioner", "supplier", "join", "timestamped", "retain_duplicates"}
+# Code alone shows what fills a store, the windows of its supplier and its cache.
+_CODE = {"made_by", "supplier_window_ms", "caching"}
+_CHOICES = {"timestamp_extractor", "partitioner", "supplier", "join", "timestamped", "retain_duplicates", *_CODE}
 # Of them those that have the same values in a declaration and in the code.
 _VALUES = {"join", "timestamped", "retain_duplicates"}
 # Settings on whose value rules depend, listed or not.

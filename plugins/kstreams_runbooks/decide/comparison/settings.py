@@ -8,6 +8,7 @@ from kstreams_runbooks.decide.comparison.content import own_changelogs, reused_t
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.comparison.setting_facts import (
+    CACHE,
     COMMIT,
     CONNECTION,
     DEFAULTS,
@@ -27,6 +28,7 @@ from kstreams_runbooks.decide.comparison.setting_facts import (
     protocol_of,
     shown,
 )
+from kstreams_runbooks.decide.comparison.state.counted import cached_updates_are_counted
 from kstreams_runbooks.decide.releases.refusals import past_limits
 from kstreams_runbooks.decide.releases.settings import refuses
 from kstreams_runbooks.decide.releases.topic_settings import is_of_no_topic
@@ -121,6 +123,9 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
         if (inner := INNER_SERDES.get(key)) and has_inner_serde(compared.before, inner):
             facts["bytes_declared"] = False
         limit = past.get(will[key].name) if key in will else None
+        facts["updates_counted"] = (
+            bare(key) in {COMMIT, CACHE} and facts["changed"] is True and cached_updates_are_counted(compared.after)
+        )
         facts["past_limit"] = limit is not None and limit not in ran
         facts["not_taken"] = bool(new) and _no_broker_takes(key, new, catalogue)
         # Of a setting of the program itself facts show the name alone.

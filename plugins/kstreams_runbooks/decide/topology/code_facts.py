@@ -22,6 +22,8 @@ _BEGINS = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*(?:---[ \t]*\n)?facts[ \t]*:")
 _NOT_SET = "not set"
 _CONFIG = "config."
 _AGGREGATE = "aggregate"
+# What no declaration has of a store.
+_OF_CODE_ALONE = ("aggregation", "key_of", "is_global", "made_by", "filled_by", "supplier_window_ms", "caching")
 # Limits of a buffer: one that was not read as a number is not set.
 _LIMITS = ("time_limit_ms", "max_records", "max_bytes")
 
@@ -98,7 +100,7 @@ def _store(where: str, read: DeclaredStore, declared: DeclaredStore) -> _Found[D
     )
     store, found = _fields(where, read, _with_state(read, declared, "supplier"), merges)
     words, wrong = _aggregate(where, read, declared)
-    of_code = replace(store, aggregation=read.aggregation, key_of=read.key_of, is_global=read.is_global)
+    of_code = replace(store, **{name: getattr(read, name) for name in _OF_CODE_ALONE})
     return replace(of_code, aggregate=words), [*found, *wrong]
 
 

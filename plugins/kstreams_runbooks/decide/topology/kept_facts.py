@@ -81,6 +81,9 @@ def _means_the_same(path: str, before: _Values, after: _Values, old: Declaration
         return values <= {None, "{}", '"delete"'}
     if field == "supplier":
         return both[0].is_of_library and both[1].is_of_library and bool(both[0].in_memory) == bool(both[1].in_memory)
+    if field == "supplier_window_ms":
+        # Before 3.9 the library chooses a supplier too, with the window of the operator.
+        return all(_has_windows_of_operator(one) for one in both)
     if field == "retention_ms":
         return all(_keeps_its_window(one, side.library) for one, side in zip(both, (old, new), strict=True))
     name, field = _of(path, "operators", old, new)
@@ -122,6 +125,11 @@ def _general(path: str, old: TopologyFacts, new: TopologyFacts) -> str:
 
 def _unread(path: str, side: Declaration) -> bool:
     return any(path == one or path.startswith(f"{one}.") for one in side.not_read if not one.startswith("config."))
+
+
+def _has_windows_of_operator(store: DeclaredStore) -> bool:
+    window = store.window
+    return store.supplier_window_ms is None or (window is not None and store.supplier_window_ms == window.size_ms)
 
 
 def _keeps_its_window(store: DeclaredStore, library: Release | None) -> bool:

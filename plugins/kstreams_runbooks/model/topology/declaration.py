@@ -20,6 +20,10 @@ WhenFull = Literal["shut_down", "emit_early"]
 Join = Literal["inner", "left", "outer"]
 # What an operator does with the records of its store, as far as code shows it; none: it keeps them as they come.
 Aggregation = Literal["count", "reduce", "aggregate", "none"]
+# The kind of the operator that fills a store, by its code. A table and a stream as a table, of one topic, are one.
+MadeBy = Literal[
+    "count", "reduce", "aggregate", "table", "to_table", "filter", "map_values", "transform_values", "join", "processor"
+]
 # How the name of a format that is a lambda ends.
 LAMBDA = " (lambda)"
 _DIRECTION = re.compile(r"(?<=[\w])(Serializer|Deserializer|Serde)$")
@@ -131,7 +135,9 @@ class DeclaredStore:
     key and a time. `needs_headers`: its serdes cannot read a value without the headers of its record. `changelog` is
     the source topic that it has for a changelog, None for one of its own. `changelog_keeps_ms` is the present
     retention.ms of its changelog, min.compaction.lag.ms of a versioned store's, None for that of its creation.
-    `is_global`: what facts show of it, None for a declaration; the topology decides.
+    `is_global`: what facts show of it, None for a declaration; the topology decides. Code alone shows the rest:
+    `made_by` is the kind of the operator that fills it, `filled_by` the names of such operators (None: not known),
+    `supplier_window_ms` the length of windows that its supplier has, and `caching` whether it has a record cache.
     """
 
     kind: StoreKind | None = None
@@ -159,6 +165,10 @@ class DeclaredStore:
     changelog: str | None = None
     changelog_keeps_ms: int | None = None
     is_global: bool | None = None
+    made_by: MadeBy | None = None
+    filled_by: frozenset[str] | None = None
+    supplier_window_ms: int | None = None
+    caching: bool | None = None
 
     @property
     def is_lru_map(self) -> bool:

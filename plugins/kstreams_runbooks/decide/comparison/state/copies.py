@@ -17,13 +17,18 @@ from kstreams_runbooks.decide.comparison.setting_facts import (
 from kstreams_runbooks.decide.comparison.state.kinds import is_join_buffer
 from kstreams_runbooks.decide.topology.partitions import task_counts
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
-from kstreams_runbooks.model.topology.declaration import Declaration
+from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, DeclaredTopic
 
 _KEEP = {
     "moves": "keep the subtopologies in their order",
     "state.dir": "move the directory on every instance while it is down, or keep state.dir",
 }
 _INSTANCE = "group.instance.id"
+# What decides about a record that cannot be read, and the class that ends the application; the class that leaves a
+# record without a time out.
+_HANDLERS = ("deserialization.exception.handler", "default.deserialization.exception.handler")
+_FAILS = "LogAndFailExceptionHandler"
+_EXTRACTOR, _SKIPS = "default.timestamp.extractor", "LogAndSkipOnInvalidTimestamp"
 _LEAVE_OUT = "leave that change out"
 _RUN_EMPTY = "let it run empty first: pause the inputs, and advance stream time past the grace in each partition"
 _WRITE_ONCE = (
@@ -68,6 +73,7 @@ class Copies:
             "may_move": stays and bool(self._moved_by) and _is_on_disks(old, new),
             "moves_in_a_roll": stays and was == name and self._moves_in_a_roll(old, new),
             "from_topic_now": stays and was == name and not _is_in(old, "input") and _is_in(new, "input"),
+            "copies_skipped": stays and not _is_in(old, "input") and self._copies_skipped(new),
             "as_in_topic": self._stores_as_in_topic(name),
             "from_topic_before": stays and was == name and _is_in(old, "input") and not _is_in(new, "input"),
         }
@@ -111,6 +117,18 @@ class Copies:
         """Whether a store is known to have records as they come, by a table or by `aggregate: none`."""
         declared = self._compared.after.declared.stores.get(name)
         return declared is not None and (bool(declared.source_table) or declared.aggregate == "none")
+
+    def _copies_skipped(self, content: Content | None) -> bool:
+        """Whether a topic restores a store whose program goes on after records of it that do not reach the store."""
+        if content is None or content.place != "input":
+            return False
+        declared = self._compared.after.declared
+        config, topic = declared.config or {}, declared.topics.get(content.topic, DeclaredTopic())
+        handlers = [value for name in _HANDLERS if (value := config.get(name))]
+        own = topic.timestamp_extractor not in {None, DEFAULT}
+        extractor = topic.timestamp_extractor if own else config.get(_EXTRACTOR, "")
+        skips = any(not one.endswith(_FAILS) for one in handlers)
+        return skips or (extractor or "").endswith(_SKIPS)
 
     def _goes_alone(self, was: str) -> bool:
         """Whether files are known to be the only copy of a store of the old version, and its loss is not accepted."""

@@ -33,6 +33,21 @@ _EXCHANGED = ", with the two tables exchanged"
 _FILTER = ("-repartition-filter", "KSTREAM-FILTER-")
 # What `aggregate` is where an operator keeps records as they come.
 _NONE = "none"
+_AGGREGATES = {"count", "reduce", "aggregate"}
+# What fills a store, in words.
+_MADE_BY = {
+    "table": "a table of a topic",
+    "to_table": "a stream that becomes a table",
+    "filter": "a filter of a table",
+    "map_values": "a mapValues of a table",
+    "transform_values": "a transformValues of a table",
+    "join": "a join",
+    "processor": "a processor of the program",
+    "count": "a count",
+    "reduce": "a reduce",
+    "aggregate": "an aggregate",
+    None: "not read",
+}
 # Stores that a join fills with records as they come.
 _KEEP_RECORDS = {"join", "buffer"}
 OF_STREAM = "records of a stream"
@@ -51,6 +66,10 @@ def hidden_facts(
         "logged": new.logging,
         "fed_changed": fed_by(compared.before, was) != fed_by(compared.after, name),
     }
+    facts["written_otherwise"] = facts["aggregate_changed"] is not True and _is_written_otherwise(old, new)
+    if facts["written_otherwise"]:
+        # Code shows that they differ: nobody has to say whether they do.
+        facts["aggregate_changed"] = False
     builder = _builder_changed(compared, name, old, new)
     if builder and new.logging is None:
         # Whether another class writes to the changelog is nothing that a change can leave as it was.
@@ -66,6 +85,16 @@ def hidden_facts(
     if builder:
         asked["logging_changed"] = (Undeclared(where, "logging", sides(old.logging, new.logging), value=True),)
     return facts, {**asked, "logged": asked["logging_changed"]}
+
+
+def _is_written_otherwise(old: DeclaredStore, new: DeclaredStore) -> bool:
+    """Whether the code of both versions shows operators of two kinds that fill the store.
+
+    What a person declares of two aggregations, in the same words, counts: a count may be written as an aggregate.
+    """
+    kinds = {old.made_by, new.made_by}
+    declared = kinds <= _AGGREGATES and old.aggregate is not None and old.aggregate == new.aggregate
+    return None not in kinds and len(kinds) > 1 and not declared
 
 
 def _builder_changed(compared: Compared, name: str, old: DeclaredStore, new: DeclaredStore) -> bool:
@@ -84,6 +113,8 @@ def hidden_words(
         "aggregate_after": new.aggregate or _shown(compared.after, name),
         "join_before": old.join or "not declared",
         "join_after": (new.join or "not declared") + _EXCHANGED * _exchanged(compared, name, was),
+        "made_before": _MADE_BY[old.made_by],
+        "made_after": _MADE_BY[new.made_by],
         "fed_before": fed_by(compared.before, was),
         "fed_after": fed_by(compared.after, name),
     }

@@ -1,13 +1,15 @@
 """What makes a store: the class of its supplier, its place in memory or on the disk, and the format of its values."""
 
 from kstreams_runbooks.decide.comparison.compared import Compared
-from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, ToDeclare, sides
+from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, ToDeclare, duration, sides
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore
 
 # From this release on a program that sets no supplier has none; before it, the class that the library chose.
 _CHOOSES = Release("3.9")
+# The library refuses another length for a join, and a session has an end of its own.
+_WITH_ENDS = {"tumbling", "hopping", "sliding"}
 # Kinds of store that keep a timestamp with each value unless a program builds them without.
 _WITH_TIMESTAMPS = {"key_value", "window"}
 
@@ -43,6 +45,10 @@ def maker_facts(
         "becomes_plain": False if _stays_timestamped(compared, old, new) else _becomes_plain(old, new),
         "headers_dropped": _drops_headers(compared, old, new),
         "duplicates_changed": duplicates,
+        "supplier_window_changed": _ends_of_supplier(old) != _ends_of_supplier(new),
+        "supplier_window_differs": _ends_of_supplier(new) is not None,
+        "ends_forwarded": new.caching is not False,
+        "caching_changed": None not in {old.caching, new.caching} and old.caching != new.caching,
     }
     return facts, asked
 
@@ -69,8 +75,32 @@ def maker_words(before: DeclaredStore | None, after: DeclaredStore | None) -> di
         "supplier_after": new.supplier or "not declared",
         "medium_before": _medium(old),
         "medium_after": _medium(new),
+        **_lengths(old, new),
+        "caching_after": "switched on" if new.caching else "switched off",
         "duplicates": "kept from now on" if new.retain_duplicates else "no longer kept",
     }
+
+
+def _lengths(old: DeclaredStore, new: DeclaredStore) -> dict[str, str]:
+    """How long the windows of the operator are, and how long those of its supplier, before and now."""
+    was, now = (duration(one.supplier_window_ms or (one.window.size_ms if one.window else 0)) for one in (old, new))
+    return {
+        "operator_window": "" if new.window is None else duration(new.window.size_ms),
+        "supplied_before": was,
+        "supplied": now,
+    }
+
+
+def _ends_of_supplier(store: DeclaredStore) -> tuple[int, int] | None:
+    """The lengths of windows that the operator has and its supplier, None unless they are known and differ.
+
+    The start of a window is in the store, and its end is added by the supplier where the cache forwards a result and
+    where an entry is looked up. Source: Apache Kafka, CachingWindowStore, MeteredWindowedKeyValueIterator.
+    """
+    window, supplied = store.window, store.supplier_window_ms
+    if window is None or supplied is None or window.kind not in _WITH_ENDS or window.size_ms == supplied:
+        return None
+    return window.size_ms, supplied
 
 
 def _medium(store: DeclaredStore) -> str:

@@ -1,13 +1,20 @@
 """Operators in front of a store in another order than before, and those that may give its records other keys."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.kinds import OF_STREAM, carries
-from kstreams_runbooks.decide.topology.graph import keys_by_name, marked, reach_of
-from kstreams_runbooks.decide.topology.names import selects_key
-from kstreams_runbooks.model.topology.topology import Processor, Source
+from kstreams_runbooks.decide.topology.graph import keys_by_name, marked
+from kstreams_runbooks.decide.topology.names import is_registration, selects_key, stem
+from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
 
+# Operators that read the old row of a key in the store that they fill, by the beginning of a generated name.
+_READS_OLD_ROW = (
+    *("KTABLE-SOURCE-", "KSTREAM-TOTABLE-", "KTABLE-TOTABLE-", "KTABLE-FILTER-", "KTABLE-MAPVALUES-"),
+    *("KSTREAM-AGGREGATE-", "KSTREAM-REDUCE-", "KTABLE-AGGREGATE-", "KTABLE-REDUCE-", "COGROUPKSTREAM-"),
+)
+# The same by what fills a store: these forward the row that they compute, or nothing is known of them.
+_FORWARDS_OLD_ROW = (None, "join", "processor")
 _BEFORE, _BEHIND = "in front of it", "behind it"
 
 
@@ -52,11 +59,12 @@ def _around(side: Side, names: tuple[str, ...], stores: Collection[str]) -> dict
     return found
 
 
-def rows_led_otherwise(compared: Compared) -> dict[str, str]:
-    """For each aggregation of a table the operators that change in front of its grouping, in words.
+def rows_led_otherwise(compared: Compared) -> tuple[dict[str, str], dict[str, str]]:
+    """For each aggregation of a table, and for each store of subscriptions, the operators that change in front, in words.
 
     An update takes the old row out of its group as the operators make it now, and not as they did when it was added:
-    new ones, those that went, joins of another type, and operators with a new store, which has no old row yet.
+    new ones, those that went, joins of another type, and operators with a new store, which has no old row yet. The left
+    side of a foreign-key join takes an old subscription back, and knows an answer, by such a row too.
     """
     before, after = compared.before, compared.after
     joins = {
@@ -66,30 +74,92 @@ def rows_led_otherwise(compared: Compared) -> dict[str, str]:
     }
     new_stores = set(compared.stores.added)
     stored = {name for name, node in after.nodes.items() if isinstance(node, Processor) and node.stores & new_stores}
-    gone, come = (
-        _leading_to_groups(side, {*names, *joins})
-        for side, names in ((before, compared.program.removed), (after, {*compared.program.added, *stored}))
+    kept = frozenset(was for was, name in compared.stores.pairs if was == name)
+    gone = _Leading(before, {*compared.program.removed, *joins}, kept)
+    come = _Leading(after, {*compared.program.added, *joins, *stored}, kept)
+    return (
+        _in_words(gone.behind(_groups(before)), come.behind(_groups(after))),
+        _in_words(gone.behind(_registrations(before)), come.behind(_registrations(after))),
     )
+
+
+def _in_words(gone: Mapping[str, set[str]], come: Mapping[str, set[str]]) -> dict[str, str]:
     found = {store: gone[store] | come[store] for store in gone.keys() & come.keys()}
     return {store: ", ".join(sorted(names)) for store, names in found.items() if names}
 
 
-def _leading_to_groups(side: Side, changed: Collection[str]) -> dict[str, set[str]]:
-    """The stores right behind groupings of tables, each with those of `changed` in front, sources of tables apart."""
-    reach, called = reach_of(side.topology), keys_by_name(side.topology)
-    counted = [
-        name for name in changed if isinstance(side.nodes[name], Processor) and not _is_behind_source(side, name)
-    ]
-    bits = reach.bits(key for name in counted for key in called[name])
-    found: dict[str, set[str]] = {}
-    for source in (node for node in side.nodes.values() if isinstance(node, Source)):
-        groups = [topic for topic in source.topics & side.internal if carries(side, topic) != OF_STREAM]
-        writers = [key for topic in groups for name in side.writers.get(topic, ()) for key in called[name]]
-        leading = {name for _, name in reach.keys(reach.before(writers) & bits)}
-        for node in (side.nodes[name] for name in source.successors) if groups else ():
-            for store in node.stores if isinstance(node, Processor) else ():
-                found.setdefault(store, set()).update(leading)
-    return found
+def _groups(side: Side) -> frozenset[str]:
+    """The topics through which tables are grouped."""
+    return frozenset(topic for topic in side.internal if carries(side, topic) != OF_STREAM)
+
+
+def _registrations(side: Side) -> frozenset[str]:
+    """The topics through which foreign-key joins ask the right table."""
+    return frozenset(topic for topic in side.internal if is_registration(topic))
+
+
+class _Leading:
+    """Which of `changed` make the rows that reach an operator, each looked at once.
+
+    An operator that fills a store of both versions reads the old row there, whatever is in front of it: `kept`. A merge
+    of a join forwards the old row that it computes, also with a store.
+    Source: Apache Kafka, KTableSource, KTableFilter#computeOldValue, KTableKTableJoinMerger.
+    """
+
+    def __init__(self, side: Side, changed: Collection[str], kept: frozenset[str]) -> None:
+        self._side, self._kept = side, kept
+        counted = sorted(
+            name
+            for name in changed
+            if isinstance(side.nodes[name], Processor) and not _is_behind_source(side, name) and not self._keeps(name)
+        )
+        self._names = counted
+        self._led: dict[str, int] = self._all(counted) if counted else {}
+
+    def behind(self, topics: frozenset[str]) -> dict[str, set[str]]:
+        """The stores right behind these topics, each with the operators in front of the topics."""
+        found: dict[str, set[str]] = {}
+        for topic in topics:
+            bits = 0
+            for sink in self._side.writers.get(topic, ()) if self._names else ():
+                bits |= self._led.get(sink, -1)
+            leading = {name for place, name in enumerate(self._names) if bits >> place & 1}
+            for source in self._side.readers.get(topic, ()):
+                for node in (self._side.nodes[name] for name in source.successors):
+                    for store in node.stores if isinstance(node, Processor) else ():
+                        found.setdefault(store, set()).update(leading)
+        return found
+
+    def _all(self, counted: Collection[str]) -> dict[str, int]:
+        """The operators that lead to each one in its subtopology, as bits; a row never crosses a topic without a store."""
+        own = {name: 1 << place for place, name in enumerate(counted)}
+        left = {name: len(self._side.predecessors.get(name, ())) for name in self._side.nodes}
+        ready = [name for name, count in left.items() if not count]
+        led: dict[str, int] = {}
+        while ready:
+            name = ready.pop()
+            bits = own.get(name, 0)
+            for before in self._side.predecessors.get(name, ()):
+                bits |= led[before]
+            led[name] = 0 if self._keeps(name) else bits
+            node = self._side.nodes[name]
+            for after in () if isinstance(node, Sink) else node.successors:
+                left[after] -= 1
+                if not left[after]:
+                    ready.append(after)
+        return led
+
+    def _keeps(self, name: str) -> bool:
+        """Whether an operator fills a store of both versions, and reads the old row there."""
+        node = self._side.nodes[name]
+        for store in node.stores & self._kept if isinstance(node, Processor) else ():
+            declared = self._side.declared.stores.get(store)
+            if declared is None or declared.filled_by is None:
+                if stem(name).startswith(_READS_OLD_ROW):
+                    return True
+            elif name in declared.filled_by and declared.made_by not in _FORWARDS_OLD_ROW:
+                return True
+        return False
 
 
 def _is_behind_source(side: Side, name: str) -> bool:

@@ -14,6 +14,7 @@ from kstreams_runbooks.decide.comparison.facts import changed, of_serdes, store_
 from kstreams_runbooks.decide.comparison.operators import partitioners
 from kstreams_runbooks.decide.comparison.state.changelogs import Changelogs
 from kstreams_runbooks.decide.comparison.state.copies import Copies
+from kstreams_runbooks.decide.comparison.state.counted import counting_behind
 from kstreams_runbooks.decide.comparison.state.crossing import (
     crossed_sides,
     in_exchanged_places,
@@ -65,7 +66,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
     fed_by_other |= made_of_others(compared)
     writers, behind, anew = writers_lost(compared), tables_behind(compared), looked_into_anew(compared)
-    replaced, led_otherwise = inputs_replaced(compared), rows_led_otherwise(compared)
+    replaced, (led_otherwise, asked_otherwise) = inputs_replaced(compared), rows_led_otherwise(compared)
     with_new_key, selected, order = _stores_with_new_key(compared), keys_selected(compared), reordered(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
@@ -105,6 +106,9 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts["looked_into_anew"] = store.name in anew and not (now and now.loss_acceptable)
         facts["changelog_deletes"] = store.facts["added"] is True and changelogs.deletes(store.name)
         facts["rows_led_otherwise"] = bool(led_otherwise.get(store.name)) and _keeps_its_name(store)
+        facts["rows_asked_otherwise"] = bool(asked_otherwise.get(store.name)) and _keeps_its_name(store)
+        counting = counting_behind(compared.after, store.name) if facts["caching_changed"] else ()
+        facts["updates_counted"] = bool(counting)
         # A topic that restores the store has findings of its own.
         told = partner or facts["fed_by_other"] or is_buffer or facts["copies"] == "input"
         facts["input_replaced"] = store.name in replaced and not told
@@ -118,7 +122,8 @@ def stores(compared: Compared) -> Iterator[Subject]:
             "moved_operators": come,
             "selects": selects,
             "writers": lost,
-            "leading": led_otherwise.get(store.name, ""),
+            "leading": led_otherwise.get(store.name, "") or asked_otherwise.get(store.name, ""),
+            "counting": first_of(counting),
             "left": left,
             "read_before": behind.get(store.name, ""),
             **dict(zip(("inputs_before", "inputs"), replaced.get(store.name, ("", "")), strict=True)),

@@ -53,6 +53,14 @@ final class FormatReader {
         });
     }
 
+    /** The length that a supplier of windows gives their ends, whatever the operator has; null for any other supplier. */
+    static Object windowOf(Object supplier) throws NotRead {
+        boolean ofWindows = supplier != null
+                && Peek.hasMethod(supplier, "windowSize")
+                && Peek.hasMethod(supplier, "retentionPeriod");
+        return ofWindows ? Peek.call(supplier, "windowSize") : null;
+    }
+
     /** The library accepts only a supplier that keeps exactly the window of a join and its grace. */
     static long keptBeyondWindow(Object builder) throws NotRead {
         Object supplier = Peek.field(builder, "storeSupplier");

@@ -29,10 +29,15 @@ final class OperatorReader {
             Role.AGGREGATE, Role.REDUCE, Role.TABLE_JOIN, Role.STREAM_JOIN, Role.LOOKUP, Role.FOREIGN_KEY);
     private static final String INTERNALS = "streams.kstream.internals.";
     private static final Map<String, Role> ROLES = new HashMap<>();
+    // What an operator on a table does, by its class.
+    private static final Map<String, String> TABLES = new HashMap<>();
     // Operators of Kafka around code of the program, by the field that makes it.
     private static final Map<String, String> TRANSFORMERS = new HashMap<>();
 
     static {
+        TABLES.put("KTableFilter", "filter");
+        TABLES.put("KTableMapValues", "map_values");
+        TABLES.put("KTableTransformValues", "transform_values");
         roles(Role.AGGREGATE, "KStreamAggregate", "KTableAggregate", "KStreamWindowAggregate",
                 "KStreamSlidingWindowAggregate", "KStreamSessionWindowAggregate");
         roles(Role.REDUCE, "KStreamReduce", "KTableReduce");
@@ -145,6 +150,7 @@ final class OperatorReader {
     /** The facts of the store that a node fills: aggregate, aggregation, join, source_table and window. */
     void readStore(Facts store, Program.Node node) {
         Role role = role(node);
+        store.read("made_by", () -> madeBy(node));
         store.read("source_table", () -> role == Role.SOURCE_TABLE && isSourceTable(node));
         store.read("join", () -> role == Role.TABLE_JOIN ? join(node) : foreignKeyJoin(node));
         store.read("aggregate", () -> aggregate(node));
@@ -159,6 +165,31 @@ final class OperatorReader {
                 store.notRead("window", reason.getMessage());
             }
         }
+    }
+
+    /** The kind of the operator that fills a store. A table and a stream as a table, of one topic, fill it alike. */
+    private Object madeBy(Program.Node node) throws NotRead {
+        switch (role(node)) {
+            case AGGREGATE:
+            case REDUCE:
+                return aggregation(node).get("kind");
+            case SOURCE_TABLE:
+                return foreignKeyJoin(node) != null ? "join" : isBehindInputs(node) ? "table" : "to_table";
+            case TABLE:
+                return TABLES.get(program.library.known(node.code).replace(INTERNALS, ""));
+            default:
+                return "join";
+        }
+    }
+
+    /** Whether every operator before a node is a source of topics that the program does not write. */
+    private boolean isBehindInputs(Program.Node node) throws NotRead {
+        for (String before : node.predecessors) {
+            if (!program.isSource(program.nodes.get(before))) {
+                return false;
+            }
+        }
+        return program.writing(program.topicsBefore(node)).isEmpty();
     }
 
     private Object aggregate(Program.Node node) throws NotRead {

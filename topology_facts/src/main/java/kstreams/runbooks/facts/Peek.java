@@ -63,6 +63,19 @@ final class Peek {
                 + " in this release of Kafka Streams; declare the fact manually");
     }
 
+    /** Whether a class of the object declares the method without parameters. */
+    static boolean hasMethod(Object of, String name) {
+        for (Class<?> type = of.getClass(); type != null; type = type.getSuperclass()) {
+            try {
+                type.getDeclaredMethod(name);
+                return true;
+            } catch (NoSuchMethodException above) {
+                continue; // a class above may declare it
+            }
+        }
+        return false;
+    }
+
     /** The name of an object's class, "null" without an object. */
     static String nameOf(Object of) {
         return of == null ? "null" : of.getClass().getName();

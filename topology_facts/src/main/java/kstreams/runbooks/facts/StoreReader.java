@@ -2,6 +2,7 @@ package kstreams.runbooks.facts;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -181,6 +182,7 @@ final class StoreReader {
             readSourceChangelog(store, name);
         }
         store.read("key_of", () -> keyOf(name, filling));
+        store.read("filled_by", () -> names(filling));
         if (!filling.isEmpty()) {
             operators.readStore(store, filling.get(0));
         } else {
@@ -339,9 +341,17 @@ final class StoreReader {
         if (kind.equals("window") || kind.equals("session")) {
             store.read("retention_ms", () -> Peek.call(supplier.read(), "retentionPeriod"));
         }
+        store.read("supplier_window_ms", () -> FormatReader.windowOf(supplier.read()));
         if (kind.equals("versioned")) {
             store.read("history_retention_ms", () -> Peek.call(supplier.read(), "historyRetentionMs"));
         }
+    }
+
+    private static Collection<String> names(List<Program.Node> nodes) {
+        List<String> names = new ArrayList<>();
+        nodes.forEach(node -> names.add(node.name));
+        Collections.sort(names);
+        return names;
     }
 
     /** A serde of the library around others, of which null is the default of the settings. */
@@ -383,11 +393,13 @@ final class StoreReader {
         }
         String reason = "a processor of the program fills the store, and its code is not readable; declare the fact";
         if (own && program.wrapper == null) {
+            store.read("made_by", () -> "processor");
             store.read("source_table", () -> false);
             store.notRead("aggregate", reason);
             store.notRead("aggregation", reason);
             store.read("join", () -> null);
         } else if (inner) {
+            store.read("made_by", () -> "join");
             store.read("source_table", () -> false);
             store.read("aggregate", () -> "none");
             store.read("aggregation", () -> "none");
@@ -397,7 +409,7 @@ final class StoreReader {
                     ? "no operator that fills the store is known to the readers; declare the fact"
                     : "class " + program.wrapper + " wraps the operators and may hide the one that fills the store; "
                             + "declare the fact";
-            for (String fact : new String[] {"source_table", "aggregate", "aggregation", "join"}) {
+            for (String fact : new String[] {"made_by", "source_table", "aggregate", "aggregation", "join"}) {
                 store.notRead(fact, hidden);
             }
         }
