@@ -153,6 +153,7 @@ class _Operator(_WithSerdes):
     join: model.Join | None = None
     grace_ms: int | None = None
     foreign_key: bool = False
+    table: model.OnTable | None = None
 
     def read(self) -> model.DeclaredOperator:
         """Null is a fact. The join of a foreign-key join is that of its stores."""
@@ -161,7 +162,8 @@ class _Operator(_WithSerdes):
             for name, value in (("offset_reset", self.offset_reset), ("partitioner", self.partitioner))
             if name in self.model_fields_set
         }
-        return model.DeclaredOperator(**given, join=None if self.foreign_key else self.join, grace_ms=self.grace_ms)
+        join = None if self.foreign_key else self.join
+        return model.DeclaredOperator(**given, join=join, grace_ms=self.grace_ms, on_table=self.table)
 
     def extractors(self) -> dict[str, str]:
         """The class that gives the records of each topic their times."""

@@ -12,6 +12,7 @@ from kstreams_runbooks.decide.change.answer import CODE_NOT_READ, change_plan, o
 from kstreams_runbooks.decide.change.contradicted import CONTRADICTED
 from kstreams_runbooks.decide.change.rules import Fired
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.state.order import PROGRAM
 from kstreams_runbooks.decide.comparison.whole import WHOLE
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.model.topology.change import (
@@ -36,10 +37,9 @@ _SECTIONS: dict[SubjectKind, str] = {
 }
 _SOURCE = "docs/declaration.md"
 _OPTIMIZATION, _BOTH = "topology.optimization", 2
-_PROGRAM = "the program"
 _OTHER_CODE = (
-    "kinds of joins, filters and branches of tables, partition counts, partitioners, timestamp and topic extractors, "
-    "suppliers of stores and processors"
+    "kinds of joins, filters and branches of tables, kinds of operators that fill a store, partition counts, "
+    "partitioners, timestamp and topic extractors, suppliers of stores and their windows, record caches, processors"
 )
 _COST_OF_CODE = "Nothing fails, or a task dies; old state is continued by code that means something else"
 _OPERATOR = re.compile(r"operator (\S+) ")
@@ -71,6 +71,8 @@ def asserted(undecided: Iterable[Undecided], side: Side, fields: Collection[Unch
 
 
 def _said(missing: Undeclared, side: Side) -> str:
+    if missing.field == OTHER_CODE and missing.reason:
+        return f"{OTHER_CODE}, which {missing.reason.rpartition('; it ')[2]}"
     if missing.field == OTHER_CODE:
         return f"{OTHER_CODE} of {missing.where}: {_OTHER_CODE}"
     section, _, name = missing.where.partition(".")
@@ -115,7 +117,7 @@ def other_code(compared: Compared) -> Iterator[Undecided]:
     The kinds of joins, filters in front of a table's aggregate, partition counts, partitioners, extractors, suppliers.
     """
     if code_was_not_read(compared) and OTHER_CODE not in compared.after.declared.unchanged:
-        missing = Undeclared(_PROGRAM, OTHER_CODE, "new")
+        missing = Undeclared(PROGRAM, OTHER_CODE, "new")
         heavier: tuple[ChangeRunbook, ...] = ("reset_and_cleanup", "blue_green_cutover")
         yield Undecided(CODE_NOT_READ, "danger", WHOLE, (missing,), heavier, data=_COST_OF_CODE)
 

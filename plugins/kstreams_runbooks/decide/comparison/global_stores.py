@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.state.makers import loses_files
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore
@@ -29,9 +30,20 @@ def left_behind(compared: Compared) -> dict[str, str]:
     for topic, stores in before.items():
         stale = (one for one in stores if readers.get(one) != topic or not _on_disk(compared.after, one))
         gone = [one for one in stale if _on_disk(compared.before, one)]
-        if gone:
-            found[topic] = "; ".join(_fate(topic, store, readers.get(store), after.get(topic, ())) for store in gone)
+        fates = [_fate(topic, store, readers.get(store), after.get(topic, ())) for store in gone]
+        stays = [one for one in stores if readers.get(one) == topic and one not in gone]
+        fates += [
+            f"global store {store} of topic {topic} has files with timestamps or headers, which the new store does not open"
+            for store in stays
+            if loses_files(compared, *(_declared(side, store) for side in (compared.before, compared.after)))
+        ]
+        if fates:
+            found[topic] = "; ".join(fates)
     return found
+
+
+def _declared(side: Side, store: str) -> DeclaredStore:
+    return side.declared.stores.get(store, DeclaredStore())
 
 
 def _fate(topic: str, store: str, now: str | None, others: tuple[str, ...]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, target_of, topics_of
 from kstreams_runbooks.decide.comparison.facts import duration
+from kstreams_runbooks.decide.comparison.state.order import filtered_before_join
 from kstreams_runbooks.decide.topology.graph import operator_roles
 from kstreams_runbooks.decide.topology.names import index_of, is_generated, is_join_window, stem
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
@@ -44,15 +45,24 @@ def operators(compared: Compared) -> Iterator[Subject]:
     for name in (*found.added, *(name for tie in found.ties for name in tie.after[len(tie.before) :])):
         if name not in compared.before.around and name not in lookups.values():
             yield _operator(compared, name, name, added=True)
+    filtered = filtered_before_join(compared)
     for was, name in found.pairs:
         held = _held(compared.after.nodes[name]) & compared.renamed
         later = was != name and not (is_generated(was) and is_generated(name)) and not held
-        yield _operator(compared, was, name, named_later=later)
+        made = _operator(compared, was, name, named_later=later)
+        leading = filtered.get(name, "")
+        yield replace(made, facts={**made.facts, "rows_left": bool(leading)}, said={**made.said, "leading": leading})
 
 
 def _operator(compared: Compared, was: str, name: str, **true: bool) -> Subject:
     """One operator; what a program sets of it is compared if it stays."""
-    facts: dict[str, Fact] = {"added": False, "removed": False, "named_later": False, **true}
+    facts: dict[str, Fact] = {
+        "added": False,
+        "removed": False,
+        "named_later": False,
+        "rows_left": False,
+        **true,
+    }
     facts["joins_tables"] = facts["added"] and joins_tables(name)
     said, asked = {"name": name, "before": was}, dict[str, tuple[Undeclared, ...]]()
     if not (_is_told_of(compared.before, was) or _is_told_of(compared.after, name)):

@@ -21,9 +21,8 @@ Join = Literal["inner", "left", "outer"]
 # What an operator does with the records of its store, as far as code shows it; none: it keeps them as they come.
 Aggregation = Literal["count", "reduce", "aggregate", "none"]
 # The kind of the operator that fills a store, by its code. A table and a stream as a table, of one topic, are one.
-MadeBy = Literal[
-    "count", "reduce", "aggregate", "table", "to_table", "filter", "map_values", "transform_values", "join", "processor"
-]
+OnTable = Literal["filter", "filter_not", "map_values", "transform_values"]
+MadeBy = Literal["count", "reduce", "aggregate", "table", "to_table", OnTable, "join", "processor"]
 # How the name of a format that is a lambda ends.
 LAMBDA = " (lambda)"
 _DIRECTION = re.compile(r"(?<=[\w])(Serializer|Deserializer|Serde)$")
@@ -242,13 +241,15 @@ class DeclaredOperator:
     """One operator. DEFAULT is a value: the program leaves the choice to the library or to the settings.
 
     `offset_reset` is that of a source, `partitioner` that of a sink, `join` that of an operator which keeps no result:
-    inner, left or outer. `grace_ms` is that of a join of a stream with a table, if it has one.
+    inner, left or outer. `grace_ms` is that of a join of a stream with a table, if it has one. `on_table` is what it does
+    with the rows of a table, by its code.
     """
 
     offset_reset: str | None = None
     partitioner: str | None = None
     join: Join | None = None
     grace_ms: int | None = None
+    on_table: OnTable | None = None
 
 
 @dataclass(frozen=True, slots=True)

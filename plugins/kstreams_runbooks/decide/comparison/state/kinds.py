@@ -39,6 +39,7 @@ _MADE_BY = {
     "table": "a table of a topic",
     "to_table": "a stream that becomes a table",
     "filter": "a filter of a table",
+    "filter_not": "a filterNot of a table",
     "map_values": "a mapValues of a table",
     "transform_values": "a transformValues of a table",
     "join": "a join",
@@ -93,7 +94,7 @@ def _is_written_otherwise(old: DeclaredStore, new: DeclaredStore) -> bool:
     What a person declares of two aggregations, in the same words, counts: a count may be written as an aggregate.
     """
     kinds = {old.made_by, new.made_by}
-    declared = kinds <= _AGGREGATES and old.aggregate is not None and old.aggregate == new.aggregate
+    declared = kinds <= {*_AGGREGATES, "processor"} and old.aggregate is not None and old.aggregate == new.aggregate
     return None not in kinds and len(kinds) > 1 and not declared
 
 

@@ -1,13 +1,23 @@
 """Operators in front of a store in another order than before, and those that may give its records other keys."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.kinds import OF_STREAM, carries
 from kstreams_runbooks.decide.topology.graph import keys_by_name, marked
-from kstreams_runbooks.decide.topology.names import is_registration, selects_key, stem
+from kstreams_runbooks.decide.topology.names import is_registration, is_suppression, selects_key, stem
+from kstreams_runbooks.model.topology.change import Undeclared
+from kstreams_runbooks.model.topology.declaration import OTHER_CODE, DeclaredOperator
 from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
 
+PROGRAM = "the program"
+# The operators of the two sides of a join of tables, and their ends where the join has a name.
+_SIDES = tuple(f"KTABLE-{kind}{side}-" for kind in ("JOIN", "LEFT", "OUTER") for side in ("THIS", "OTHER"))
+_SIDES_NAMED = ("-join-this", "-join-other")
+# What leaves rows of a table out, and generated names of operators that leave none out.
+_LEAVES_OUT = {"filter", "filter_not", "transform_values"}
+_KEEPS_ROWS = ("KTABLE-MAPVALUES-", "KTABLE-SUPPRESS-", "KTABLE-MERGE-", *_SIDES)
 # Operators that read the old row of a key in the store that they fill, by the beginning of a generated name.
 _READS_OLD_ROW = (
     *("KTABLE-SOURCE-", "KSTREAM-TOTABLE-", "KTABLE-TOTABLE-", "KTABLE-FILTER-", "KTABLE-MAPVALUES-"),
@@ -59,33 +69,102 @@ def _around(side: Side, names: tuple[str, ...], stores: Collection[str]) -> dict
     return found
 
 
-def rows_led_otherwise(compared: Compared) -> tuple[dict[str, str], dict[str, str]]:
-    """For each aggregation of a table, and for each store of subscriptions, the operators that change in front, in words.
+@dataclass(frozen=True, slots=True)
+class RowsLed:
+    """Operators in front of a table's aggregation, or of the left side of a foreign-key join, by the stores behind.
+
+    `changed`: those that make rows otherwise, in words. `unread`: those whose code is not readable, though both versions
+    were read; empty where a person answers for it.
+    """
+
+    changed: Mapping[str, str]
+    unread: Mapping[str, str]
+
+    def fact(self, store: str) -> bool | None:
+        """Whether rows are made otherwise, None if only code shows that."""
+        return True if self.changed.get(store) else None if self.unread.get(store) else False
+
+    def asked(self, store: str) -> tuple[Undeclared, ...]:
+        """What a person has to answer for."""
+        leading = self.unread.get(store, "")
+        reason = f"the code of operator {leading} is not readable; it makes the rows that store {store} takes back"
+        return (Undeclared(PROGRAM, OTHER_CODE, "new", reason),) if leading else ()
+
+
+def rows_led_otherwise(compared: Compared) -> tuple[RowsLed, RowsLed]:
+    """For each aggregation of a table, and for each store of subscriptions, the operators in front of it.
 
     An update takes the old row out of its group as the operators make it now, and not as they did when it was added:
     new ones, those that went, joins of another type, and operators with a new store, which has no old row yet. The left
     side of a foreign-key join takes an old subscription back, and knows an answer, by such a row too.
     """
     before, after = compared.before, compared.after
-    joins = {
-        name
-        for name, operator in before.declared.operators.items()
-        if name in after.declared.operators and operator.join != after.declared.operators[name].join
-    }
+    joins = set(_otherwise(before.declared.operators, after.declared.operators))
     new_stores = set(compared.stores.added)
     stored = {name for name, node in after.nodes.items() if isinstance(node, Processor) and node.stores & new_stores}
-    kept = frozenset(was for was, name in compared.stores.pairs if was == name)
+    kept = _kept(compared)
     gone = _Leading(before, {*compared.program.removed, *joins}, kept)
     come = _Leading(after, {*compared.program.added, *joins, *stored}, kept)
+    every = _Leading(after, _of_hidden_code(compared), kept)
+    groups, asks = ((_groups(side), _registrations(side)) for side in (before, after))
     return (
-        _in_words(gone.behind(_groups(before)), come.behind(_groups(after))),
-        _in_words(gone.behind(_registrations(before)), come.behind(_registrations(after))),
+        RowsLed(_in_words(gone.behind(groups[0]), come.behind(asks[0])), _listed(every.behind(asks[0]))),
+        RowsLed(_in_words(gone.behind(groups[1]), come.behind(asks[1])), _listed(every.behind(asks[1]))),
     )
 
 
+def _otherwise(before: Mapping[str, DeclaredOperator], after: Mapping[str, DeclaredOperator]) -> Iterator[str]:
+    """Operators that join otherwise, and those of tables that do something else with a row: by what both sides show."""
+    for name in before.keys() & after.keys():
+        old, new = before[name], after[name]
+        on_table = old.on_table, new.on_table
+        if old.join != new.join or (None not in on_table and on_table[0] != on_table[1]):
+            yield name
+
+
+def filtered_before_join(compared: Compared) -> dict[str, str]:
+    """For each side of a join of tables in both versions the new operators in front that leave rows out, in words.
+
+    One whose kind is not known may be a filter.
+    """
+    sides = {name for was, name in compared.operators.pairs if joins_with_table(name)}
+    if not sides:
+        return {}
+    operators = compared.after.declared.operators
+    kinds = {name: operators[name].on_table for name in operators}
+    added = {
+        name
+        for name in compared.program.added
+        if kinds.get(name) in _LEAVES_OUT or (name not in kinds and not stem(name).startswith(_KEEPS_ROWS))
+    }
+    come = _Leading(compared.after, added, _kept(compared))
+    return _listed({name: come.in_front_of(name) for name in sides})
+
+
+def joins_with_table(name: str) -> bool:
+    """Whether a name shows one side of a join of tables."""
+    return stem(name).startswith(_SIDES) or name.endswith(_SIDES_NAMED)
+
+
+def _kept(compared: Compared) -> frozenset[str]:
+    return frozenset(was for was, name in compared.stores.pairs if was == name)
+
+
+def _of_hidden_code(compared: Compared) -> set[str]:
+    """Processors of the new version whose code no reader shows, if both versions were read and may be two programs."""
+    before, after = compared.before.declared, compared.after.declared
+    if not (before.was_read and after.was_read) or compared.same_program or OTHER_CODE in after.unchanged:
+        return set()
+    side = compared.after
+    return {name for name, node in side.nodes.items() if isinstance(node, Processor) and name not in side.around}
+
+
+def _listed(found: Mapping[str, set[str]]) -> dict[str, str]:
+    return {name: ", ".join(sorted(names)) for name, names in found.items() if names}
+
+
 def _in_words(gone: Mapping[str, set[str]], come: Mapping[str, set[str]]) -> dict[str, str]:
-    found = {store: gone[store] | come[store] for store in gone.keys() & come.keys()}
-    return {store: ", ".join(sorted(names)) for store, names in found.items() if names}
+    return _listed({store: gone[store] | come[store] for store in gone.keys() & come.keys()})
 
 
 def _groups(side: Side) -> frozenset[str]:
@@ -111,7 +190,10 @@ class _Leading:
         counted = sorted(
             name
             for name in changed
-            if isinstance(side.nodes[name], Processor) and not _is_behind_source(side, name) and not self._keeps(name)
+            if isinstance(side.nodes[name], Processor)
+            and not _is_behind_source(side, name)
+            and not self._keeps(name)
+            and not _holds_back(side, name)
         )
         self._names = counted
         self._led: dict[str, int] = self._all(counted) if counted else {}
@@ -121,14 +203,29 @@ class _Leading:
         found: dict[str, set[str]] = {}
         for topic in topics:
             bits = 0
+            # The operator right before a sink is that of the grouping or of the join: its key is a fact of its own.
             for sink in self._side.writers.get(topic, ()) if self._names else ():
-                bits |= self._led.get(sink, -1)
-            leading = {name for place, name in enumerate(self._names) if bits >> place & 1}
+                for last in self._side.predecessors.get(sink, ()):
+                    bits |= self._before(last)
+            leading = self._named(bits)
             for source in self._side.readers.get(topic, ()):
                 for node in (self._side.nodes[name] for name in source.successors):
                     for store in node.stores if isinstance(node, Processor) else ():
                         found.setdefault(store, set()).update(leading)
         return found
+
+    def in_front_of(self, name: str) -> set[str]:
+        """The operators in front of one."""
+        return self._named(self._before(name)) if self._names else set()
+
+    def _before(self, name: str) -> int:
+        bits = 0
+        for before in self._side.predecessors.get(name, ()):
+            bits |= self._led.get(before, -1)
+        return bits
+
+    def _named(self, bits: int) -> set[str]:
+        return {name for place, name in enumerate(self._names) if bits >> place & 1}
 
     def _all(self, counted: Collection[str]) -> dict[str, int]:
         """The operators that lead to each one in its subtopology, as bits; a row never crosses a topic without a store."""
@@ -160,6 +257,11 @@ class _Leading:
             elif name in declared.filled_by and declared.made_by not in _FORWARDS_OLD_ROW:
                 return True
         return False
+
+
+def _holds_back(side: Side, name: str) -> bool:
+    """Whether an operator is a suppression: it forwards rows as they are, and a buffer that comes or goes has its rows."""
+    return name in side.declared.suppressions or is_suppression(name)
 
 
 def _is_behind_source(side: Side, name: str) -> bool:

@@ -105,8 +105,9 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts["behind_offsets"] = store.name in behind and not (now and now.loss_acceptable)
         facts["looked_into_anew"] = store.name in anew and not (now and now.loss_acceptable)
         facts["changelog_deletes"] = store.facts["added"] is True and changelogs.deletes(store.name)
-        facts["rows_led_otherwise"] = bool(led_otherwise.get(store.name)) and _keeps_its_name(store)
-        facts["rows_asked_otherwise"] = bool(asked_otherwise.get(store.name)) and _keeps_its_name(store)
+        for fact, led in (("rows_led_otherwise", led_otherwise), ("rows_asked_otherwise", asked_otherwise)):
+            facts[fact] = led.fact(store.name) if _keeps_its_name(store) else False
+            asked[fact] = led.asked(store.name)
         counting = counting_behind(compared.after, store.name) if facts["caching_changed"] else ()
         facts["updates_counted"] = bool(counting)
         # A topic that restores the store has findings of its own.
@@ -122,7 +123,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
             "moved_operators": come,
             "selects": selects,
             "writers": lost,
-            "leading": led_otherwise.get(store.name, "") or asked_otherwise.get(store.name, ""),
+            "leading": led_otherwise.changed.get(store.name) or asked_otherwise.changed.get(store.name, ""),
             "counting": first_of(counting),
             "left": left,
             "read_before": behind.get(store.name, ""),

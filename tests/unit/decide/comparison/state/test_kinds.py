@@ -7,7 +7,14 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.kinds import hidden_facts, hidden_words, is_join_buffer
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.topology.change import Fact
-from kstreams_runbooks.model.topology.declaration import Aggregation, Declaration, DeclaredStore, Join, Unchanged
+from kstreams_runbooks.model.topology.declaration import (
+    Aggregation,
+    Declaration,
+    DeclaredStore,
+    Join,
+    MadeBy,
+    Unchanged,
+)
 from kstreams_runbooks.model.topology.topology import Topology
 from world.pairs import PAIRS
 
@@ -111,3 +118,34 @@ def test_a_builder_of_the_program_proves_no_changelog() -> None:
     # one class in both versions, and a builder of the library
     assert logging(own, own) == (False, False)
     assert logging(library, replace(library, logging=None)) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        (("reduce", None), ("aggregate", None), True),
+        (("count", "count"), ("aggregate", "count"), False),
+        (("count", "count"), ("aggregate", "sum of amounts"), False),
+        (("table", "none"), ("filter", "none"), True),
+        (("table", "none"), ("to_table", "none"), True),
+        (("table", "none"), ("table", "none"), False),
+        ((None, None), ("aggregate", None), False),
+        (("reduce", None), (None, None), False),
+    ],
+)
+def test_another_kind_of_operator_that_both_versions_show_is_another_one(
+    old: tuple[MadeBy | None, str | None], new: tuple[MadeBy | None, str | None], found: bool
+) -> None:
+    """One version alone proves nothing. Words that differ have a finding of their own, equal ones of a table prove none."""
+    side = Side(topology(exchanged=False), Declaration())
+    stores = [DeclaredStore("key_value", made_by=made_by, aggregate=words) for made_by, words in (old, new)]
+    facts, _ = hidden_facts(Compared(side, side), STORE, STORE, *stores)
+    assert facts["written_otherwise"] is found
+
+
+def test_what_code_shows_nobody_has_to_declare() -> None:
+    """Nor does `unchanged` override it."""
+    side = Side(topology(exchanged=False), replace(Declaration(), unchanged=frozenset({"aggregate"})))
+    old, new = DeclaredStore("key_value", made_by="reduce"), DeclaredStore("key_value", made_by="aggregate")
+    facts, _ = hidden_facts(Compared(side, side), STORE, STORE, old, new)
+    assert (facts["written_otherwise"], facts["aggregate_changed"]) == (True, False)

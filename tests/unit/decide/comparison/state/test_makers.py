@@ -185,3 +185,36 @@ def test_timestamps_of_one_side_alone_are_asked_for_where_they_decide(
 def _declaring(after: Declaration) -> Compared:
     topology = parse_topology(COUNTS)
     return Compared(Side(topology), Side(topology, after))
+
+
+TUMBLING = Window("tumbling", 300_000, 0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ((TUMBLING, 300_000), (TUMBLING, 1_200_000), (True, True)),
+        ((TUMBLING, 1_200_000), (TUMBLING, 300_000), (True, False)),
+        ((TUMBLING, None), (TUMBLING, 1_200_000), (True, True)),
+        ((TUMBLING, 1_200_000), (TUMBLING, 1_200_000), (False, True)),
+        ((TUMBLING, 300_000), (TUMBLING, None), (False, False)),
+        ((None, 1_200_000), (None, 300_000), (False, False)),
+        ((Window("join", 300_000, 0), 600_000), (Window("join", 300_000, 0), 900_000), (False, False)),
+    ],
+)
+def test_windows_end_by_the_supplier(
+    old: tuple[Window | None, int | None], new: tuple[Window | None, int | None], found: tuple[bool, bool]
+) -> None:
+    """One that has the length of its operator, or that the library chooses, changes nothing; a join has both ways."""
+    stores = [DeclaredStore("window", window=window, supplier_window_ms=length) for window, length in (old, new)]
+    side = Side(parse_topology(COUNTS), Declaration())
+    facts, _ = maker_facts(Compared(side, side), "counts", "counts", *stores)
+    assert (facts["supplier_window_changed"], facts["supplier_window_differs"]) == found
+
+
+@pytest.mark.parametrize(("old", "new", "found"), [(True, False, True), (False, False, False), (None, False, False)])
+def test_a_cache_that_one_version_alone_shows_is_no_change(old: bool | None, new: bool | None, found: bool) -> None:
+    """The other version was not read, and `other_code` answers for it."""
+    side = Side(parse_topology(COUNTS), Declaration())
+    stores = DeclaredStore(caching=old), DeclaredStore(caching=new)
+    assert maker_facts(Compared(side, side), "counts", "counts", *stores)[0]["caching_changed"] is found

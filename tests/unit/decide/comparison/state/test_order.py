@@ -1,7 +1,15 @@
 """Operators around a store that changed their order, and new ones that give its records other keys."""
 
+from dataclasses import replace
+from typing import Any
+
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.state.order import keys_selected, reordered
+from kstreams_runbooks.decide.comparison.state.order import (
+    filtered_before_join,
+    keys_selected,
+    reordered,
+    rows_led_otherwise,
+)
 from kstreams_runbooks.decide.comparison.state.persistent import stores
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
@@ -90,3 +98,54 @@ def test_only_a_key_that_is_declared_as_unchanged_is_contradicted() -> None:
     assert contradicted("person", "person") is True
     assert contradicted("person", "ticket") is False
     assert contradicted("person", None) is False
+
+
+def _led(versions: Compared) -> tuple[dict[str, str], dict[str, str]]:
+    groups, subscriptions = rows_led_otherwise(versions)
+    return dict(groups.changed), dict(subscriptions.changed)
+
+
+def test_the_left_table_of_a_foreign_key_join_takes_its_old_row_from_what_is_in_front() -> None:
+    """An operator that comes or goes there is named at the store of the subscriptions, and nowhere else."""
+    subscriptions = "parcel-van-subscription-store"
+    assert _led(compared("filter-removed-before-left-table")) == ({}, {subscriptions: "large"})
+    assert _led(compared("filter-added-before-right-table")) == ({}, {})
+
+
+def test_a_store_of_both_versions_has_the_old_row() -> None:
+    """What is in front of it makes new rows; whether an operator fills a store its facts show, or a generated name."""
+    case = compared("filter-added-before-store-of-left-table")
+    assert _led(case) == ({}, {})
+    without = Compared(*(_with_stores(side, filled_by=None) for side in (case.before, case.after)))
+    assert _led(without)[1] == {"parcel-van-subscription-store": "large"}
+
+
+def test_code_in_front_of_the_count_of_a_table_is_asked_for() -> None:
+    """Both versions were read, and no fact shows a condition; a person answers for it, or one build does."""
+    case = compared("filter-becomes-filter-not-before-table-count")
+    same = Compared(case.after, case.after)
+    assert rows_led_otherwise(same)[0].fact("parcels-of-vans") is False
+    open_ = replace(case.after, declared=replace(case.after.declared, unchanged=frozenset()))
+    groups, subscriptions = rows_led_otherwise(Compared(open_, open_))
+    assert groups.fact("parcels-of-vans") is None
+    [asked] = groups.asked("parcels-of-vans")
+    assert (asked.where, asked.field) == ("the program", "other_code")
+    assert asked.reason.startswith("the code of operator large is not readable")
+    assert (subscriptions.changed, subscriptions.unread) == ({}, {})
+    one_build = replace(open_, declared=replace(open_.declared, same_program="by its digest"))
+    assert rows_led_otherwise(Compared(open_, one_build))[0].fact("parcels-of-vans") is False
+
+
+def test_a_filter_in_front_of_a_join_of_tables_leaves_rows_out() -> None:
+    """An operator that is known to keep each row leaves none out; one that is not known may."""
+    case = compared("filter-added-before-joined-table")
+    assert filtered_before_join(case) == {"parcel-van-join-this": "large"}
+    kept = compared("map-values-added-before-joined-table")
+    assert filtered_before_join(kept) == {}
+    unread = replace(kept.after, declared=replace(kept.after.declared, operators={}))
+    assert filtered_before_join(Compared(kept.before, unread)) == {"parcel-van-join-this": "trimmed"}
+
+
+def _with_stores(side: Side, **fields: Any) -> Side:
+    stores = {name: replace(one, **fields) for name, one in side.declared.stores.items()}
+    return replace(side, declared=replace(side.declared, stores=stores))

@@ -16,7 +16,10 @@ import org.apache.kafka.streams.kstream.KTable;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.kstream.Named;
 import org.apache.kafka.streams.kstream.Produced;
+import org.apache.kafka.streams.kstream.Suppressed;
 import org.apache.kafka.streams.kstream.TableJoined;
+import org.apache.kafka.streams.processor.api.ContextualProcessor;
+import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.Stores;
 import org.apache.kafka.streams.state.WindowStore;
@@ -125,6 +128,100 @@ public final class Writers {
     /** Rows of a cached count are counted. */
     public Pair rowsOfCachedCountCounted() {
         return Pair.same(rowsCounted(true));
+    }
+
+    /** A filter in front of the count of a table becomes a filterNot under its name. */
+    public Pair filterBecomesFilterNotBeforeTableCount() {
+        return Pair.of(
+                builder -> perVan(large(parcels(builder))),
+                builder -> perVan(parcels(builder).filterNot((id, parcel) -> parcel.length() > 3, Named.as("large"))));
+    }
+
+    /** The filter in front of the count of a table has no store any more. */
+    public Pair storeOfFilterBeforeTableCountRemoved() {
+        return Pair.of(
+                builder -> perVan(parcels(builder)
+                        .filter((id, parcel) -> parcel.length() > 3, Named.as("large"), kept("large-parcels"))),
+                builder -> perVan(large(parcels(builder))));
+    }
+
+    /** A stream is changed before it becomes the table that is counted, whose store has the rows of before. */
+    public Pair mapValuesAddedBeforeStoreOfCountedTable() {
+        return Pair.of(
+                builder -> perVan(parcelsOf(stream(builder).peek((id, parcel) -> {}, Named.as("seen")))),
+                builder -> perVan(parcelsOf(stream(builder)
+                        .peek((id, parcel) -> {}, Named.as("seen"))
+                        .mapValues(parcel -> parcel.trim(), Named.as("trimmed")))));
+    }
+
+    /** A suppression is put in front of the count of a table. */
+    public Pair suppressAddedBeforeTableCount() {
+        return Pair.of(
+                builder -> perVan(parcels(builder)),
+                builder -> perVan(parcels(builder)
+                        .suppress(Suppressed.<String>untilTimeLimit(
+                                        ofMinutes(1), Suppressed.BufferConfig.unbounded())
+                                .withName("held"))));
+    }
+
+    /** A global table becomes a global store without timestamps. */
+    public Pair globalTableBecomesPlainStore() {
+        return Pair.of(Writers::globalTable, Writers::globalStore);
+    }
+
+    /** A global store without timestamps becomes a global table. */
+    public Pair plainGlobalStoreBecomesTable() {
+        return Pair.of(Writers::globalStore, Writers::globalTable);
+    }
+
+    /** One of two joined tables is filtered. */
+    public Pair filterAddedBeforeJoinedTable() {
+        return Pair.of(
+                builder -> joinedByKey(parcels(builder), vans(builder)),
+                builder -> joinedByKey(large(parcels(builder)), vans(builder)));
+    }
+
+    /** The values of one of two joined tables are changed. */
+    public Pair mapValuesAddedBeforeJoinedTable() {
+        return Pair.of(
+                builder -> joinedByKey(parcels(builder), vans(builder)),
+                builder -> joinedByKey(
+                        parcels(builder).mapValues(parcel -> parcel.trim(), Named.as("trimmed")), vans(builder)));
+    }
+
+    private static void joinedByKey(KTable<String, String> parcels, KTable<String, String> vans) {
+        texts(parcels.join(vans, (one, other) -> one + other, Named.as("parcel-van"), kept("joined")));
+    }
+
+    private static void perVan(KTable<String, String> parcels) {
+        out(parcels.groupBy(
+                        (id, parcel) -> KeyValue.pair(parcel.split(",")[0], parcel),
+                        Grouped.with("by-van", Serdes.String(), Serdes.String()))
+                .count(Named.as("count-parcels"), longs("parcels-of-vans")));
+    }
+
+    private static void globalTable(StreamsBuilder builder) {
+        builder.globalTable(
+                "vans", Consumed.with(Serdes.String(), Serdes.String()).withName("vans-source"), kept("vans-table"));
+        stream(builder).to("parcels-out", Produced.as("parcels-sink"));
+    }
+
+    private static void globalStore(StreamsBuilder builder) {
+        builder.addGlobalStore(
+                Stores.keyValueStoreBuilder(
+                        Stores.persistentKeyValueStore("vans-table"), Serdes.String(), Serdes.String()),
+                "vans",
+                Consumed.with(Serdes.String(), Serdes.String()).withName("vans-source"),
+                Put::new);
+        stream(builder).to("parcels-out", Produced.as("parcels-sink"));
+    }
+
+    /** Keeps each record as it comes. */
+    private static final class Put extends ContextualProcessor<String, String, Void, Void> {
+        @Override
+        public void process(Record<String, String> record) {
+            context().<KeyValueStore<String, String>>getStateStore("vans-table").put(record.key(), record.value());
+        }
     }
 
     private static Consumer<StreamsBuilder> updatesCounted(boolean cached) {

@@ -26,7 +26,7 @@ final class OperatorReader {
 
     // Those that have facts of their own, next to those of their store. A set of enums may not be asked for null.
     private static final Collection<Role> WITH_FACTS = Arrays.asList(
-            Role.AGGREGATE, Role.REDUCE, Role.TABLE_JOIN, Role.STREAM_JOIN, Role.LOOKUP, Role.FOREIGN_KEY);
+            Role.AGGREGATE, Role.REDUCE, Role.TABLE, Role.TABLE_JOIN, Role.STREAM_JOIN, Role.LOOKUP, Role.FOREIGN_KEY);
     private static final String INTERNALS = "streams.kstream.internals.";
     private static final Map<String, Role> ROLES = new HashMap<>();
     // What an operator on a table does, by its class.
@@ -113,6 +113,9 @@ final class OperatorReader {
             return;
         }
         Facts facts = operators.at(node.name);
+        if (role == Role.TABLE) {
+            facts.read("table", () -> onTable(node));
+        }
         if (own) {
             facts.read("processor", () ->
                     Library.lastingName(transformer == null ? node.code : Peek.field(node.code, transformer)));
@@ -167,6 +170,12 @@ final class OperatorReader {
         }
     }
 
+    /** What an operator on a table does: a filter that leaves rows out has a class of its own kind with a flag. */
+    private String onTable(Program.Node node) throws NotRead {
+        String kind = TABLES.get(program.library.known(node.code).replace(INTERNALS, ""));
+        return kind.equals("filter") && Peek.flag(node.code, "filterNot") ? "filter_not" : kind;
+    }
+
     /** The kind of the operator that fills a store. A table and a stream as a table, of one topic, fill it alike. */
     private Object madeBy(Program.Node node) throws NotRead {
         switch (role(node)) {
@@ -176,7 +185,7 @@ final class OperatorReader {
             case SOURCE_TABLE:
                 return foreignKeyJoin(node) != null ? "join" : isBehindInputs(node) ? "table" : "to_table";
             case TABLE:
-                return TABLES.get(program.library.known(node.code).replace(INTERNALS, ""));
+                return onTable(node);
             default:
                 return "join";
         }
