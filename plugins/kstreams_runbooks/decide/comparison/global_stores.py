@@ -33,7 +33,7 @@ def left_behind(compared: Compared) -> dict[str, str]:
         fates = [_fate(topic, store, readers.get(store), after.get(topic, ())) for store in gone]
         stays = [one for one in stores if readers.get(one) == topic and one not in gone]
         fates += [
-            f"global store {store} of topic {topic} has files with timestamps or headers, which the new store does not open"
+            f"global store {store} of topic {topic} has files with timestamps or headers, and the new one opens none"
             for store in stays
             if loses_files(compared, *(_declared(side, store) for side in (compared.before, compared.after)))
         ]

@@ -241,8 +241,8 @@ class DeclaredOperator:
     """One operator. DEFAULT is a value: the program leaves the choice to the library or to the settings.
 
     `offset_reset` is that of a source, `partitioner` that of a sink, `join` that of an operator which keeps no result:
-    inner, left or outer. `grace_ms` is that of a join of a stream with a table, if it has one. `on_table` is what it does
-    with the rows of a table, by its code.
+    inner, left or outer. `grace_ms` is that of a join of a stream with a table, if it has one. `on_table` is what an
+    operator of a table does with its rows, by its code.
     """
 
     offset_reset: str | None = None

@@ -1,7 +1,7 @@
 """Stores with a record cache whose updates are counted: their number depends on the cache and on commits.
 
 A cache combines the updates of a key until it is full or a commit comes. What takes each record by itself, as an
-aggregation of a stream does, has another result for another number of them; a table, or an aggregation of one, does not.
+aggregation of a stream does, has another result for another number of them; an aggregation of a table does not.
 Code alone shows what fills a store, and whether it has a cache: of a version that was not read nothing is known here.
 Source: Kafka Streams developer guide, Memory Management, Record caches in the DSL; KIP-63.
 """

@@ -1,4 +1,4 @@
-"""Operators in front of a store in another order than before, and those that may give its records other keys."""
+"""Operators in front of a store: in another order, with other keys, and those that make its rows otherwise."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -73,8 +73,8 @@ def _around(side: Side, names: tuple[str, ...], stores: Collection[str]) -> dict
 class RowsLed:
     """Operators in front of a table's aggregation, or of the left side of a foreign-key join, by the stores behind.
 
-    `changed`: those that make rows otherwise, in words. `unread`: those whose code is not readable, though both versions
-    were read; empty where a person answers for it.
+    `changed`: those that make rows otherwise, in words. `unread`: those whose code is not readable, of two versions
+    that were read; empty where a person answers for it.
     """
 
     changed: Mapping[str, str]
@@ -228,7 +228,7 @@ class _Leading:
         return {name for place, name in enumerate(self._names) if bits >> place & 1}
 
     def _all(self, counted: Collection[str]) -> dict[str, int]:
-        """The operators that lead to each one in its subtopology, as bits; a row never crosses a topic without a store."""
+        """The operators that lead to each one in its subtopology, as bits: behind a topic a row is in a store."""
         own = {name: 1 << place for place, name in enumerate(counted)}
         left = {name: len(self._side.predecessors.get(name, ())) for name in self._side.nodes}
         ready = [name for name, count in left.items() if not count]
@@ -260,7 +260,7 @@ class _Leading:
 
 
 def _holds_back(side: Side, name: str) -> bool:
-    """Whether an operator is a suppression: it forwards rows as they are, and a buffer that comes or goes has its rows."""
+    """Whether an operator is a suppression: it forwards the old row that it got."""
     return name in side.declared.suppressions or is_suppression(name)
 
 

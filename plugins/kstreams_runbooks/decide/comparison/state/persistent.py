@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kstreams_runbooks.decide.comparison.beginning import RESET, beginning
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
-from kstreams_runbooks.decide.comparison.facts import changed, of_serdes, store_facts, topic_facts, until
+from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, changed, of_serdes, store_facts, topic_facts, until
 from kstreams_runbooks.decide.comparison.operators import partitioners
 from kstreams_runbooks.decide.comparison.state.changelogs import Changelogs
 from kstreams_runbooks.decide.comparison.state.copies import Copies
@@ -23,7 +23,12 @@ from kstreams_runbooks.decide.comparison.state.crossing import (
 from kstreams_runbooks.decide.comparison.state.feeding import exchanged_tables
 from kstreams_runbooks.decide.comparison.state.kinds import carries, hidden_facts, hidden_words, is_join_buffer
 from kstreams_runbooks.decide.comparison.state.makers import maker_facts, maker_words
-from kstreams_runbooks.decide.comparison.state.order import keys_selected, reordered, rows_led_otherwise
+from kstreams_runbooks.decide.comparison.state.order import (
+    RowsLed,
+    keys_selected,
+    reordered,
+    rows_led_otherwise,
+)
 from kstreams_runbooks.decide.comparison.state.origins import (
     inputs_replaced,
     looked_into_anew,
@@ -66,7 +71,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
     fed_by_other |= made_of_others(compared)
     writers, behind, anew = writers_lost(compared), tables_behind(compared), looked_into_anew(compared)
-    replaced, (led_otherwise, asked_otherwise) = inputs_replaced(compared), rows_led_otherwise(compared)
+    replaced, rows = inputs_replaced(compared), rows_led_otherwise(compared)
     with_new_key, selected, order = _stores_with_new_key(compared), keys_selected(compared), reordered(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
@@ -96,20 +101,17 @@ def stores(compared: Compared) -> Iterator[Subject]:
             facts |= {"removed": False} if store.facts["shifted"] else {"removed": False, "renamed": False}
         facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
         facts["fed_by_other"] = partner is None and store.name in fed_by_other and _keeps_its_name(store)
-        facts["buffer"] = is_buffer
-        facts["of_join"] = is_join_buffer(compared.before, store.said["before"])
+        facts |= {"buffer": is_buffer, "of_join": is_join_buffer(compared.before, store.said["before"])}
         come = order.get(store.name, "") if _keeps_its_name(store) and not (partner or facts["fed_by_other"]) else ""
         facts["reordered"] = bool(come) and not is_buffer
         lost, left = writers.get(store.name, ("", "")) if _keeps_its_name(store) else ("", "")
         facts["writer_lost"] = bool(lost) and not is_buffer
-        facts["behind_offsets"] = store.name in behind and not (now and now.loss_acceptable)
-        facts["looked_into_anew"] = store.name in anew and not (now and now.loss_acceptable)
+        for fact, begin in (("behind_offsets", behind), ("looked_into_anew", anew)):
+            facts[fact] = store.name in begin and not (now and now.loss_acceptable)
         facts["changelog_deletes"] = store.facts["added"] is True and changelogs.deletes(store.name)
-        for fact, led in (("rows_led_otherwise", led_otherwise), ("rows_asked_otherwise", asked_otherwise)):
-            facts[fact] = led.fact(store.name) if _keeps_its_name(store) else False
-            asked[fact] = led.asked(store.name)
-        counting = counting_behind(compared.after, store.name) if facts["caching_changed"] else ()
-        facts["updates_counted"] = bool(counting)
+        of_rows, open_rows = _of_rows(store, rows)
+        facts, asked = {**facts, **of_rows}, {**asked, **open_rows}
+        facts["updates_counted"] = bool(facts["caching_changed"] and counting_behind(compared.after, store.name))
         # A topic that restores the store has findings of its own.
         told = partner or facts["fed_by_other"] or is_buffer or facts["copies"] == "input"
         facts["input_replaced"] = store.name in replaced and not told
@@ -123,8 +125,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
             "moved_operators": come,
             "selects": selects,
             "writers": lost,
-            "leading": led_otherwise.changed.get(store.name) or asked_otherwise.changed.get(store.name, ""),
-            "counting": first_of(counting),
+            "leading": next((led.changed[store.name] for led in rows if store.name in led.changed), ""),
             "left": left,
             "read_before": behind.get(store.name, ""),
             **dict(zip(("inputs_before", "inputs"), replaced.get(store.name, ("", "")), strict=True)),
@@ -149,7 +150,23 @@ def _more_said(
         **changelogs.words(before, store.name),
         "until": until(was, now),
         "shifted_by": shifts.before(store),
+        "counting": _counting(compared, store.name, was, now),
     }
+
+
+def _counting(compared: Compared, name: str, was: DeclaredStore | None, now: DeclaredStore | None) -> str:
+    """The stores that count the updates of one whose cache is switched, in words; no other one's are asked for."""
+    switched = was is not None and now is not None and was.caching != now.caching
+    return first_of(counting_behind(compared.after, name)) if switched else ""
+
+
+def _of_rows(store: Subject, rows: tuple[RowsLed, RowsLed]) -> DeclaredFacts:
+    """Whether operators in front of a store that keeps its name make the rows otherwise that it takes back."""
+    each = dict(zip(("rows_led_otherwise", "rows_asked_otherwise"), rows, strict=True))
+    facts: dict[str, Fact] = {
+        fact: led.fact(store.name) if _keeps_its_name(store) else False for fact, led in each.items()
+    }
+    return facts, {fact: led.asked(store.name) for fact, led in each.items()}
 
 
 def internal_topics(compared: Compared) -> Iterator[Subject]:

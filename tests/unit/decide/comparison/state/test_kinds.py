@@ -136,7 +136,7 @@ def test_a_builder_of_the_program_proves_no_changelog() -> None:
 def test_another_kind_of_operator_that_both_versions_show_is_another_one(
     old: tuple[MadeBy | None, str | None], new: tuple[MadeBy | None, str | None], found: bool
 ) -> None:
-    """One version alone proves nothing. Words that differ have a finding of their own, equal ones of a table prove none."""
+    """One version alone proves nothing. Words that differ have a finding of their own; of a table they prove none."""
     side = Side(topology(exchanged=False), Declaration())
     stores = [DeclaredStore("key_value", made_by=made_by, aggregate=words) for made_by, words in (old, new)]
     facts, _ = hidden_facts(Compared(side, side), STORE, STORE, *stores)
