@@ -171,6 +171,18 @@ def test_choices_that_one_version_alone_shows_are_not_compared() -> None:
     assert "operators.count.join" in found.declaration.not_read, "the other version declares it"
 
 
+def test_what_fills_a_store_is_compared_only_if_both_show_it() -> None:
+    """The agent of one version next to a declaration of the other is no change; what it shows of its own side stays."""
+    store = DeclaredStore(
+        kind="window", made_by="count", filled_by=frozenset({"count"}), supplier_window_ms=60_000, caching=True
+    )
+    one = _shows(stores={"counts": store})
+    (found,), _ = comparable((one,), _declares(**LEFT_OUT))
+    left = DeclaredStore(kind="window", filled_by=frozenset({"count"}))
+    assert found.declaration.stores == {"counts": left}
+    assert comparable((one,), one) == ((one,), one)
+
+
 def test_choices_that_contradict_the_other_version_are_compared() -> None:
     """A kind of join has the same words in both, and the choice of the library is none of the classes."""
     other = _declares(

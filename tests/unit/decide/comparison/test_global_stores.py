@@ -54,6 +54,21 @@ def test_a_store_that_stays_or_comes_leaves_nothing() -> None:
     assert left_behind(Compared(before, _side({"rates": "rates-v1", "prices": "prices-v1"}))) == {}
 
 
+def _plain(side: Side, *, timestamped: bool) -> Side:
+    stores = {name: replace(one, timestamped=timestamped) for name, one in side.declared.stores.items()}
+    return replace(side, declared=replace(side.declared, stores=stores))
+
+
+def test_files_with_timestamps_do_not_fit_a_store_without() -> None:
+    """The other way the files get them in place, and a store in memory has none."""
+    table, plain = (_plain(_side({"rates": "rates-v1"}), timestamped=one) for one in (True, False))
+    fate = "global store rates of topic rates-v1 has files with timestamps or headers, and the new one opens none"
+    assert left_behind(Compared(table, plain)) == {"rates-v1": fate}
+    assert left_behind(Compared(plain, table)) == {}
+    memory = [_plain(_side({"rates": "rates-v1"}, in_memory=True), timestamped=one) for one in (True, False)]
+    assert left_behind(Compared(*memory)) == {}
+
+
 def test_a_store_in_memory_has_no_directory() -> None:
     assert left_behind(Compared(_side({"rates": "rates-v1"}, in_memory=True), _side({"rates": "rates-v2"}))) == {}
 

@@ -59,6 +59,13 @@ def test_what_no_code_shows_is_declared() -> None:
     assert (found.config, found.library, found.contradictions) == ({"application.id": "app"}, Release("4.3.1"), ())
 
 
+def test_what_code_alone_shows_of_a_store_stays_next_to_a_declaration() -> None:
+    """No declaration has a field for it."""
+    read = DeclaredStore("window", made_by="count", filled_by=frozenset({"n"}), supplier_window_ms=5, caching=True)
+    store, wrong = _store(read, DeclaredStore("window", key="customer"))
+    assert (store, wrong) == (replace(read, key="customer"), ())
+
+
 def test_what_was_read_wins_and_each_contradiction_is_named() -> None:
     """With place and both values; a window by its parts."""
     declared = Declaration(

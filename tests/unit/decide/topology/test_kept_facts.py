@@ -22,6 +22,15 @@ def test_two_releases_have_other_words() -> None:
     assert _differences(older, COUNTED) == (set(), ("library",))
 
 
+def test_the_windows_of_a_supplier_of_the_library_are_those_of_the_operator() -> None:
+    """Before 3.9 the library chooses a supplier, from then on none: its windows have the length of the operator."""
+    older = OLD.replace("    caching: true\n", "    caching: true\n    supplier_window_ms: 3600000\n")
+    newer = COUNTED.replace("    caching: true\n", "    caching: true\n    supplier_window_ms: null\n")
+    assert _differences(older, newer)[0] == set()
+    own = newer.replace("supplier_window_ms: null", "supplier_window_ms: 60000")
+    assert "stores.readings-store.supplier_window_ms: 60000" in _differences(older, own)[0]
+
+
 @pytest.mark.parametrize(
     ("was", "now"),
     [
