@@ -37,6 +37,9 @@ _BY_HAND = {
 # The pairs of the release that are compared, at least: fewer, and the comparison has lost its subject.
 _LEAST = {"2.4.1": 1200, "2.7.0": 1250, "2.8.2": 1250, "3.4.1": 1750, "3.9.1": 1750, "4.3.1": 1700}
 
+# stream-made-table and two tables that become streams as tables: a chosen name hides which of them it is.
+_HIDDEN_TABLES = 3
+
 Side = tuple[str, str]
 
 
@@ -107,7 +110,7 @@ def test_only_what_code_does_not_show_is_not_read(release: str) -> None:
         ("stores", "key_of"),  # behind an operator that may give another key
         ("topics", "key_of"),
         ("stores", "value_serde"),  # a lambda, and the second store of a left join
-        ("stores", "source_table"),  # stream-made-table alone
+        ("stores", "source_table"),  # a stream that becomes a table behind its source, by a chosen name
         ("stores", "window"),  # a window store of a processor
         ("suppressions", "memory_bytes"),  # without a limit in bytes
         ("topics", "partitions"),  # of the cluster
@@ -116,7 +119,7 @@ def test_only_what_code_does_not_show_is_not_read(release: str) -> None:
         ("operators", "punctuators"),
     }
     assert set(kinds) <= allowed
-    assert kinds["stores", "source_table"] <= 1
+    assert kinds["stores", "source_table"] <= _HIDDEN_TABLES
 
 
 @pytest.mark.parametrize(

@@ -128,8 +128,11 @@ def _unread(path: str, side: Declaration) -> bool:
 
 
 def _has_windows_of_operator(store: DeclaredStore) -> bool:
-    window = store.window
-    return store.supplier_window_ms is None or (window is not None and store.supplier_window_ms == window.size_ms)
+    """Those of a join look both ways; the library refuses others there."""
+    window, length = store.window, store.supplier_window_ms
+    if length is None or window is None:
+        return length is None
+    return length == (window.size_ms + window.ahead_ms if window.kind == "join" else window.size_ms)
 
 
 def _keeps_its_window(store: DeclaredStore, library: Release | None) -> bool:

@@ -27,6 +27,9 @@ def test_the_windows_of_a_supplier_of_the_library_are_those_of_the_operator() ->
     older = OLD.replace("    caching: true\n", "    caching: true\n    supplier_window_ms: 3600000\n")
     newer = COUNTED.replace("    caching: true\n", "    caching: true\n    supplier_window_ms: null\n")
     assert _differences(older, newer)[0] == set()
+    join = ('kind: "tumbling", size_ms: 3600000', 'kind: "join", size_ms: 1800000')
+    assert join[0] in older
+    assert "supplier_window_ms" not in str(_differences(older.replace(*join), newer.replace(*join))[0])
     own = newer.replace("supplier_window_ms: null", "supplier_window_ms: 60000")
     assert "stores.readings-store.supplier_window_ms: 60000" in _differences(older, own)[0]
 
