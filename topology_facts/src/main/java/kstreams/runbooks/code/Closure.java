@@ -34,7 +34,7 @@ final class Closure {
     // Of every class, called by the library with objects of which the code shows no class.
     private static final Set<String> OF_ANY_OBJECT =
             new HashSet<>(Arrays.asList("equals", "hashCode", "toString", "compareTo"));
-    private static final Pattern ANONYMOUS = Pattern.compile("[\\w/$]+\\$\\d+(?![\\w$])");
+    private static final Pattern TYPE = Pattern.compile("L([\\w/$]+)");
     // Parameters of these say nothing about records.
     private static final Pattern NO_RECORDS = Pattern.compile("equals|configure|onInvalidTimestamp");
     // A type variable, or any type, but for what a method returns.
@@ -529,19 +529,20 @@ final class Closure {
 
     private static List<String> typesIn(String desc) {
         List<String> found = new ArrayList<>();
-        Matcher names = Pattern.compile("L([\\w/$]+)").matcher(desc);
+        Matcher names = TYPE.matcher(desc);
         while (names.find()) {
             found.add(names.group(1));
         }
         return found;
     }
 
+    /** The type of the parts of an array; empty for a number or a flag. */
     private static String plain(String type) {
-        String name = type.replaceFirst("^\\[+", "");
-        if (name.length() == type.length()) {
-            return name;
+        if (!type.startsWith("[")) {
+            return type;
         }
-        return name.startsWith("L") ? name.substring(1, name.length() - 1) : "";
+        int begin = type.lastIndexOf('[') + 1;
+        return type.charAt(begin) == 'L' ? type.substring(begin + 1, type.length() - 1) : "";
     }
 
     private static List<String> above(ClassCode code) {
@@ -598,23 +599,33 @@ final class Closure {
 
     /** The text with numbers of anonymous classes in the order in which it has them. */
     private String renamed(String all) {
-        Map<String, String> numbers = new HashMap<>();
-        Matcher names = ANONYMOUS.matcher(all);
-        StringBuffer found = new StringBuffer();
-        while (names.find()) {
-            String name = names.group();
-            String begin = name.startsWith("L") && border.owns(name.substring(1)) ? "L" : "";
-            String type = name.substring(begin.length());
-            String other = border.owns(type)
-                    ? type.substring(0, type.lastIndexOf('$')) + "$#" + number(numbers, type)
-                    : type;
-            names.appendReplacement(found, Matcher.quoteReplacement(begin + other));
+        Map<String, Integer> numbers = new HashMap<>();
+        StringBuilder found = new StringBuilder(all.length());
+        int done = 0;
+        for (int at = all.indexOf('$'); at >= 0; at = all.indexOf('$', at + 1)) {
+            int end = at + 1;
+            while (end < all.length() && Character.isDigit(all.charAt(end))) {
+                end++;
+            }
+            if (end == at + 1 || (end < all.length() && isOfName(all.charAt(end)))) {
+                continue;
+            }
+            int begin = at;
+            while (begin > done && isOfName(all.charAt(begin - 1))) {
+                begin--;
+            }
+            String name = all.substring(begin, end);
+            String type = border.owns(name) ? name : name.substring(1); // behind the L of a descriptor
+            if (border.owns(type)) {
+                found.append(all, done, at).append("$#").append(numbers.computeIfAbsent(type, one -> numbers.size()));
+                done = end;
+            }
         }
-        return names.appendTail(found).toString();
+        return found.append(all, done, all.length()).toString();
     }
 
-    private static String number(Map<String, String> numbers, String type) {
-        return numbers.computeIfAbsent(type, name -> String.valueOf(numbers.size()));
+    private static boolean isOfName(char one) {
+        return Character.isLetterOrDigit(one) || one == '_' || one == '/' || one == '$';
     }
 
     static String sha(String of, int bytes) throws NotProvable {

@@ -1,5 +1,7 @@
 package kstreams.runbooks.code;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.regex.Pattern;
 
 /** What names of classes show: the JDK, loggers, and what of the JDK leaves the code. */
@@ -46,12 +48,15 @@ final class Names {
 
     private Names() {}
 
+    private static final Map<String, Boolean> IS_JDK = new HashMap<>();
+    private static final Map<String, Boolean> IS_LOGGER = new HashMap<>();
+
     static boolean isJdk(String name) {
-        return JDK.matcher(name).matches();
+        return IS_JDK.computeIfAbsent(name, one -> JDK.matcher(one).matches());
     }
 
     static boolean isLogger(String name) {
-        return LOGGER.matcher(name).matches();
+        return IS_LOGGER.computeIfAbsent(name, one -> LOGGER.matcher(one).matches());
     }
 
     /** Whether a call or a static field leaves what the digest can compare. */

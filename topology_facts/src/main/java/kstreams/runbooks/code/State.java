@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -27,6 +28,9 @@ import java.util.regex.Pattern;
 final class State {
     private static final int MOST_OBJECTS = 20_000;
     private static final int DEPTH = 200;
+    // One JVM reads one program.
+    private static final Map<Class<?>, List<Field>> FIELDS = new HashMap<>();
+    private static final Map<Class<?>, Boolean> IS_WRITTEN = new HashMap<>();
     // What the JDK writes of each of these is all of it.
     private static final Pattern WRITTEN = Pattern.compile(
             "java\\.(time\\..*|math\\..*|util\\.(UUID|Locale|Currency|regex\\.Pattern|OptionalInt|OptionalLong|BitSet)"
@@ -105,7 +109,7 @@ final class State {
         if (object instanceof CharSequence && type.getName().startsWith("java.lang.")) {
             return "text " + Closure.sha(object.toString(), 2);
         }
-        if (WRITTEN.matcher(type.getName()).matches()) {
+        if (IS_WRITTEN.computeIfAbsent(type, of -> WRITTEN.matcher(of.getName()).matches())) {
             return type.getName() + " " + object;
         }
         Integer known = numbers.get(object);
@@ -259,9 +263,14 @@ final class State {
     }
 
     private static List<Field> sorted(Class<?> type) {
+        List<Field> known = FIELDS.get(type);
+        if (known != null) {
+            return known;
+        }
         List<Field> fields = new ArrayList<>(Arrays.asList(type.getDeclaredFields()));
         fields.removeIf(field -> Modifier.isStatic(field.getModifiers()));
         fields.sort((one, other) -> one.getName().compareTo(other.getName()));
+        FIELDS.put(type, fields);
         return fields;
     }
 

@@ -4,14 +4,18 @@ import java.lang.reflect.Array;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import kstreams.runbooks.code.Border;
 import kstreams.runbooks.code.CodeDigest;
 import kstreams.runbooks.code.NotProvable;
@@ -27,6 +31,7 @@ final class CodeReader {
     private static final String OTHERS = "streams\\.(kstream\\.internals\\.(KTableImpl|KStreamImpl|AbstractStream|graph\\..*"
             + "|InternalStreamsBuilder|.*ValueGetterSupplier|.*Materialize[dr].*|.*StoreFactory.*)"
             + "|processor\\.internals\\.(InternalTopologyBuilder.*|.*Factory.*|.*Context.*|.*StoreBuilder.*)|state\\..*Builder.*|state\\.internals\\..*Store.*|StreamsConfig|KafkaStreams)";
+    private static final String KEEPS = "streams\\.kstream\\.internals\\.(KStream|KTable)(Filter|Branch|Peek|Print)";
     private static final String SERDES = "(?i).*(serde|serializer).*";
     private static final int MOST_OBJECTS = 10_000;
     private final Class<?> factory;
@@ -80,7 +85,18 @@ final class CodeReader {
                 put(found, where + ".code", node.factory, "supplier");
             }
         }
-        program.stores.forEach((name, store) -> found.put("stores." + name + ".supplier", supplier(store)));
+        program.stores.forEach((name, store) -> {
+            found.put("stores." + name + ".supplier", supplier(store));
+            readFilling(found, name);
+        });
+        for (String topic : topics()) {
+            Set<Object> named = Collections.singleton(topic);
+            try {
+                put(found, "topics." + topic + ".key", before(program.writing(named)));
+            } catch (NotRead hidden) {
+                continue; // as without the fact
+            }
+        }
         program.globalStores.forEach((name, store) -> found.put("stores." + name + ".supplier", supplier(store)));
         found.values().removeIf(Collection::isEmpty);
         return found;
@@ -93,6 +109,74 @@ final class CodeReader {
         } catch (NotRead hidden) {
             return; // as without the fact
         }
+    }
+
+    private Set<String> topics() {
+        Set<String> found = new TreeSet<>();
+        for (String where : formats.keySet()) {
+            if (where.startsWith("topics.")) {
+                found.add(where.substring("topics.".length(), where.lastIndexOf('.')));
+            }
+        }
+        return found;
+    }
+
+    /** What makes the values of a store, and what makes its keys, if its operators are those of the program. */
+    private void readFilling(Map<String, List<Object>> found, String store) {
+        OperatorReader operators = new OperatorReader(program);
+        List<Program.Node> filling = new ArrayList<>();
+        List<Object> aggregate = new ArrayList<>();
+        try {
+            for (Program.Node node : program.nodes.values()) {
+                if (store.equals(operators.fills(node))) {
+                    filling.add(node);
+                }
+            }
+            Collection<Program.Node> nodes = filling.isEmpty() ? program.users(store) : filling;
+            for (Program.Node node : nodes) {
+                aggregate.addAll(roots(Collections.singletonList(Peek.fieldOrNull(node.factory, "supplier")), false));
+            }
+            put(found, "stores." + store + ".aggregate", aggregate);
+            put(found, "stores." + store + ".key", before(nodes));
+        } catch (NotRead hidden) {
+            return; // as without the facts
+        }
+    }
+
+    private static void put(Map<String, List<Object>> found, String where, List<Object> objects) {
+        if (!objects.isEmpty()) {
+            found.put(where, objects);
+        }
+    }
+
+    /**
+     * The code of every operator before some, in the order of the way back, through internal topics: what may give
+     * records another key, and what gives them the values from which one is made. Filters keep both.
+     */
+    private List<Object> before(Collection<Program.Node> nodes) throws NotRead {
+        List<Object> found = new ArrayList<>();
+        Set<Program.Node> seen = new LinkedHashSet<>(nodes);
+        Deque<Program.Node> open = new ArrayDeque<>(nodes);
+        while (!open.isEmpty()) {
+            Program.Node node = open.remove();
+            String known = program.library.known(node.code);
+            boolean keeps = known.matches(KEEPS) || (nodes.contains(node) && known.startsWith("streams.")
+                    && !known.contains(".foreignkeyjoin."));
+            if (!keeps && Peek.has(node.factory, "supplier")) {
+                found.addAll(roots(Collections.singletonList(Peek.field(node.factory, "supplier")), false));
+            }
+            List<Program.Node> next = new ArrayList<>();
+            node.predecessors.forEach(name -> next.add(program.nodes.get(name)));
+            if (program.isSource(node)) {
+                next.addAll(program.writing(new LinkedHashSet<>(program.topicsOf(node))));
+            }
+            for (Program.Node each : next) {
+                if (seen.add(each)) {
+                    open.add(each);
+                }
+            }
+        }
+        return found;
     }
 
     private List<Object> supplier(Object store) {
