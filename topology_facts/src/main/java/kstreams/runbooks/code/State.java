@@ -39,6 +39,8 @@ final class State {
                     + "|sun\\.nio\\.cs\\..*|java\\.nio\\.charset\\..*");
     // What a library has already looked up: it is made again of the rest.
     private static final Pattern CACHE = Pattern.compile(".*jackson/databind/(.*/)?(LRUMap|\\w*Cache|RootNameLookup)|.*jackson/core/sym/.*");
+    private static final Pattern JACKSON = Pattern.compile(".*jackson\\.(core|databind)\\..*");
+    private static final Pattern LOOKED_UP = Pattern.compile("_hash|_hashCode|_rootDeserializers?|_prefetch");
     private static final Pattern LOCK = Pattern.compile("java\\.util\\.concurrent\\.locks\\..*|java\\.lang\\.Object");
     private final Closure closure;
     private final Border border;
@@ -255,7 +257,11 @@ final class State {
                 throw new NotProvable("class " + lowest.getName() + " extends " + type.getName()
                         + ", whose content is not readable");
             }
+            boolean isJackson = JACKSON.matcher(type.getName()).matches();
             for (Field field : sorted(type)) {
+                if (isJackson && LOOKED_UP.matcher(field.getName()).matches()) {
+                    continue;
+                }
                 found.put(type.getName() + "." + field.getName(), value(get(field, object)));
             }
         }
