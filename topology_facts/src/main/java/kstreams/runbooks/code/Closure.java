@@ -271,7 +271,6 @@ final class Closure {
         if (isVirtual || ref.name.equals("<init>")) {
             mention(ref.owner);
         }
-        initialize(ref.owner);
         MethodCode target = resolve(ref.owner, ref.key());
         if (target == null) {
             for (String above : librariesAbove(ref.owner, new LinkedHashSet<>())) {
@@ -293,7 +292,6 @@ final class Closure {
     private void reach(MethodCode method) throws NotProvable {
         if (reached.putIfAbsent(method, reached.size()) == null) {
             open.add(method);
-            initialize(method.owner);
             if (reached.size() > MOST_METHODS) {
                 throw new NotProvable("it reaches more than " + MOST_METHODS + " methods");
             }
@@ -368,7 +366,6 @@ final class Closure {
     }
 
     private void readStatic(Ref ref) throws NotProvable {
-        initialize(ref.owner);
         ClassCode declaring = ref.name.isEmpty() ? null : declaring(ref.owner, ref.name);
         if (declaring == null) {
             if (!border.owns(ref.owner)) {
@@ -380,7 +377,6 @@ final class Closure {
             }
             return;
         }
-        initialize(declaring.name);
         ClassCode.Field field = declaring.fields.get(ref.name);
         if (field.is(Opcodes.ACC_ENUM)) {
             mention(declaring.name);
@@ -393,6 +389,7 @@ final class Closure {
             throw new NotProvable("method " + where + " reads the static field " + Names.shown(declaring.name) + "."
                     + field.name + ", which is not final");
         }
+        initialize(declaring.name);
         state.readStatic(declaring.name, field.name);
     }
 
