@@ -12,7 +12,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
 from kstreams_runbooks.model.topology.code import Code
-from kstreams_runbooks.model.topology.topology import Source
+from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
 from kstreams_runbooks.wording import first_of
 
 State = Literal["same", "other", "unknown"]
@@ -34,15 +34,23 @@ _MOST_METHODS: Final = 4
 class CodeChange:
     """What became of the code behind one fact of the new version.
 
-    `methods` are those with other instructions, with added and removed ones, sorted; empty if only values differ that
-    its objects keep. `libraries` are those of another version or content: (name, old, new).
+    `altered` are methods with other instructions; all three are sorted, and empty if only values differ that its objects
+    keep. `libraries` are those of another version or content: (name, old, new). `reason` is that of an unknown one.
     """
 
     where: str
     field: str
     state: State
-    methods: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    altered: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
     libraries: tuple[tuple[str, str, str], ...] = ()
+    reason: str = ""
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(sorted((*self.added, *self.altered, *self.removed)))
 
     @property
     def words(self) -> str:
@@ -76,17 +84,25 @@ def split(where: str) -> tuple[str, str, str]:
 
 def _change(where: str, field: str, old: Code, new: Code, compared: Compared) -> CodeChange:
     if not old.digest or not new.digest:
-        return CodeChange(where, field, "unknown")
+        return CodeChange(where, field, "unknown", reason=new.not_provable or old.not_provable)
     libraries = tuple(_libraries(old, new))
+    state: State
     if old.digest == new.digest:
-        return CodeChange(where, field, "same", (), libraries)
+        return CodeChange(where, field, "same", libraries=libraries)
     releases = compared.before.declared.library, compared.after.declared.library
     another_library = releases[0] != releases[1]
-    methods = tuple(sorted({one.rpartition(" ")[0] for one in old.methods ^ new.methods}))
+    was, now = ({one.rpartition(" ")[0] for one in side} for side in (old.methods, new.methods))
+    differing = {one.rpartition(" ")[0] for one in old.methods ^ new.methods}
     # The library keeps other objects around those of the program in some releases, and another compiler writes other
     # instructions of the same source: neither is a change of the program.
-    unclear = old.java != new.java or (another_library and (not methods or _keeps_otherwise(where, field, *releases)))
-    return CodeChange(where, field, "unknown" if unclear else "other", methods, libraries)
+    if old.java != new.java:
+        state, reason = "unknown", "both versions are built for other releases of Java"
+    elif another_library and (not differing or _keeps_otherwise(where, field, *releases)):
+        state, reason = "unknown", "the two releases of Kafka Streams keep other objects around the code"
+    else:
+        state, reason = "other", ""
+    added, removed = tuple(sorted(now - was)), tuple(sorted(was - now))
+    return CodeChange(where, field, state, added, tuple(sorted(differing & was & now)), removed, libraries, reason)
 
 
 def _keeps_otherwise(where: str, field: str, *releases: Release | None) -> bool:
@@ -214,3 +230,50 @@ def _feeding(side: Side) -> frozenset[str]:
         open_ += [one for one in before if one not in found]
         found.update(before)
     return frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedCode:
+    """One part of the program with other code, or with code that is not provable, and the stores that it reaches.
+
+    `subtopology` is empty for a store that no operator of the description keeps.
+    """
+
+    change: CodeChange
+    subtopology: str
+    stores: tuple[str, ...]
+
+
+def reviewed_code(compared: Compared) -> tuple[ReviewedCode, ...]:
+    """What a reviewer has to look at: each operator once, and each format of a store."""
+    side = compared.after
+    places = {node.name: sub.id for sub in side.topology.subtopologies for node in sub.nodes}
+    found = []
+    for change in code_changes(compared):
+        section, _, name = change.where.partition(".")
+        if change.state == "same" or section == "topics" or (section == "stores" and change.field in _OF_OPERATORS):
+            continue
+        stores = (name,) if section == "stores" else _reached(side, name)
+        sub = side.store_places.get(name, "") if section == "stores" else places.get(name, "")
+        found.append(ReviewedCode(change, sub, stores))
+    return tuple(found)
+
+
+# Of a store: the operators that fill it have the same code.
+_OF_OPERATORS: Final = ("aggregate", "key")
+
+
+def _reached(side: Side, operator: str) -> tuple[str, ...]:
+    open_, seen, found = [operator], {operator}, set[str]()
+    while open_:
+        node = side.nodes.get(open_.pop())
+        behind: list[str] = []
+        if isinstance(node, Sink):
+            behind = [one.name for one in side.readers.get(node.topic or "", ())]
+        elif node is not None:
+            behind = list(node.successors)
+        if isinstance(node, Processor):
+            found.update(node.stores)
+        open_ += [one for one in behind if one not in seen]
+        seen.update(behind)
+    return tuple(sorted(found))
