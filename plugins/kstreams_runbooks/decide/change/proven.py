@@ -8,9 +8,9 @@ from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.model.topology.change import ChangeFinding, Subject
 from kstreams_runbooks.wording import first_of
 
-SAME: Final = "same-code"
-OTHER: Final = "other-code"
-LIBRARY: Final = "library-of-code-changed"
+SAME = "same-code"
+OTHER = "other-code"
+LIBRARY = "library-of-code-changed"
 _SOURCE: Final = "topology facts of both programs; docs/facts.md"
 _PROGRAM: Final = "program"
 _COST: Final = "Nothing fails, or a task dies; bytes that one version of the library wrote may be read as others"

@@ -1,7 +1,7 @@
 """What the code of both versions proves: fields that are as they were, and parts of the program with other code.
 
-A fact of a subject that is not known is answered by equal code. Other code answers nothing: what it does is for a person
-to say. Where only the name of a class was compared so far, other code under that name is a change.
+Equal code answers a fact of a subject that is not known. Other code answers nothing: a person has to compare what it
+does. Of a partitioner, an extractor and a supplier only the name of the class was compared: other code is a change.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
