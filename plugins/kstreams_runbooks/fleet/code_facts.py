@@ -55,7 +55,9 @@ class CodePart(_Part):
             for digest, one in self.digests.items()
         }
         if lacking := {one for one in self.facts.values() if one not in known}:
-            raise BadInput(f"code: digest {min(lacking)} is not among `digests` (expected: its methods); print it again")
+            raise BadInput(
+                f"code: digest {min(lacking)} is not among `digests` (expected: its methods); print it again"
+            )
         reasons = {
             where: Code(not_provable=outside(reason, _LONGEST_REASON)) for where, reason in self.not_provable.items()
         }

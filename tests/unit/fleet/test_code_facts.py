@@ -31,7 +31,8 @@ def test_methods_and_libraries_are_found_by_their_places() -> None:
         "com.acme.App.count (lambda) 00000002",
         "com.acme.Reading.at 00000004",
     }
-    assert (one.digest, one.java, one.libraries) == (ENTRY, {61}, {("jackson-databind", "2.15.2", "b" * 16)})
+    assert (one.digest, sorted(one.java)) == (ENTRY, [61])
+    assert sorted(one.libraries) == [("jackson-databind", "2.15.2", "b" * 16)]
     assert found["operators.out.partitioner"].digest == ""
     assert "System.getenv" in found["operators.out.partitioner"].not_provable
 

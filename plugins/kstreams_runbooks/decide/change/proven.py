@@ -1,4 +1,4 @@
-"""What the code of both versions shows: parts that are proven to be the same, other code, and changed libraries below."""
+"""What the code of both versions shows: parts that are proven to be the same, other code, and changed libraries."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

@@ -34,8 +34,9 @@ _MOST_METHODS: Final = 4
 class CodeChange:
     """What became of the code behind one fact of the new version.
 
-    `altered` are methods with other instructions; all three are sorted, and empty if only values differ that its objects
-    keep. `libraries` are those of another version or content: (name, old, new). `reason` is that of an unknown one.
+    `altered` are methods with other instructions; all three are sorted, and empty if only values differ that its
+    objects keep. `libraries` are those of another version or content: (name, old, new). `reason` is that of an
+    unknown one.
     """
 
     where: str

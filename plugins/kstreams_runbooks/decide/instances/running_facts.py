@@ -57,8 +57,8 @@ def differences(one: Declaration, other: Declaration) -> Iterator[str]:
 def of_a_release(read: Declaration) -> Declaration:
     """The facts without the settings that each instance has for itself, and without digests of code.
 
-    A guarantee that the program does not set is the default: what was read wins over the fleet entry. The agent shows no
-    code, so a run has that of one version at most.
+    A guarantee that the program does not set is the default: what was read wins over the fleet entry. The agent shows
+    no code: a run has that of one version at most.
     """
     read = replace(read, code={})
     if read.config is None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
-from kstreams_runbooks.decide.comparison.code import code_changes, reviewed_code
+from kstreams_runbooks.decide.comparison.code import CodeChange, code_changes, reviewed_code
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.releases.release import Release
@@ -96,7 +96,8 @@ def read(before: Side, after: Side) -> ChangeReading:
 
 def asked(reading: ChangeReading) -> set[str]:
     """The fields that the plan asks for."""
-    return {f"{missing.where}.{missing.field}" for one in reading.undecided for missing in one.asked if one.severity != "info"}
+    heavy = [one for one in reading.undecided if one.severity != "info"]
+    return {f"{missing.where}.{missing.field}" for one in heavy for missing in one.asked}
 
 
 def test_without_code_a_person_is_asked() -> None:
@@ -146,9 +147,7 @@ def test_the_same_name_of_a_class_with_other_code_is_a_change() -> None:
     found = read(side(SAME), side({**SAME, "operators.out.partitioner": changed}))
     assert "partitioner-changed-in-output" in {one.id for one in found.findings}
     found = read(side(SAME), side({**SAME, "operators.in-source.timestamp_extractor": changed}))
-    assert {"timestamp-extractor-changed", "timestamp-extractor-moves-time"} & {one.id for one in found.findings} or any(
-        "timestamp" in one.id for one in found.findings
-    )
+    assert any(one.id.startswith("timestamp-extractor-changed") for one in found.findings)
 
 
 def test_other_code_before_a_store_is_a_warning_and_behind_the_last_one_is_not() -> None:
@@ -161,8 +160,10 @@ def test_other_code_before_a_store_is_a_warning_and_behind_the_last_one_is_not()
 def test_builds_for_two_releases_of_java_are_not_known_to_differ() -> None:
     """Another compiler writes other instructions of the same source; what is equal stays proven."""
     other = code("2", "App.sum 2", java=frozenset({65}))
-    [change] = [one for one in _changes(SAME, {**SAME, "stores.totals.key": other}) if one.where == "stores.totals" and one.field == "key"]
-    assert change.state == "unknown"
+    states = {
+        one.field: one.state for one in _changes(SAME, {**SAME, "stores.totals.key": other}) if "totals" in one.where
+    }
+    assert (states["key"], states["aggregate"]) == ("unknown", "same")
     same = {place: replace(one, java=frozenset({65})) for place, one in SAME.items()}
     assert {one.state for one in _changes(SAME, same)} == {"same"}
 
@@ -216,5 +217,5 @@ def test_a_reviewer_sees_each_operator_once_with_the_stores_that_it_reaches() ->
     assert (second.change.where, second.change.reason, second.stores) == ("operators.shown", "native", ())
 
 
-def _changes(before: dict[str, Code], after: dict[str, Code]) -> tuple[object, ...]:
+def _changes(before: dict[str, Code], after: dict[str, Code]) -> tuple[CodeChange, ...]:
     return code_changes(Compared(side(before), side(after)))
