@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -151,7 +152,7 @@ final class Closure {
     // What methods refer to.
 
     private void body(MethodCode method) throws NotProvable {
-        where = Names.shown(method.owner) + "." + method.name;
+        where = shown(method).replace(CodeDigest.IN, '.');
         if (method.is(Opcodes.ACC_NATIVE)) {
             throw new NotProvable("method " + where + " is native");
         }
@@ -174,8 +175,9 @@ final class Closure {
     private static String shown(MethodCode method) {
         String name = method.name;
         if (name.startsWith("lambda$")) {
-            String outer = name.substring("lambda$".length()).replaceFirst("\\$\\d+$", "");
-            name = (outer.equals("static") ? "<clinit>" : outer.equals("new") ? "<init>" : outer) + " (lambda)";
+            name = name.substring("lambda$".length()).replaceFirst("\\$\\d+$", "") + " (lambda)";
+        } else if (name.startsWith("<")) {
+            name = name.equals("<init>") ? "new" : "static";
         }
         return Names.shown(method.owner).replaceFirst("\\$\\d+$", " (anonymous)") + CodeDigest.IN + name;
     }
@@ -310,7 +312,8 @@ final class Closure {
     /** A call or a static field of the JDK, of Kafka, of a logger, or of a library. */
     private void beyond(String owner, String member, String desc) throws NotProvable {
         if (Names.leaves(owner, member)) {
-            throw new NotProvable("method " + where + " uses " + Names.shown(owner) + "." + member
+            String used = Names.shown(owner) + (member.equals("<init>") ? "" : "." + member);
+            throw new NotProvable("method " + where + " uses " + used
                     + ", which reads more than code");
         }
         if (Names.isLogger(owner)) {
@@ -427,10 +430,24 @@ final class Closure {
             MethodCode method = resolve(type, key);
             if (method != null && !method.is(Opcodes.ACC_STATIC)) {
                 reach(method);
-                boolean isOfRecords = !method.is(Opcodes.ACC_BRIDGE) && !NO_RECORDS.matcher(method.name).matches();
-                types(method.desc, method.signature, isOfRecords);
+                for (MethodCode taking : method.is(Opcodes.ACC_BRIDGE) ? behind(method) : Collections.singleton(method)) {
+                    types(taking.desc, taking.signature, !NO_RECORDS.matcher(method.name).matches());
+                }
             }
         }
+    }
+
+    /** What a bridge may call: the method of the source, whose types the compiler has erased in the bridge. */
+    private Collection<MethodCode> behind(MethodCode bridge) throws NotProvable {
+        int parameters = Type.getArgumentTypes(bridge.desc).length;
+        List<MethodCode> found = new ArrayList<>();
+        for (MethodCode method : border.code(bridge.owner).methods.values()) {
+            if (method.name.equals(bridge.name) && !method.is(Opcodes.ACC_BRIDGE)
+                    && Type.getArgumentTypes(method.desc).length == parameters) {
+                found.add(method);
+            }
+        }
+        return found.isEmpty() ? Collections.singleton(bridge) : found; // a bridge to a class above
     }
 
     /** A class that a library reads by reflection: all of it, and {@code withBelow} all of each class below it. */
