@@ -135,8 +135,9 @@ final class Closure {
         return versions;
     }
 
-    boolean seesTypes() {
-        return !included.isEmpty();
+    /** Whether a library writes and reads records of a class that no object and no code shows. */
+    boolean hidesRecords() {
+        return !libraryClasses.isEmpty() && mentioned.isEmpty() && !keepsClass;
     }
 
     /** A class that an object keeps. */
@@ -185,6 +186,10 @@ final class Closure {
     private void expand(MethodCode method, StringBuilder tokens, List<Ref> refs, Set<MethodCode> within)
             throws NotProvable {
         within.add(method);
+        // A generic class of the program casts where it is used; what is made by a library shows its class by a cast alone.
+        if (method.usesBareObject && opaque == null) {
+            opaque = "method " + shown(method).replace(CodeDigest.IN, '.') + " uses objects of any class";
+        }
         for (String token : method.body) {
             if (token.charAt(0) != MethodCode.INLINE) {
                 tokens.append(token).append('\n');
@@ -248,6 +253,8 @@ final class Closure {
         MethodCode target = border.owns(ref.owner) ? resolve(ref.owner, ref.key()) : null;
         if (target == null) {
             write("calls " + ref.owner + "." + ref.key());
+            types("(L" + ref.owner + ";)V", null, true);
+            types(ref.desc, null, true);
             call(ref, false);
             return;
         }

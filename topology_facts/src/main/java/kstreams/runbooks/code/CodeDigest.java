@@ -26,12 +26,18 @@ public final class CodeDigest {
         this.loader = loader;
     }
 
-    /** The digest of some objects together; NotProvable with the reason. */
-    public String of(Collection<Object> objects) throws NotProvable {
+    /**
+     * The digest of some objects together; NotProvable with the reason. {@code isFormat}: they write and read records,
+     * whose class decides the format too.
+     */
+    public String of(Collection<Object> objects, boolean isFormat) throws NotProvable {
         Closure closure = new Closure(border, loader);
         try {
             for (Object object : objects) {
                 closure.add(object);
+            }
+            if (isFormat && closure.hidesRecords()) {
+                throw new NotProvable("a library writes the records, and no object shows their class");
             }
             Set<String> used = new TreeSet<>();
             for (Border.Library library : closure.libraries().values()) {

@@ -51,6 +51,10 @@ final class MethodCode extends MethodVisitor {
     private final Set<Label> used = new HashSet<>();
     /** The class literal right before this instruction, which a logger or an assertion may take. */
     private Ref literal;
+    /** Whether the instruction before this one has called something that returns an object of any class. */
+    private boolean isBare;
+    /** Whether such an object is used without a cast that shows its class. */
+    boolean usesBareObject;
 
     MethodCode(String owner, int access, String name, String desc, String signature) {
         super(Opcodes.ASM9);
@@ -81,6 +85,8 @@ final class MethodCode extends MethodVisitor {
 
     private void add(String token) {
         literal = null;
+        usesBareObject |= isBare;
+        isBare = false;
         tokens.add(token);
     }
 
@@ -90,6 +96,7 @@ final class MethodCode extends MethodVisitor {
 
     @Override
     public void visitInsn(int opcode) {
+        isBare &= opcode != Opcodes.POP;
         add("i" + opcode);
     }
 
@@ -110,6 +117,7 @@ final class MethodCode extends MethodVisitor {
 
     @Override
     public void visitTypeInsn(int opcode, String type) {
+        isBare &= opcode != Opcodes.CHECKCAST && opcode != Opcodes.INSTANCEOF;
         add("t" + opcode + " " + type);
         refer(Ref.Kind.TYPE, type, "", "");
     }
@@ -144,6 +152,7 @@ final class MethodCode extends MethodVisitor {
         boolean isFixed = opcode == Opcodes.INVOKESTATIC || opcode == Opcodes.INVOKESPECIAL;
         add("m" + opcode + " " + of + "." + method + type);
         refer(isFixed ? Ref.Kind.CALL : Ref.Kind.VIRTUAL, of, method, type);
+        isBare = type.endsWith(")Ljava/lang/Object;");
     }
 
     /** Of a class literal: a logger is named after it, and an assertion asks whether it is on. */
@@ -248,6 +257,7 @@ final class MethodCode extends MethodVisitor {
 
     @Override
     public void visitJumpInsn(int opcode, Label label) {
+        isBare &= opcode != Opcodes.IFNULL && opcode != Opcodes.IFNONNULL;
         add("j" + opcode);
         place(label);
     }

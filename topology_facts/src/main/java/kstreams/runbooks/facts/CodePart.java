@@ -42,7 +42,7 @@ final class CodePart {
         Map<String, String> unproven = new TreeMap<>();
         subjects.forEach((where, objects) -> {
             try {
-                found.put(where, digest(objects));
+                found.put(where, digest(objects, where.endsWith("_serde")));
             } catch (NotProvable reason) {
                 unproven.put(where, reason.getMessage());
             } catch (RuntimeException | LinkageError failure) {
@@ -58,12 +58,13 @@ final class CodePart {
         code.read("java", digests::versions);
     }
 
-    private String digest(List<Object> objects) throws NotProvable {
+    private String digest(List<Object> objects, boolean isFormat) throws NotProvable {
         List<Identity> key = new ArrayList<>();
+        key.add(new Identity(isFormat));
         objects.forEach(object -> key.add(new Identity(object)));
         String digest = known.get(key);
         if (digest == null) {
-            digest = digests.of(objects);
+            digest = digests.of(objects, isFormat);
             known.put(key, digest);
         }
         return digest;
