@@ -51,9 +51,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("orders")
 
 
-def plan(folder: Path, *options: str, old: str = RELEASES[0], new: str = RELEASES[-1]) -> dict[str, Any]:
+def without_code(file: Path) -> Path:
+    """The document as an agent prints it: without digests of code."""
+    kept, in_code = [], False
+    for line in file.read_text("utf-8").splitlines(keepends=True):
+        in_code = line.startswith("code:") or (in_code and line.startswith(" "))
+        kept += [] if in_code else [line]
+    bare = file.with_suffix(".bare.yaml")
+    bare.write_text("".join(kept), "utf-8")
+    return bare
+
+
+def plan(
+    folder: Path, *options: str, old: str = RELEASES[0], new: str = RELEASES[-1], code: bool = False
+) -> dict[str, Any]:
     """The plan between two releases, by their facts."""
-    both = ["--from-topology", str(facts(old, folder)), "--to-topology", str(facts(new, folder))]
+    files = [facts(release, folder) if code else without_code(facts(release, folder)) for release in (old, new)]
+    both = ["--from-topology", str(files[0]), "--to-topology", str(files[1])]
     ran = CliRunner().invoke(cli, ["plan", *both, *options, "--format", "json"])
     found: dict[str, Any] = json.loads(ran.stdout)
     return found
@@ -86,6 +100,14 @@ def test_only_what_its_code_chooses_is_asked_for(folder: Path) -> None:
     for (where, field), reason in fields.items():
         assert reason.startswith(OF_ITS_CODE[field]), (where, field, reason)
     assert found["unchanged_is_enough"] == ["key", "value_serde", "aggregate"]
+
+
+def test_with_digests_of_code_nothing_is_asked_for(folder: Path) -> None:
+    """Each of the 22 fields has the same code in both releases: no person has to believe anything."""
+    found = plan(folder, code=True)
+    assert (found["verdict"], found["runbooks"], found["unchanged_is_enough"]) == ("proceed", ["library_bump"], [])
+    assert [one for one in found["undecided"] if one["matters"]] == []
+    assert "same-code" in {one["id"] for one in found["findings"]}
 
 
 def test_the_fields_that_are_named_decide_it(folder: Path) -> None:

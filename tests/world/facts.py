@@ -72,3 +72,8 @@ not_read:
   - {fact: ["topics", "reading-counts", "key_serde"], reason: "the format is a lambda of App (lambda), which has another name in each run; declare the serde"}
   - {fact: ["config", "sasl.jaas.config"], reason: "setting sasl.jaas.config is a password, which no fact shows"}
 """  # noqa: E501 - as the jar prints them
+
+
+def with_code(facts: str, code: str) -> str:
+    """A document with the part `code`, which the command prints before what was not read."""
+    return facts.replace("not_read:", f"{code}not_read:")

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 
 from kstreams_runbooks.documents.yaml_document import yaml_document
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.code_facts import CodePart
 from kstreams_runbooks.fleet.problems import explained, shown
 from kstreams_runbooks.fleet.values import FleetModel
 from kstreams_runbooks.model.releases.release import Release
@@ -22,7 +23,7 @@ _DIGEST: Final = re.compile(r"\(digest [0-9a-f]{4}\)")
 # A release of Kafka Streams, or the version of a distribution of it, such as 7.6.0-ccs.
 _VERSION: Final = re.compile(r"\d+\.\d")
 # Parts of the document without facts of the program: the description has lines of its own.
-_OTHER_PARTS = ("facts", "topology", "refused", "links", "not_read")
+_OTHER_PARTS = ("facts", "topology", "refused", "links", "code", "not_read")
 # From this release on a store of the DSL is made of the program's serdes; before it, of the serializer in them.
 _KEEPS_SERDES = Release("3.9")
 # The longest of the library's own has about 400 characters.
@@ -224,6 +225,7 @@ class _Document(_Part):
     operators: dict[str, _Operator] = Field(default_factory=dict)
     refused: tuple[_Refused, ...] | None = None
     links: tuple[_Unlinked, ...] | None = None
+    code: CodePart = Field(default_factory=CodePart)
     not_read: tuple[_NotRead, ...]
 
 
@@ -296,6 +298,7 @@ def _read(document: _Document) -> model.TopologyFacts:
             refused=None if document.refused is None else tuple(one.read() for one in document.refused),
             unlinked=_unlinked(document),
             of_settings=dict(_of_settings(document)),
+            code=document.code.read(),
         ),
     )
 

@@ -25,6 +25,8 @@ def with_reasons(undecided: Iterable[Undecided], compared: Compared) -> tuple[Un
 def _with_reason(
     missing: Undeclared, unread: Mapping[str, Mapping[str, str]], renamed: Mapping[str, str]
 ) -> Undeclared:
+    if missing.reason:
+        return missing  # the code of both versions gave it
     section, _, name = missing.where.partition(".")
     before = f"{section}.{renamed.get(name, name)}" if name else section
     lacking = missing.sides.split(", ")

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from kstreams_runbooks.decide.comparison.boundary import sinks, sources
+from kstreams_runbooks.decide.comparison.code import with_code
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.decide.comparison.operators import operators
 from kstreams_runbooks.decide.comparison.settings import NOTHING_KNOWN, library, optimizations, settings
@@ -33,7 +34,8 @@ def subjects(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
         *optimizations(compared),
         *library(compared),
     )
-    return tuple(map(_of_one_program, found)) if compared.same_program else found
+    proven = with_code(compared, found)
+    return tuple(map(_of_one_program, proven)) if compared.same_program else proven
 
 
 def _of_one_program(subject: Subject) -> Subject:

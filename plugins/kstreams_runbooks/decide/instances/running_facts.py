@@ -55,10 +55,12 @@ def differences(one: Declaration, other: Declaration) -> Iterator[str]:
 
 
 def of_a_release(read: Declaration) -> Declaration:
-    """The facts without the settings that each instance has for itself.
+    """The facts without the settings that each instance has for itself, and without digests of code.
 
-    A guarantee that the program does not set is the default: what was read wins over the fleet entry.
+    A guarantee that the program does not set is the default: what was read wins over the fleet entry. The agent shows
+    no code: a run has that of one version at most.
     """
+    read = replace(read, code={})
     if read.config is None:
         return read
     default = {} if f"config.{_GUARANTEE}" in read.not_read else {_GUARANTEE: _AT_LEAST_ONCE}

@@ -60,6 +60,7 @@ def merged(read: Declaration, declared: Declaration | None) -> Declaration:
         unlinked=read.unlinked,
         of_settings=read.of_settings,
         digests=read.digests,
+        code=read.code,
         contradictions=(*of_library, *of_config, *of_stores, *of_suppressions, *of_topics, *of_operators),
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.topology.code import Code
 
 # buffer: of a join of a stream with a table that has a grace (KIP-923).
 StoreKind = Literal["key_value", "window", "session", "join", "versioned", "buffer"]
@@ -327,7 +328,8 @@ class Declaration:
     them). `unlinked` are the classes that do not link with the Kafka of the build (None: the class path was not
     scanned; empty: all of them link). `of_settings` are the serdes that the program leaves to its settings
     (`operators.out.value_serde`), each with the settings that give it. `digests` are of the program's own settings,
-    whose values no reader shows: equal digests, equal values, but for one of 65,536.
+    whose values no reader shows: equal digests, equal values, but for one of 65,536. `code` is the code behind facts
+    (`stores.orders.value_serde`; empty: it was not read).
     """
 
     stores: Mapping[str, DeclaredStore] = field(default_factory=dict)
@@ -348,6 +350,7 @@ class Declaration:
     unlinked: tuple[UnlinkedClass, ...] | None = field(default=None, compare=False)
     of_settings: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False)
     digests: Mapping[str, str] = field(default_factory=dict, compare=False)
+    code: Mapping[str, Code] = field(default_factory=dict, compare=False)
 
     def keeps_headers(self, store: DeclaredStore) -> bool | None:
         """Whether a store keeps headers: by the store, else by the setting for stores of the DSL; None if unknown."""

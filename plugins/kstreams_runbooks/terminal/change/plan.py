@@ -1,6 +1,7 @@
 """`plan` and `verify` for the terminal: the answer on stdout alone, everything else on stderr."""
 
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -95,13 +96,19 @@ def _explain(context: click.Context, _: click.Parameter, rule: str | None) -> No
 @side_options
 @stated_options
 @click.option(
+    "--changed-code",
+    is_flag=True,
+    help="List the methods that the change adds, changes and removes, by operator and the stores that they reach, and "
+    "plan nothing. Both files are topology facts of the command.",
+)
+@click.option(
     "--application",
     metavar="NAME",
     help="Compare the new version with the topics of this application's cluster as well, as every runbook does, and "
     "with its suppress buffers.",
 )
 @_format
-def plan_command(form: str, application: str | None, **given: Any) -> None:
+def plan_command(form: str, application: str | None, *, changed_code: bool, **given: Any) -> None:
     """Show what follows from a change, and its runbook, from two descriptions and their declarations.
 
     Topology facts (docs/facts.md) take the place of a description, of its settings and release, and of most of a
@@ -113,6 +120,8 @@ def plan_command(form: str, application: str | None, **given: Any) -> None:
     Exit codes: 0 a rolling bounce is enough, 1 a runbook or a person is needed, 2 bad input, 3 inconclusive: a
     declaration is missing, and the output names it.
     """
+    if changed_code:
+        sys.exit(_review(given, form))
     if application is None:
         code = _answer(given, form)
     else:
@@ -123,6 +132,24 @@ def plan_command(form: str, application: str | None, **given: Any) -> None:
         click.echo(f"topics of {application}: {topics.sentence}", err=True)
         code = _worse(code, topics)
     sys.exit(code)
+
+
+def _review(given: dict[str, Any], form: str) -> int:
+    """Print the code that the change touches: 0 none, 1 some, 3 if a part is not proven and none is known to differ."""
+    from kstreams_runbooks.decide.comparison.code import reviewed_code
+    from kstreams_runbooks.decide.comparison.compared import Compared
+    from kstreams_runbooks.present.change.changed_code import code_document, code_text
+    from kstreams_runbooks.terminal.change.inputs import files_of, read_side
+
+    before, after = (read_side(files_of(given, side)) for side in ("from", "to"))
+    for path, side in ((given["from_topology"], before), (given["to_topology"], after)):
+        if not side.declared.code:
+            reason = side.declared.not_read.get("code", "the document has no `code`")
+            raise Inconclusive(f"{path}: its code was not read: {reason}; print it with FactsCommand (docs/facts.md)")
+    reviewed = reviewed_code(Compared(before, after))
+    click.echo(json.dumps(code_document(reviewed), indent=2) if form == "json" else code_text(reviewed))
+    states = {one.change.state for one in reviewed}
+    return 1 if "other" in states else Inconclusive.exit_code if states else 0
 
 
 def _worse(code: int, topics: Verdict) -> int:
@@ -192,6 +219,9 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
         sys.exit(0)
     if form == "text":
         click.echo("\n".join(map(sentence, difference)) + "\n")
+    if "-" not in {str(actual), str(expected)}:
+        copy = " ".join(map(shlex.quote, ("cp", str(actual), str(expected))))
+        click.echo(f"if the change is intended, keep the present file: {copy}", err=True)
     _answer(
         {**given, "from_topology": expected, "to_topology": actual},
         form,

@@ -81,6 +81,11 @@ final class Facts {
         return Yaml.of(whole);
     }
 
+    /** The place of a fact of this subject: stores.orders.key_serde. */
+    String where(String name) {
+        return String.join(".", pathOf(name));
+    }
+
     private List<String> pathOf(String name) {
         List<String> longer = new ArrayList<>(path);
         longer.addAll(Arrays.asList(name));

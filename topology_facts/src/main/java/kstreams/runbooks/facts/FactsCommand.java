@@ -11,7 +11,9 @@ import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
@@ -32,13 +34,20 @@ import java.util.concurrent.TimeoutException;
  */
 public final class FactsCommand {
     private static final String USAGE =
-            "--factory CLASS::METHOD is needed, --properties FILE and --timeout-s SECONDS are possible";
+            "--factory CLASS::METHOD is needed, --properties FILE, --packages NAMES and --timeout-s SECONDS are possible";
     private static final int BAD_INPUT = 2;
 
     private FactsCommand() {}
 
     /** Prints the facts and ends the JVM, also if the application has started threads. */
     public static void main(String[] arguments) {
+        if (Restart.isNeeded()) {
+            int ended = Restart.run(FactsCommand.class, arguments);
+            if (ended >= 0) {
+                Runtime.getRuntime().halt(ended);
+            }
+        }
+        Restart.endWithFirst();
         PrintStream out = System.out;
         System.setOut(System.err);
         int code = 0;
@@ -60,7 +69,7 @@ public final class FactsCommand {
         Map<String, String> options = new LinkedHashMap<>();
         for (int at = 0; at < arguments.length; at += 2) {
             String name = arguments[at];
-            if (!name.matches("--(factory|properties|timeout-s)")) {
+            if (!name.matches("--(factory|properties|packages|timeout-s)")) {
                 throw new NotRead("option " + name + " is not known; " + USAGE);
             }
             if (at + 1 == arguments.length) {
@@ -80,7 +89,21 @@ public final class FactsCommand {
         String file = options.get("--properties");
         Properties properties = file == null ? null : properties(file);
         Method method = method(factory.substring(0, colons), factory.substring(colons + 2));
-        return facts(method, properties, seconds(options.getOrDefault("--timeout-s", "60")));
+        List<String> packages = packages(options.getOrDefault("--packages", ""));
+        return facts(method, properties, packages, seconds(options.getOrDefault("--timeout-s", "60")));
+    }
+
+    /** Names of packages, with slashes. */
+    private static List<String> packages(String text) throws NotRead {
+        List<String> found = new ArrayList<>();
+        for (String name : text.isEmpty() ? new String[0] : text.split(",", -1)) {
+            if (!name.matches("[\\w$]+(\\.[\\w$]+)*")) {
+                throw new NotRead("--packages has value '" + text + "' (expected com.acme.common,com.acme.model); "
+                        + "correct it");
+            }
+            found.add(name.replace('.', '/') + "/");
+        }
+        return found;
     }
 
     private static long seconds(String text) throws NotRead {
@@ -123,15 +146,18 @@ public final class FactsCommand {
     }
 
     /** Both parts run classes of the program, which may wait for something: the method, and what is a default. */
-    private static String facts(Method method, Properties properties, long seconds) throws NotRead {
+    private static String facts(Method method, Properties properties, List<String> packages, long seconds)
+            throws NotRead {
         String name = method.getDeclaringClass().getName() + "::" + method.getName();
         FutureTask<String> building = new FutureTask<>(() -> {
             method.setAccessible(true);
             Properties given = properties == null ? new Properties() : properties;
             Object topology = method.getParameterCount() == 0 ? method.invoke(null) : method.invoke(null, given);
             Library.of(topology);
-            Facts facts = TopologyFacts.document(topology, properties);
+            CodeReader code = new CodeReader(method.getDeclaringClass(), packages);
+            Facts facts = TopologyFacts.document(topology, properties, code);
             LinkReader.read(facts, topology, properties);
+            code.read(facts);
             return facts.yaml();
         });
         Thread builder = new Thread(building, "topology-facts-factory");

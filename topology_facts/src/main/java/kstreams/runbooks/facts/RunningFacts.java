@@ -22,7 +22,7 @@ final class RunningFacts implements RunningFactsMBean {
             String field = Peek.has(streams, "applicationConfigs") ? "applicationConfigs" : "config";
             Object config = Peek.field(streams, field);
             Map<?, ?> settings = (Map<?, ?>) Peek.call(config, "originals");
-            return new RunningFacts(TopologyFacts.read(builder(streams), settings), began);
+            return new RunningFacts(TopologyFacts.read(builder(streams), settings, null), began);
         } catch (NotRead reason) {
             return without(reason, began);
         } catch (RuntimeException | LinkageError failure) {

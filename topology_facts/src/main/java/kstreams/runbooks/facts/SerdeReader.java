@@ -4,7 +4,9 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -28,6 +30,8 @@ final class SerdeReader {
     private static final int DEPTH = 4;
     private final Library library;
     private final Settings settings;
+    /** The objects behind each format, by its place. */
+    final Map<String, List<Object>> objects = new TreeMap<>();
     /** The settings on which the serde that is being read depends, because the program gives none. */
     private final Set<String> defaults = new TreeSet<>();
 
@@ -48,11 +52,13 @@ final class SerdeReader {
 
     /** The facts of the keys of a topic, from each of its readers and writers; not read if two of them differ. */
     void keys(Facts of, Collection<Object> formats) {
+        objects.put(of.where("key_serde"), new ArrayList<>(formats));
         of.read("key_serde", () -> entry("key_serde", of, same(formats, "default.key.serde")));
     }
 
     /** The facts of the values of a topic. */
     void values(Facts of, Collection<Object> formats) {
+        objects.put(of.where("value_serde"), new ArrayList<>(formats));
         of.read("value_serde", () -> entry("value_serde", of, same(formats, "default.value.serde")));
     }
 
@@ -77,7 +83,11 @@ final class SerdeReader {
     /** The format, and the settings that have to give its serde: from 3.0 on the library has no default (KIP-741). */
     private void read(Facts of, String name, Facts.Reading serde, String setting) {
         defaults.clear();
-        of.read(name, () -> entry(name, of, given(serde.read(), setting)));
+        of.read(name, () -> {
+            Object found = serde.read();
+            objects.put(of.where(name), Collections.singletonList(found));
+            return entry(name, of, given(found, setting));
+        });
         if (!defaults.isEmpty()) {
             of.read(name + "_of_settings", () -> new ArrayList<>(defaults));
         }

@@ -23,11 +23,12 @@ public final class TopologyFacts {
      * It never throws: if the object is not a Topology, the document has one fact that was not read.
      */
     public static String yaml(Object topology, Map<?, ?> properties) {
-        return document(topology, properties).yaml();
+        return document(topology, properties, null).yaml();
     }
 
-    static Facts document(Object topology, Map<?, ?> properties) {
-        Facts facts = read(topology, properties);
+    /** {@code code} gets what it reads the code of; null: nothing does. */
+    static Facts document(Object topology, Map<?, ?> properties, CodeReader code) {
+        Facts facts = read(topology, properties, code);
         refused(facts, topology, properties);
         return facts;
     }
@@ -48,11 +49,11 @@ public final class TopologyFacts {
         }
     }
 
-    static Facts read(Object topology, Map<?, ?> properties) {
+    static Facts read(Object topology, Map<?, ?> properties, CodeReader code) {
         Facts facts = Facts.none();
         facts.read("facts", () -> FORMAT);
         try {
-            read(facts, new Program(topology), properties);
+            read(facts, new Program(topology), properties, code);
         } catch (NotRead reason) {
             facts.notRead("topology", reason.getMessage());
         } catch (RuntimeException | LinkageError | StackOverflowError failure) {
@@ -62,7 +63,7 @@ public final class TopologyFacts {
         return facts;
     }
 
-    private static void read(Facts facts, Program program, Map<?, ?> properties) throws NotRead {
+    private static void read(Facts facts, Program program, Map<?, ?> properties, CodeReader code) throws NotRead {
         Settings settings = new Settings(program.library, properties);
         SerdeReader serdes = new SerdeReader(program.library, settings);
         OperatorReader operators = new OperatorReader(program);
@@ -91,6 +92,9 @@ public final class TopologyFacts {
             } else {
                 operators.read(all, node);
             }
+        }
+        if (code != null) {
+            code.of(program, serdes);
         }
     }
 }

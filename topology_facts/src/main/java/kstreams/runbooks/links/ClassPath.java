@@ -34,11 +34,13 @@ import java.util.zip.ZipFile;
  * each: wildcards, {@code Class-Path} of manifests, multi-release jars, and the jars inside a jar of Spring Boot or a
  * war.
  */
-final class ClassPath implements Closeable {
+public final class ClassPath implements Closeable {
     /** One jar or directory: `label` is its file name, `classes` has the place of each class by its internal name. */
-    static final class Element {
-        final String label;
-        final Map<String, String> classes = new LinkedHashMap<>();
+    public static final class Element {
+        /** The file name of a jar, the path of a directory. */
+        public final String label;
+        /** The place of each class by its internal name. */
+        public final Map<String, String> classes = new LinkedHashMap<>();
         private final ZipFile zip;
         private final Path folder;
 
@@ -48,8 +50,20 @@ final class ClassPath implements Closeable {
             this.folder = folder;
         }
 
+        /** Whether it is a directory. */
+        public boolean isFolder() {
+            return zip == null;
+        }
+
+        /** The places of the files whose names end so. */
+        public List<String> endingWith(String end) {
+            return zip == null
+                    ? Collections.emptyList()
+                    : zip.stream().map(ZipEntry::getName).filter(name -> name.endsWith(end)).collect(Collectors.toList());
+        }
+
         /** The bytes of a file of this element; null if it has none of this name. */
-        byte[] read(String place) throws IOException {
+        public byte[] read(String place) throws IOException {
             if (zip == null) {
                 Path file = folder.resolve(place);
                 return Files.isRegularFile(file) ? Files.readAllBytes(file) : null;
@@ -67,14 +81,15 @@ final class ClassPath implements Closeable {
     private static final String CLASS = ".class";
     private static final String VERSIONS = "META-INF/versions/";
     private static final String[] NESTED = {"BOOT-INF/", "WEB-INF/"};
-    final List<Element> elements = new ArrayList<>();
+    /** In the order of the class path. */
+    public final List<Element> elements = new ArrayList<>();
     private final Set<Path> opened = new HashSet<>();
     private final List<ZipFile> zips = new ArrayList<>();
     private final List<Path> unpacked = new ArrayList<>();
     private final int java;
 
     /** `given` is the class path; `java` the feature release of the JVM; `strict`: each element has to exist. */
-    ClassPath(String given, int java, boolean strict) throws NotScanned {
+    public ClassPath(String given, int java, boolean strict) throws NotScanned {
         this.java = java;
         try {
             for (String element : given.split(File.pathSeparator, -1)) {

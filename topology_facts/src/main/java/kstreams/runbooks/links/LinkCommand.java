@@ -76,7 +76,7 @@ public final class LinkCommand {
     }
 
     /** The feature release of the JVM that runs: 8, 17. */
-    static int running() {
+    public static int running() {
         return Integer.parseInt(System.getProperty("java.specification.version").replaceFirst("^1\\.", ""));
     }
 }

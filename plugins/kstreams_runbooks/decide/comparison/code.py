@@ -1,0 +1,280 @@
+"""What the code of both versions proves: fields that are as they were, and parts of the program with other code.
+
+Equal code answers a fact of a subject that is not known. Other code answers nothing: a person has to compare what it
+does. Of a partitioner, an extractor and a supplier only the name of the class was compared: other code is a change.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
+from kstreams_runbooks.model.topology.code import Code
+from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
+from kstreams_runbooks.wording import first_of
+
+State = Literal["same", "other", "unknown"]
+SECTIONS: Final[Mapping[SubjectKind, str]] = {
+    "store": "stores",
+    "internal_topic": "topics",
+    "source_topic": "topics",
+    "sink": "topics",
+    "operator": "operators",
+}
+# Facts that only a person or the code can answer.
+_ANSWERED: Final = ("key", "key_serde", "value_serde", "aggregate")
+# From this release on the library keeps serdes where it kept the serializers in them.
+_KEEPS_SERDES: Final = Release("3.9")
+_MOST_METHODS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class CodeChange:
+    """What became of the code behind one fact of the new version.
+
+    `altered` are methods with other instructions; all three are sorted, and empty if only values differ that its
+    objects keep. `libraries` are those of another version or content: (name, old, new). `reason` is that of an
+    unknown one.
+    """
+
+    where: str
+    field: str
+    state: State
+    added: tuple[str, ...] = ()
+    altered: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    libraries: tuple[tuple[str, str, str], ...] = ()
+    reason: str = ""
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(sorted((*self.added, *self.altered, *self.removed)))
+
+    @property
+    def words(self) -> str:
+        """The names of the methods, or what else differs."""
+        return first_of(self.methods, _MOST_METHODS) if self.methods else "the values that its objects keep"
+
+
+def code_changes(compared: Compared) -> tuple[CodeChange, ...]:
+    """Every part of the new version that has code in both; none without the code of both versions."""
+    old, new = compared.before.declared, compared.after.declared
+    if not old.code or not new.code:
+        return ()
+    renamed = {("stores", now): was for was, now in compared.stores.pairs}
+    renamed |= {("topics", now): was for was, now in compared.topics.pairs}
+    renamed |= {("operators", now): was for was, now in compared.operators.pairs}
+    found = []
+    for where, code in new.code.items():
+        section, name, field = split(where)
+        before = old.code.get(f"{section}.{renamed.get((section, name), name)}.{field}")
+        if before is not None:
+            found.append(_change(f"{section}.{name}", field, before, code, compared))
+    return tuple(found)
+
+
+def split(where: str) -> tuple[str, str, str]:
+    """Section, name (which may have dots) and field of a fact."""
+    section, _, rest = where.partition(".")
+    name, _, field = rest.rpartition(".")
+    return section, name, field
+
+
+def _change(where: str, field: str, old: Code, new: Code, compared: Compared) -> CodeChange:
+    if not old.digest or not new.digest:
+        return CodeChange(where, field, "unknown", reason=new.not_provable or old.not_provable)
+    libraries = tuple(_libraries(old, new))
+    state: State
+    if old.digest == new.digest:
+        return CodeChange(where, field, "same", libraries=libraries)
+    releases = compared.before.declared.library, compared.after.declared.library
+    another_library = releases[0] != releases[1]
+    was, now = ({one.rpartition(" ")[0] for one in side} for side in (old.methods, new.methods))
+    differing = {one.rpartition(" ")[0] for one in old.methods ^ new.methods}
+    # The library keeps other objects around those of the program in some releases, and another compiler writes other
+    # instructions of the same source: neither is a change of the program.
+    if old.java != new.java:
+        state, reason = "unknown", "both versions are built for other releases of Java"
+    elif another_library and (not differing or _keeps_otherwise(where, field, *releases)):
+        state, reason = "unknown", "the two releases of Kafka Streams keep other objects around the code"
+    else:
+        state, reason = "other", ""
+    added, removed = tuple(sorted(now - was)), tuple(sorted(was - now))
+    return CodeChange(where, field, state, added, tuple(sorted(differing & was & now)), removed, libraries, reason)
+
+
+def _keeps_otherwise(where: str, field: str, *releases: Release | None) -> bool:
+    later = {release is None or release >= _KEEPS_SERDES for release in releases}
+    return where.startswith("stores.") and field == "value_serde" and len(later) > 1
+
+
+def _libraries(old: Code, new: Code) -> Iterator[tuple[str, str, str]]:
+    was = {name: (version, digest) for name, version, digest in old.libraries}
+    for name, version, digest in sorted(new.libraries):
+        before = was.get(name, ("none", ""))
+        if before != (version, digest):
+            same = " (other classes)" if before[0] == version else ""
+            yield name, before[0], f"{version}{same}"
+
+
+def with_code(compared: Compared, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
+    """The subjects with what the code of both versions answers."""
+    changes: dict[str, dict[str, CodeChange]] = {}
+    for one in code_changes(compared):
+        changes.setdefault(one.where, {})[one.field] = one
+    feeding = _feeding(compared.after) if changes else frozenset()
+    return tuple(_with_code(one, changes, compared, feeding) for one in subjects)
+
+
+def _with_code(
+    subject: Subject, changes: Mapping[str, Mapping[str, CodeChange]], compared: Compared, feeding: frozenset[str]
+) -> Subject:
+    section = SECTIONS.get(subject.kind)
+    if subject.kind == "operator":
+        by = changes.get(f"operators.{subject.name}", {}).get("code")
+        is_other = by is not None and by.state == "other" and not (subject.facts["added"] or subject.facts["removed"])
+        facts = {**subject.facts, "code_changed": is_other, "before_store": subject.name in feeding}
+        words = {**subject.said, "methods": by.words if by else ""}
+        return replace(subject, facts=facts, said=words)
+    if section is None or not changes:
+        return subject
+    own = dict(changes.get(f"{section}.{subject.name}", {}))
+    own |= _of_ends(subject, compared, changes)
+    return _answered(subject, own) if own else subject
+
+
+def _of_ends(
+    subject: Subject, compared: Compared, changes: Mapping[str, Mapping[str, CodeChange]]
+) -> dict[str, CodeChange]:
+    """Partitioners of the sinks of a topic and extractors of its sources."""
+    if subject.kind == "store":
+        return {}
+    ends = {
+        "partitioner": compared.after.writers.get(subject.name, []),
+        "timestamp_extractor": [one.name for one in compared.after.readers.get(subject.name, ())],
+    }
+    found: dict[str, CodeChange] = {}
+    for field, names in ends.items():
+        of_names = [one for name in names if (one := changes.get(f"operators.{name}", {}).get(field))]
+        others = [one for one in of_names if one.state == "other"]
+        if others:
+            found[field] = others[0]
+        elif of_names and len(of_names) == len(names) and all(one.state == "same" for one in of_names):
+            found[field] = of_names[0]
+    return found
+
+
+# By name alone these were the same so far.
+_BY_NAME: Final = {
+    "partitioner": "partitioner_changed",
+    "timestamp_extractor": "extractor_changed",
+    "supplier": "supplier_changed",
+}
+
+
+def _answered(subject: Subject, changes: Mapping[str, CodeChange]) -> Subject:
+    facts: dict[str, Fact] = dict(subject.facts)
+    asked = dict(subject.asked)
+    words = dict(subject.said)
+    proven: list[str] = []
+    for field in _ANSWERED:
+        fact, change = f"{field}_changed", changes.get(field)
+        if change is None or facts.get(fact, False) is not None:
+            continue
+        if change.state == "same":
+            facts[fact] = False
+            proven.append(field)
+        elif change.state == "other":
+            asked[fact] = tuple(_because(one, change) for one in asked.get(fact, ()))
+    for field, fact in _BY_NAME.items():
+        change = changes.get(field)
+        if change is None or fact not in facts:
+            continue
+        if change.state == "same" and facts[fact] is None:
+            facts[fact] = False
+            proven.append(field)
+        elif change.state == "other" and facts[fact] is not True and not subject.facts.get("added"):
+            facts[fact] = True
+            words |= {f"{field}_after": f"{words.get(f'{field}_after', 'its class')} with other code"}
+    _derived(facts, asked)
+    words["proven"] = ", ".join(proven)
+    return replace(subject, facts=facts, asked=asked, said=words)
+
+
+def _because(missing: Undeclared, change: CodeChange) -> Undeclared:
+    return replace(missing, reason=f"its code changed: {change.words}")
+
+
+def _derived(facts: dict[str, Fact], asked: dict[str, tuple[Undeclared, ...]]) -> None:
+    """Facts that are made of those that the code answered."""
+    both = [facts.get(f"{field}_changed") for field in ("key_serde", "value_serde")]
+    if facts.get("serde_changed", False) is None and True not in both:
+        open_ = [f"{field}_changed" for field in ("key_serde", "value_serde") if facts[f"{field}_changed"] is None]
+        facts["serde_changed"] = None if open_ else False
+        asked["serde_changed"] = tuple(one for fact in open_ for one in asked.get(fact, ()))
+    if "kinds_known" in facts:
+        facts["kinds_known"] = facts["aggregate_changed"] is not None and facts["join_changed"] is not None
+
+
+def _feeding(side: Side) -> frozenset[str]:
+    """Operators whose records reach a store, or that keep one."""
+    open_ = [one.name for keepers in side.keepers.values() for one in keepers]
+    found = set(open_)
+    while open_:
+        node = side.nodes[open_.pop()]
+        before = list(side.predecessors.get(node.name, ()))
+        if isinstance(node, Source):
+            before += [sink for topic in node.topics for sink in side.writers.get(topic, ())]
+        open_ += [one for one in before if one not in found]
+        found.update(before)
+    return frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedCode:
+    """One part of the program with other code, or with code that is not provable, and the stores that it reaches.
+
+    `subtopology` is empty for a store that no operator of the description keeps.
+    """
+
+    change: CodeChange
+    subtopology: str
+    stores: tuple[str, ...]
+
+
+def reviewed_code(compared: Compared) -> tuple[ReviewedCode, ...]:
+    """What a reviewer has to look at: each operator once, and each format of a store."""
+    side = compared.after
+    places = {node.name: sub.id for sub in side.topology.subtopologies for node in sub.nodes}
+    found = []
+    for change in code_changes(compared):
+        section, _, name = change.where.partition(".")
+        if change.state == "same" or section == "topics" or (section == "stores" and change.field in _OF_OPERATORS):
+            continue
+        stores = (name,) if section == "stores" else _reached(side, name)
+        sub = side.store_places.get(name, "") if section == "stores" else places.get(name, "")
+        found.append(ReviewedCode(change, sub, stores))
+    return tuple(found)
+
+
+# Of a store: the operators that fill it have the same code.
+_OF_OPERATORS: Final = ("aggregate", "key")
+
+
+def _reached(side: Side, operator: str) -> tuple[str, ...]:
+    open_, seen, found = [operator], {operator}, set[str]()
+    while open_:
+        node = side.nodes.get(open_.pop())
+        behind: list[str] = []
+        if isinstance(node, Sink):
+            behind = [one.name for one in side.readers.get(node.topic or "", ())]
+        elif node is not None:
+            behind = list(node.successors)
+        if isinstance(node, Processor):
+            found.update(node.stores)
+        open_ += [one for one in behind if one not in seen]
+        seen.update(behind)
+    return tuple(sorted(found))

@@ -1,0 +1,5 @@
+package shop;
+
+abstract class Discount {
+    abstract long of(long amount);
+}

@@ -1,0 +1,5 @@
+package shop;
+
+public enum Status {
+    OPEN, PAID, SENT
+}

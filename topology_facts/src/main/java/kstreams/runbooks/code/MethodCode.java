@@ -1,0 +1,333 @@
+package kstreams.runbooks.code;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.objectweb.asm.AnnotationVisitor;
+import org.objectweb.asm.ConstantDynamic;
+import org.objectweb.asm.Handle;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+
+/**
+ * The instructions of one method as text: without line numbers, names of variables, places in the constant pool and the
+ * numbers of the compiler. What it refers to is in a list, in the order of the instructions.
+ */
+final class MethodCode extends MethodVisitor {
+    /** Before the owner, name and descriptor of a body that counts where it is used. */
+    static final char INLINE = '\u0001';
+    private static final String META = "java/lang/invoke/LambdaMetafactory";
+    private static final String[] BOOTSTRAPS = {"java/lang/invoke/", "java/lang/runtime/"};
+
+    /** A place in the instructions, whose number is that of its first use. */
+    private static final class Place {
+        final Label label;
+        final boolean isTarget;
+
+        Place(Label label, boolean isTarget) {
+            this.label = label;
+            this.isTarget = isTarget;
+        }
+    }
+
+    final String owner;
+    final int access;
+    final String name;
+    final String desc;
+    final String signature;
+    /** The instructions. */
+    final List<String> body = new ArrayList<>();
+    final List<Ref> refs = new ArrayList<>();
+    /** What only a library sees that reads the class by reflection: annotations and names of parameters. */
+    final List<Object> shape = new ArrayList<>();
+    final List<Ref> shapeRefs = new ArrayList<>();
+    private final List<Object> tokens = new ArrayList<>();
+    private final Set<Label> used = new HashSet<>();
+    /** The class literal right before this instruction, which a logger or an assertion may take. */
+    private Ref literal;
+    /** Whether the instruction before this one has called something that returns an object of any class. */
+    private boolean isBare;
+    /** Whether such an object is used without a cast that shows its class. */
+    boolean usesBareObject;
+
+    MethodCode(String owner, int access, String name, String desc, String signature) {
+        super(Opcodes.ASM9);
+        this.owner = owner;
+        this.access = access;
+        this.name = name;
+        this.desc = desc;
+        this.signature = signature;
+        tokens.add("access " + (access & (Opcodes.ACC_STATIC | Opcodes.ACC_ABSTRACT | Opcodes.ACC_SYNCHRONIZED)));
+    }
+
+    boolean is(int flag) {
+        return (access & flag) != 0;
+    }
+
+    /** Whether the compiler made it of a lambda or for the access of another class: its name has a number. */
+    boolean isInlined() {
+        return is(Opcodes.ACC_SYNTHETIC) && isInlined(name);
+    }
+
+    boolean isAnnotated() {
+        return shape.stream().anyMatch(token -> String.valueOf(token).startsWith("@"));
+    }
+
+    static boolean isInlined(String name) {
+        return name.startsWith("lambda$") || name.matches("access\\$\\d+") || name.contains("$anonfun$");
+    }
+
+    private void add(String token) {
+        literal = null;
+        usesBareObject |= isBare;
+        isBare = false;
+        tokens.add(token);
+    }
+
+    private void refer(Ref.Kind kind, String of, String member, String type) {
+        refs.add(new Ref(kind, of, member, type));
+    }
+
+    @Override
+    public void visitInsn(int opcode) {
+        isBare &= opcode != Opcodes.POP;
+        add("i" + opcode);
+    }
+
+    @Override
+    public void visitIntInsn(int opcode, int operand) {
+        add("i" + opcode + " " + operand);
+    }
+
+    @Override
+    public void visitVarInsn(int opcode, int place) {
+        add("v" + opcode + " " + place);
+    }
+
+    @Override
+    public void visitIincInsn(int place, int increment) {
+        add("inc " + place + " " + increment);
+    }
+
+    @Override
+    public void visitTypeInsn(int opcode, String type) {
+        isBare &= opcode != Opcodes.CHECKCAST && opcode != Opcodes.INSTANCEOF;
+        add("t" + opcode + " " + type);
+        refer(Ref.Kind.TYPE, type, "", "");
+    }
+
+    @Override
+    public void visitMultiANewArrayInsn(String type, int dimensions) {
+        add("array " + type + " " + dimensions);
+        refer(Ref.Kind.TYPE, type, "", "");
+    }
+
+    @Override
+    public void visitFieldInsn(int opcode, String of, String field, String type) {
+        add("f" + opcode + " " + of + "." + field + " " + type);
+        if (opcode == Opcodes.GETSTATIC || opcode == Opcodes.PUTSTATIC) {
+            refer(Ref.Kind.READ_STATIC, of, opcode == Opcodes.GETSTATIC ? field : "", type);
+        } else {
+            refer(Ref.Kind.READ_FIELD, of, opcode == Opcodes.GETFIELD ? field : "", type);
+        }
+        refer(Ref.Kind.TYPE, Type.getType(type).getInternalName(), "", "");
+    }
+
+    @Override
+    public void visitMethodInsn(int opcode, String of, String method, String type, boolean isInterface) {
+        if (literal != null && takesName(of, method)) {
+            refs.remove(literal); // its name alone counts
+        }
+        if (opcode == Opcodes.INVOKESTATIC && isInlined(method)) {
+            add(INLINE + of + " " + method + " " + type);
+            refer(Ref.Kind.INLINE, of, method, type);
+            return;
+        }
+        boolean isFixed = opcode == Opcodes.INVOKESTATIC || opcode == Opcodes.INVOKESPECIAL;
+        add("m" + opcode + " " + of + "." + method + type);
+        refer(isFixed ? Ref.Kind.CALL : Ref.Kind.VIRTUAL, of, method, type);
+        isBare = type.endsWith(")Ljava/lang/Object;");
+    }
+
+    /** Of a class literal: a logger is named after it, and an assertion asks whether it is on. */
+    private static boolean takesName(String of, String method) {
+        return Names.isLogger(of)
+                || (of.equals("java/lang/Class")
+                        && method.matches("desiredAssertionStatus|getName|getSimpleName|getTypeName|hashCode"));
+    }
+
+    @Override
+    public void visitInvokeDynamicInsn(String method, String type, Handle bootstrap, Object... arguments) {
+        add("dynamic " + method + type + " " + bootstrap.getOwner() + "." + bootstrap.getName());
+        if (Arrays.stream(BOOTSTRAPS).noneMatch(bootstrap.getOwner()::startsWith)) {
+            refer(Ref.Kind.CALL, bootstrap.getOwner(), bootstrap.getName(), bootstrap.getDesc());
+        }
+        if (!bootstrap.getOwner().equals(META)) {
+            // What a text is made of is asked for its own, as String.valueOf does; so is what a switch compares.
+            refer(Ref.Kind.CALL, "java/lang/String", method, type);
+        }
+        for (Type part : Type.getArgumentTypes(type)) {
+            refer(Ref.Kind.TYPE, part.getInternalName(), "", "");
+        }
+        int before = refs.size();
+        for (Object argument : arguments) {
+            constantUsed(argument);
+        }
+        if (bootstrap.getOwner().startsWith(BOOTSTRAPS[1])) {
+            // A record that is written as text and a switch over types name their classes, and read none of them.
+            refs.subList(before, refs.size()).replaceAll(ref ->
+                    ref.kind == Ref.Kind.LITERAL ? new Ref(Ref.Kind.TYPE, ref.owner, "", "") : ref);
+        }
+    }
+
+    private void constantUsed(Object value) {
+        if (value instanceof Handle) {
+            handle((Handle) value);
+        } else if (value instanceof ConstantDynamic) {
+            ConstantDynamic constant = (ConstantDynamic) value;
+            add("constant " + constant.getName() + constant.getDescriptor());
+            handle(constant.getBootstrapMethod());
+            for (int at = 0; at < constant.getBootstrapMethodArgumentCount(); at++) {
+                constantUsed(constant.getBootstrapMethodArgument(at));
+            }
+        } else {
+            add("c" + constant(value));
+            if (value instanceof Type) {
+                typeUsed((Type) value);
+            }
+        }
+    }
+
+    private void typeUsed(Type type) {
+        if (type.getSort() == Type.METHOD) {
+            for (Type part : Type.getArgumentTypes(type.getDescriptor())) {
+                refer(Ref.Kind.TYPE, part.getInternalName(), "", "");
+            }
+        } else {
+            refer(Ref.Kind.LITERAL, type.getInternalName(), "", "");
+        }
+    }
+
+    private void handle(Handle handle) {
+        if (handle.getTag() <= Opcodes.H_PUTSTATIC) {
+            add("h" + handle.getTag() + " " + handle.getOwner() + "." + handle.getName() + " " + handle.getDesc());
+            boolean isStatic = handle.getTag() == Opcodes.H_GETSTATIC || handle.getTag() == Opcodes.H_PUTSTATIC;
+            Ref.Kind kind = isStatic ? Ref.Kind.READ_STATIC : Ref.Kind.READ_FIELD;
+            refer(kind, handle.getOwner(), handle.getName(), handle.getDesc());
+        } else if (isInlined(handle.getName())) {
+            add(INLINE + handle.getOwner() + " " + handle.getName() + " " + handle.getDesc());
+            refer(Ref.Kind.INLINE, handle.getOwner(), handle.getName(), handle.getDesc());
+        } else {
+            add("h" + handle.getTag() + " " + handle.getOwner() + "." + handle.getName() + handle.getDesc());
+            boolean isVirtual = handle.getTag() == Opcodes.H_INVOKEVIRTUAL || handle.getTag() == Opcodes.H_INVOKEINTERFACE;
+            Ref.Kind kind = isVirtual ? Ref.Kind.VIRTUAL : Ref.Kind.CALL;
+            refer(kind, handle.getOwner(), handle.getName(), handle.getDesc());
+        }
+    }
+
+    /** A constant with its type. */
+    static String constant(Object value) {
+        if (value instanceof Object[]) {
+            return Arrays.deepToString((Object[]) value);
+        }
+        Class<?> type = value.getClass();
+        if (type.isArray()) {
+            StringBuilder all = new StringBuilder(type.getName());
+            for (int at = 0; at < java.lang.reflect.Array.getLength(value); at++) {
+                all.append(' ').append(java.lang.reflect.Array.get(value, at));
+            }
+            return all.toString();
+        }
+        return type.getSimpleName() + ":" + value;
+    }
+
+    @Override
+    public void visitLdcInsn(Object value) {
+        constantUsed(value);
+        if (value instanceof Type && ((Type) value).getSort() != Type.METHOD) {
+            literal = refs.get(refs.size() - 1);
+        }
+    }
+
+    @Override
+    public void visitJumpInsn(int opcode, Label label) {
+        isBare &= opcode != Opcodes.IFNULL && opcode != Opcodes.IFNONNULL;
+        add("j" + opcode);
+        place(label);
+    }
+
+    private void place(Label label) {
+        used.add(label);
+        tokens.add(new Place(label, false));
+    }
+
+    @Override
+    public void visitLabel(Label label) {
+        tokens.add(new Place(label, true));
+    }
+
+    @Override
+    public void visitTableSwitchInsn(int min, int max, Label other, Label... labels) {
+        add("switch " + min + " " + max);
+        place(other);
+        Arrays.stream(labels).forEach(this::place);
+    }
+
+    @Override
+    public void visitLookupSwitchInsn(Label other, int[] keys, Label[] labels) {
+        add("switch " + Arrays.toString(keys));
+        place(other);
+        Arrays.stream(labels).forEach(this::place);
+    }
+
+    @Override
+    public void visitTryCatchBlock(Label start, Label end, Label handler, String type) {
+        add("try " + type);
+        place(start);
+        place(end);
+        place(handler);
+    }
+
+    @Override
+    public void visitParameter(String parameter, int flags) {
+        shape.add("parameter " + parameter);
+    }
+
+    @Override
+    public AnnotationVisitor visitAnnotation(String type, boolean visible) {
+        return visible ? AnnotationCode.of(type, "", shape, shapeRefs) : null;
+    }
+
+    @Override
+    public AnnotationVisitor visitParameterAnnotation(int parameter, String type, boolean visible) {
+        return visible ? AnnotationCode.of(type, " of parameter " + parameter, shape, shapeRefs) : null;
+    }
+
+    @Override
+    public AnnotationVisitor visitAnnotationDefault() {
+        return AnnotationCode.of("default", "", shape, shapeRefs);
+    }
+
+    /** Numbers the places that are used. A method without instructions has no end of its own. */
+    void finish() {
+        Map<Label, Integer> numbers = new HashMap<>();
+        for (Object token : tokens) {
+            if (token instanceof Place) {
+                Place place = (Place) token;
+                if (used.contains(place.label)) {
+                    Integer number = numbers.computeIfAbsent(place.label, label -> numbers.size());
+                    body.add((place.isTarget ? "at " : "to ") + number);
+                }
+            } else {
+                body.add((String) token);
+            }
+        }
+        tokens.clear();
+    }
+}
