@@ -43,9 +43,9 @@ from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.growth.keys import forecast_keys, prove_growth
 from kstreams_runbooks.steps.growth.plan import partition_increase
-from kstreams_runbooks.steps.growth.tasks import grow_topics, pause_inputs
+from kstreams_runbooks.steps.growth.tasks import grow_topics, pause_inputs, resume_inputs
 from kstreams_runbooks.steps.inputs.certify import certify
-from kstreams_runbooks.steps.inputs.tasks import require_held, resume_inputs
+from kstreams_runbooks.steps.inputs.tasks import require_held
 from kstreams_runbooks.steps.instances.restart import start_application, stop_application, wait_caught_up
 from kstreams_runbooks.steps.plan.looking import check, observe, verify
 from kstreams_runbooks.steps.plan.plan import planned
