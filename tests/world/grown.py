@@ -87,6 +87,11 @@ def behind_its_copier(stack: Stack) -> Iterator[Stack]:
         yield stack
 
 
+def is_behind_its_copier(stack: Stack) -> bool:
+    """Whether the copier is declared now."""
+    return (stack.lab.config / "applications" / f"{NAME}.yaml").exists()
+
+
 def rate(stack: Stack) -> float:
     """Records a second that producers send now."""
     began, before = time.monotonic(), _sent(stack)
@@ -141,10 +146,15 @@ def growth(stack: Stack, run_id: str) -> Growth:
     return Growth(_counted(stack, written.at_ms), forecast, ends)
 
 
-def faults(stack: Stack, run_id: str) -> list[str]:
-    """Everything that is not as forecast, at rest; a key that begins anew counts from 1, any other goes on."""
+def compared(stack: Stack, run_id: str) -> tuple[int, list[str]]:
+    """The events that are counted, and everything that is not as forecast, at rest.
+
+    A key that begins anew counts from 1, any other goes on.
+    """
     found = growth(stack, run_id)
-    return [*_of_counts(found), *_of_forecast(found), *_of_events(stack, found), *_of_places(stack, found.ends)]
+    events = sum(len(one.before) + len(one.after) for one in found.counted.values())
+    wrong = [*_of_counts(found), *_of_forecast(found), *_of_events(stack, found), *_of_places(stack, found.ends)]
+    return events, wrong
 
 
 def _of_counts(found: Growth) -> Iterator[str]:
