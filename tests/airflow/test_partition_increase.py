@@ -40,6 +40,8 @@ from world.runs import approved_by_both, evidence, finished, log_of, mark_run, r
 
 pytestmark = pytest.mark.long
 
+_SLOW_S = 300
+
 
 @pytest.fixture(scope="module", autouse=True)
 def spark(stack: Stack) -> Iterator[None]:
@@ -58,6 +60,8 @@ def narrow(stack: Stack) -> Iterator[Stack]:
 def begun(stack: Stack, **conf: object) -> str:
     """A run that both teams have approved."""
     run_id = trigger_other(stack, DAG, **{**FORM, **conf})
+    # Spark starts for the forecast.
+    reached(stack, run_id, "plan", "success", _SLOW_S)
     approved_by_both(stack, DAG, run_id, "approve_plan")
     return run_id
 
@@ -91,7 +95,7 @@ def test_undo_before_the_growth_brings_everything_back(narrow: Stack, task: str)
     """The run is given up after a task: copier and application run as before."""
     stack = narrow
     run_id = begun(stack)
-    reached(stack, run_id, task, "success")
+    reached(stack, run_id, task, "success", _SLOW_S)
     mark_run(stack, run_id, "failed")
     undo = trigger_other(stack, "undo", run=run_id)
     approved_by_both(stack, "undo", undo, "approve_undo")
@@ -172,7 +176,7 @@ def test_each_moved_key_begins_at_one_and_each_other_goes_on(narrow: Stack) -> N
     before = rate(stack)
     assert before >= RATE, before
     run_id = begun(stack)
-    reached(stack, run_id, "grow_topics", "success")
+    reached(stack, run_id, "grow_topics", "success", _SLOW_S)
     mark_run(stack, run_id, "failed")
     trial = begun_other(stack, "undo", run=run_id, dry_run=True)
     sentence = ended(trial, state="failed", outcome=NOTHING_CHANGED, holds=(run_id,))["run"]["outcome_sentence"]
