@@ -93,7 +93,7 @@ def is_behind_its_copier(stack: Stack) -> bool:
 
 
 def rate(stack: Stack) -> float:
-    """Records a second that producers send now, at least `RATE`: a machine that does more may stand still for a while."""
+    """Records a second that producers send, once they are `RATE` or more: a loaded machine stands still at times."""
     seen = 0.0
 
     def enough() -> bool:
