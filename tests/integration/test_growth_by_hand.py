@@ -17,7 +17,7 @@ from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.model.writes import Growth
 from kstreams_runbooks.observe import ClusterReader
 from lab import kafka
-from lab.afresh import afresh
+from lab.afresh import afresh, empty_group
 from lab.application import TO_RELEASE, Deployed, streams, wait_running
 from lab.stack import TRAFFIC, Stack
 from lab.supervise import until
@@ -81,23 +81,35 @@ def records_of(stack: Stack, topic: str) -> dict[int, int]:
     return filled
 
 
-def restart(stack: Stack) -> None:
-    """All instances down, then up."""
+def restart(stack: Stack, *, emptied: bool = True) -> None:
+    """All instances down, then up; `emptied`: their static members are removed in between, as runbooks do."""
     stack.supervisor.stop(*_DEPLOYED.names)
+    if emptied:
+        empty_group(stack.lab.bootstrap, "orders")
     stack.supervisor.start(*_DEPLOYED.names)
 
 
+def held(stack: Stack) -> set[str]:
+    """Partitions of an input and of a repartition topic that have a member."""
+    names = {name for member in group(stack).members for name in member.partitions}
+    return {name for name in names if name.rpartition("-")[0] in {"orders", _REPARTITION}}
+
+
+def numbered(count: int) -> set[str]:
+    """The first partitions of both."""
+    return {f"{topic}-{part}" for topic in ("orders", _REPARTITION) for part in range(count)}
+
+
 def test_without_a_restart_it_reads_four_of_twelve_partitions_while_running(running: Stack) -> None:
-    """RUNNING, Stable, no lag where it looks; its own producers hash by the old number. A stop of all helps."""
+    """RUNNING, Stable; its own producers hash by the old number. Nor does a restart help before the group is EMPTY."""
     stack, bootstrap = running, running.lab.bootstrap
     grow(bootstrap, *kafka.INPUTS, *own_topics(stack))
     stack.start_traffic()
     time.sleep(_WATCHED_S)
     seen = group(stack)
-    held = {name for member in seen.members for name in member.partitions}
     assert states(stack) == ["RUNNING", "RUNNING"]
     assert seen.state.upper() == "STABLE"
-    assert {name for name in held if name.rpartition("-")[0] == "orders"} == {f"orders-{one}" for one in range(BEFORE)}
+    assert held(stack) == numbered(BEFORE)
     verdict = growth_is_proven((("orders", AFTER), (_REPARTITION, AFTER)), seen, ())
     assert verdict.outcome is Outcome.REFUSE
     assert "16 of 24 partitions have no member" in verdict.text
@@ -106,19 +118,18 @@ def test_without_a_restart_it_reads_four_of_twelve_partitions_while_running(runn
     assert all(waiting[part] for part in range(BEFORE, AFTER)), waiting
     repartitioned = records_of(stack, _REPARTITION)
     assert not any(repartitioned[part] for part in range(BEFORE, AFTER)), repartitioned
+    # A static member that comes back within its session gets what it had, and so does the leader (KIP-814).
+    restart(stack, emptied=False)
+    wait_running(stack.lab, stack.supervisor, _DEPLOYED.names)
+    assert held(stack) == numbered(BEFORE)
     restart(stack)
     wait_running(stack.lab, stack.supervisor, _DEPLOYED.names)
-
-    def all_held() -> bool:
-        now = {name for member in group(stack).members for name in member.partitions}
-        return {f"{topic}-{part}" for topic in ("orders", _REPARTITION) for part in range(AFTER)} <= now
-
-    until(all_held, _ERROR_S, "every partition has a member", poll_s=1)
-    kafka.wait_drained(bootstrap, "orders")
+    until(lambda: held(stack) == numbered(AFTER), _ERROR_S, "every partition has a member", poll_s=1)
+    kafka.wait_drained(bootstrap, "orders", 240)
 
 
 def test_inputs_that_grow_first_end_in_error(running: Stack) -> None:
-    """The next start finds changelogs with the old number: no instance runs until every topic has grown."""
+    """The next assignment finds changelogs with the old number: no instance runs until every topic has grown."""
     stack = running
     logs = [stack.lab.logs / f"{name}.log" for name in _DEPLOYED.names]
     before = [len(log.read_text(encoding="utf-8")) for log in logs]
