@@ -45,7 +45,7 @@ _SPARK = "spark_default"
 _BUFFER = "orders-windowed-closed-store"
 _RUNNING, _CHANGELOG = "orders-running", "orders-orders-running-store-changelog"
 _REPARTITIONS = ("orders-orders-by-customer-repartition", "orders-orders-per-customer-repartition")
-_KNOWN_S, _RATED_S = 120, 5.0
+_KNOWN_S, _RATED_S, _REST_S = 120, 5.0, 300
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def at_rest(stack: Stack) -> None:
     """Nothing is sent, and copier and application have read everything."""
     stack.supervisor.stop(TRAFFIC)
     kafka.wait_drained(stack.lab.bootstrap, NAME)
-    kafka.wait_drained(stack.lab.bootstrap, "orders")
+    kafka.wait_drained(stack.lab.bootstrap, "orders", _REST_S)
 
 
 def partitions(stack: Stack, topics: Iterable[str] = COPIES.values()) -> dict[str, int]:
