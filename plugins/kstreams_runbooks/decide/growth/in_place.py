@@ -57,7 +57,7 @@ def _obstacles(seen: GrowthSeen, closed: Closure) -> Iterator[str]:
     if new > MOST_NEW_PARTITIONS:
         yield (
             f"{new:,} new partitions in one call (limit {MOST_NEW_PARTITIONS:,}, of Kafka's controller): topics that "
-            "grow one after another end instances meanwhile; give a smaller number"
+            "grow one after another end instances meanwhile; give another one (partitions)"
         )
 
 
