@@ -4,7 +4,8 @@ shipped copier alone writes, and to its internal topics. Keys that move to anoth
 store has to accept that (`loss_acceptable` in the declaration of its release). For an application that keeps its state
 the run is refused, with the way that keeps it.
 
-Dry run is the default: it reads, forecasts, plans and reports what a real run would do.
+Dry run is the default: it reads, forecasts, plans and reports what a real run would do. This runbook is a preview:
+docs/partition_increase.md has what is still open.
 
 1. **observe, check**: application and copier run. Nothing is changed.
 2. **forecast_keys**: the topics that grow together, and the keys that move (Spark). Keys that are not where Kafka's
