@@ -4,8 +4,8 @@ shipped copier alone writes, and to its internal topics. Keys that move to anoth
 store has to accept that (`loss_acceptable` in the declaration of its release). For an application that keeps its state
 the run is refused, with the way that keeps it.
 
-**Dry runs alone**: it reads, forecasts, plans and reports what a real run would do. A real run is refused before
-anything is changed, until its stages are proven under traffic.
+Dry run is the default: it reads, forecasts, plans and reports what a real run would do. This runbook is a preview:
+docs/partition_increase.md has what is still open.
 
 1. **observe, check**: application and copier run. Nothing is changed.
 2. **forecast_keys**: the topics that grow together, and the keys that move (Spark). Keys that are not where Kafka's
@@ -43,9 +43,9 @@ from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.growth.keys import forecast_keys, prove_growth
 from kstreams_runbooks.steps.growth.plan import partition_increase
-from kstreams_runbooks.steps.growth.tasks import grow_topics, pause_inputs
+from kstreams_runbooks.steps.growth.tasks import grow_topics, pause_inputs, resume_inputs
 from kstreams_runbooks.steps.inputs.certify import certify
-from kstreams_runbooks.steps.inputs.tasks import require_held, resume_inputs
+from kstreams_runbooks.steps.inputs.tasks import require_held
 from kstreams_runbooks.steps.instances.restart import start_application, stop_application, wait_caught_up
 from kstreams_runbooks.steps.plan.looking import check, observe, verify
 from kstreams_runbooks.steps.plan.plan import planned

@@ -26,6 +26,7 @@ from lab.stack import TRAFFIC, Stack
 from lab.supervise import until
 from world.adopting import copier_deployed, is_deployed
 from world.given import declared_as
+from world.grown import at_rest, behind_its_copier, compared, is_behind_its_copier, spark_here
 from world.two_sides import TOPIC, Found, found
 
 from kill.moments import Kill, Missed, Target
@@ -81,7 +82,11 @@ def tried(
     """Set the application up, run the runbook under traffic, give it each strike in turn, finish, judge."""
     began = time.monotonic()
     with declared_as(stack, limits=dict(scenario.limits), **scenario.fields(stack.lab)), ExitStack() as second:
-        afresh(stack, scenario.deployed)
+        if scenario.grows:
+            second.enter_context(spark_here(stack))
+            second.enter_context(behind_its_copier(stack))
+        else:
+            afresh(stack, scenario.deployed)
         if scenario.new_outputs:
             kafka.create_topics(stack.lab.bootstrap, started_over.outputs(scenario.new_outputs).values())
         if scenario.second:
@@ -123,13 +128,15 @@ def _taken_back(target: Target, before: Found) -> Iterator[str]:
 
 def _follow(stack: Stack, dag_id: str, run_id: str, **how: Any) -> str:
     """The state in which a run ends; an approver of each team that is declared answers."""
-    others = (stack.api(OTHER_APPROVER),) if is_declared(stack) or is_deployed(stack) else ()
+    asks_both = is_declared(stack) or is_deployed(stack) or is_behind_its_copier(stack)
+    others = (stack.api(OTHER_APPROVER),) if asks_both else ()
     return follow(stack.api(), dag_id, run_id, approver=stack.api(APPROVER), others=others, **how)
 
 
 def _triggered(stack: Stack, dag_id: str, scenario: Scenario) -> str:
-    stack.start_traffic()
-    time.sleep(_WARM_UP_S)
+    if not scenario.grows:
+        stack.start_traffic()
+        time.sleep(_WARM_UP_S)
     earlier = _before(stack, scenario.before) if scenario.before else {}
     return _trigger(stack, dag_id, {**scenario.params, **earlier})
 
@@ -304,20 +311,8 @@ def _row(target: Target, scenario: Scenario, name: str, struck: list[Struck], br
     faults += [f"{hold.resource} is still held by {hold.run_key}" for hold in Ledger.open().holds()]
     faults += [fault for one in struck for fault in one.kill.faults]
     faults += _unwell(target.stack, scenario)
-    judge: dict[str, int | None] = dict.fromkeys(FAULTS)
-    inputs = None
-    new = scenario.new_outputs
-    try:
-        found = judged(target.stack, topics=started_over.judged_outputs(new) if new else ())
-    except RunbookError as error:
-        faults.append(f"not judged: {error}")
-    else:
-        document = found.document
-        judge, inputs = {fault: document[fault] for fault in FAULTS}, document["inputs_seen"]
-        if found.code and not (new and found.only_late_windows):
-            faults.append(f"judge: {document['verdict']} ({found.faults() or 'no faults'})")
-        if scenario.quiet_from:
-            faults += written_later(target)
+    inputs, judge, more = _of_growth(target) if scenario.grows else _of_outputs(target, scenario)
+    faults += more
     return Row(
         name,
         target.run_id,
@@ -328,6 +323,31 @@ def _row(target: Target, scenario: Scenario, name: str, struck: list[Struck], br
         tuple(faults),
         round(time.monotonic() - began, 1),
     )
+
+
+def _of_outputs(target: Target, scenario: Scenario) -> tuple[int | None, dict[str, int | None], list[str]]:
+    """What the judge has seen and counted, and what is wrong."""
+    new, unjudged = scenario.new_outputs, dict.fromkeys(FAULTS)
+    try:
+        found = judged(target.stack, topics=started_over.judged_outputs(new) if new else ())
+    except RunbookError as error:
+        return None, unjudged, [f"not judged: {error}"]
+    document, faults = found.document, list[str]()
+    if found.code and not (new and found.only_late_windows):
+        faults.append(f"judge: {document['verdict']} ({found.faults() or 'no faults'})")
+    if scenario.quiet_from:
+        faults += written_later(target)
+    return document["inputs_seen"], {fault: document[fault] for fault in FAULTS}, faults
+
+
+def _of_growth(target: Target) -> tuple[int | None, dict[str, int | None], list[str]]:
+    """The counts next to the forecast: the judge takes each key that begins anew for a fault."""
+    try:
+        at_rest(target.stack)
+        events, wrong = compared(target.stack, target.run_id)
+    except RunbookError as error:
+        return None, dict.fromkeys(FAULTS), [f"not compared: {error}"]
+    return events, dict.fromkeys(FAULTS, None if wrong else 0), wrong
 
 
 def written_later(target: Target) -> Iterator[str]:

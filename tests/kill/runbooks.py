@@ -8,6 +8,7 @@ from lab import adopted, started_over
 from lab.application import FROM_RELEASE, NEWEST, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 from lab.second import INSTANCE, NAME
 from lab.settings import Lab
+from world import grown
 from world.flushing import ACCEPTED, SWAP
 
 from kill.moments import Moment
@@ -43,6 +44,9 @@ class Scenario:
 
     With `adopts` a copier is deployed, and does not run (lab/adopted.py); another team answers for it.
 
+    With `grows` it runs behind the shipped copier of another team, its owners accept every loss, and its counts are
+    compared with the forecast (world/grown.py): moved keys begin anew, which the judge of the traffic does not know.
+
     With `second` another team's application is there too, and the runbook for tests about both (world/pretended.py). If
     the run that is tried is not an undo itself, an undo takes it back in the end: then everything is as it was before.
     """
@@ -62,6 +66,7 @@ class Scenario:
     new_outputs: str = ""
     quiet_from: str = ""
     adopts: bool = False
+    grows: bool = False
 
     @property
     def touched(self) -> tuple[str, ...]:
@@ -138,6 +143,20 @@ RUNBOOKS: Mapping[str, Scenario] = {
         },
         idle=frozenset({"clear_state"}),
         adopts=True,
+    ),
+    "partition_increase": Scenario(
+        deployed=grown.DEPLOYED,
+        params=grown.FORM,
+        release=TO_RELEASE,
+        limits={**_LIMITS, "max_reading_age_s": 120},
+        moments={
+            **_AT_ONCE,
+            "pause_inputs": (Moment.WORKING, Moment.WRITING),
+            "grow_topics": (Moment.WORKING, Moment.WRITING),
+            "set_offsets": (Moment.WORKING, Moment.WRITING),
+            "resume_inputs": (Moment.WORKING, Moment.WRITING),
+        },
+        grows=True,
     ),
     "reset_and_cleanup": Scenario(
         deployed=Deployed(release=TO_RELEASE),

@@ -1,9 +1,8 @@
 """GO ON of refused runs, followed: the command of each, from its own log, is not refused for the same reason."""
 
-import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,12 +15,10 @@ from lab.application import FROM_RELEASE, Deployed, wait_running
 from lab.stack import Stack
 from world.endings import NOTHING_CHANGED, begun_other
 from world.given import declared_as
-from world.runs import command, evidence, finished, log_of
+from world.going_on import followed
+from world.runs import evidence, finished
 
 pytestmark = pytest.mark.long
-
-# What a person writes in place of a placeholder.
-_WORDS = {"REASON": "OPS-9, accepted for this test", "RELEASE": "3.4.1", "TARGET": "4.3.1", "RUN": "none-of-these"}
 
 
 @pytest.fixture(scope="module")
@@ -68,22 +65,6 @@ CASES = (
     Case("plan_change", {"topology_file": "topology.txt"}, "trigger plan_change"),
     Case("rolling_bounce", {"restart": True}, "clear", completes=True, meanwhile=one_down),
 )
-
-
-def followed(stack: Stack, run_id: str, answers: Mapping[str, str] = _WORDS) -> tuple[int, str]:
-    """What the command of GO ON in the log of `conclude` ends with: its exit code, and what it or its run reports."""
-    lines = log_of(stack, run_id, "conclude").splitlines()
-    at = next(number for number, line in enumerate(lines) if "GO ON: " in line)
-    line = next(line for line in lines[at:] if "kstreams-runbooks " in line)
-    words = shlex.split(line[line.index("kstreams-runbooks ") :])[1:]
-    given = [word.partition("=") for word in words]
-    answered = [name + equals + answers.get(value, value) for name, equals, value in given]
-    assert "--execute" not in answered
-    if answered[0] == "trigger":
-        return command(stack, *answered, "--wait")
-    assert command(stack, *answered)[0] == 0
-    state = finished(stack, run_id)
-    return int(state != "success"), str(evidence(stack, run_id)["run"]["outcome_sentence"])
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.dag_id}-{'-'.join(case.params) or 'empty'}")

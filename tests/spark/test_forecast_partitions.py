@@ -7,7 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.demo.traffic.partitioner import partition_of
+from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.frames.forecast import ForecastQuestion
 from kstreams_runbooks.frames.ranges import OffsetRange
 from kstreams_runbooks.model.readings.growth import ForecastKind, KeyShare, TopicForecast
@@ -118,6 +121,21 @@ def test_a_number_that_is_no_multiple(pair: Placed) -> None:
     [found] = told(pair, asked(pair, pair.input, after=6))
     before, after = by_kafka(KEYS, PARTITIONS), by_kafka(KEYS, 6)
     assert found.moved.keys == sum(before[key] != after[key] for key in KEYS)
+
+
+def test_what_kafka_streams_has_deleted_of_a_repartition_topic_is_left_out(pair: Placed) -> None:
+    """It deletes what it has read, also between the look at the offsets and the reading; of an input it is an error."""
+    keys = [key.encode() for key in KEYS]
+    pair.as_kafka_puts(pair.repartition, keys)
+    before, of_input = (asked(pair, pair.repartition, kind) for kind in ("repartition", "input"))
+    gone = [key for key in keys if partition_of(key, PARTITIONS) == 0]
+    place = TopicPartition(pair.repartition, 0, len(gone) - 10)
+    [deleted] = AdminClient({"bootstrap.servers": pair.bootstrap}).delete_records([place]).values()
+    deleted.result(10)
+    [found] = told(pair, before)
+    assert (found.keyed.keys, found.misplaced) == (len(keys) - len(gone) + 10, 0)
+    with pytest.raises(Inconclusive, match="an offset of the ranges does not exist"):
+        told(pair, of_input)
 
 
 @pytest.mark.long

@@ -111,9 +111,16 @@ def mark_run(stack: Stack, run_id: str, state: str) -> None:
     until(stays, 30, f"{run_id} stays {state}", poll_s=1)
 
 
-def reached(stack: Stack, run_id: str, task_id: str, state: str) -> None:
-    """Return when a task is in a state."""
-    until(lambda: states(stack, run_id)[task_id] == state, 120, f"{task_id} of {run_id} is {state}", poll_s=0.25)
+def reached(stack: Stack, run_id: str, task_id: str, state: str, limit_s: float = 120) -> None:
+    """Return when a task is in a state; Refused as soon as it ended in another."""
+
+    def there() -> bool:
+        now = states(stack, run_id)[task_id]
+        if now != state and now in {"success", "failed", "upstream_failed"} and state in {"success", "failed"}:
+            raise Refused(f"{task_id} of {run_id} is {now} (expected {state}): {states(stack, run_id)}")
+        return now == state
+
+    until(there, limit_s, f"{task_id} of {run_id} is {state}", poll_s=0.25)
 
 
 def question(stack: Stack, run_id: str, containing: str = "") -> dict[str, Any]:

@@ -160,9 +160,10 @@ RUNBOOKS: tuple[Runbook, ...] = (
         INCREASE,
         needs=(
             *(*_READ, NOT_A_COPIER, "classic_group", "topology_read", "inputs_pausable", "deployment_seen"),
-            *("no_state", "approver"),
+            "approver",
         ),
-        wants=("release_described",),
+        # A run is refused unless each of its stores accepts the loss, which only the release's declaration shows.
+        wants=("release_described", "no_state"),
         is_dag=True,
         asks=(("partitions", "N"), ("copier", "COPIER")),
         plan="growth_plan",

@@ -38,8 +38,6 @@ _DEFAULTS = {
 # Settings that the correctness of the answer depends on.
 _FIXED = {
     "kafka.isolation.level": "read_committed",
-    # An end past an open transaction, or a deleted record, is an error, never a smaller number.
-    "failOnDataLoss": "true",
     # How long a task waits for a record that does not come. The default is two minutes.
     "kafkaConsumer.pollTimeoutMs": "5000",
     "groupIdPrefix": "kstreams-runbooks",
@@ -65,17 +63,21 @@ def read_ranges(
     *,
     headers: bool = False,
     split: bool = True,
+    gaps: bool = False,
 ) -> "DataFrame":
     """The readable records of `ranges` with the columns of the Kafka source: key, value, topic, partition, offset, ….
 
     `kafka` are the settings of a Java client with bootstrap.servers; those of groups, offsets and isolation are
     ignored. Leave out empty ranges: reading one costs as much as a thousand records. `headers` adds their column, null
-    for a record without any. Without `split` one task reads each range, in the order of its offsets.
+    for a record without any. Without `split` one task reads each range, in the order of its offsets. With `gaps`
+    records that are deleted meanwhile are left out: Kafka Streams deletes those of a repartition topic once it has
+    read them.
     """
     empty = next((one for one in ranges if not one.offsets), None)
     if not ranges or empty:
         raise BadInput(f"{f'{empty.topic}-{empty.partition}' if empty else 'ranges'}: nothing to read; leave it out")
     given = {f"kafka.{name}": value for name, value in kafka.items() if name not in _NOT_THEIRS}
+    # An end past an open transaction, or a deleted record, is an error, never a smaller number.
     source = (
         spark.read.format("kafka")
         .options(**{**_DEFAULTS, **given, **_FIXED})
@@ -83,6 +85,7 @@ def read_ranges(
         .option("startingOffsets", offsets_json(ranges, ends=False))
         .option("endingOffsets", offsets_json(ranges, ends=True))
         .option("includeHeaders", str(headers).lower())
+        .option("failOnDataLoss", str(not gaps).lower())
     )
     if split:
         source = source.option("minPartitions", sum(-(-one.offsets // _OFFSETS_PER_TASK) for one in ranges))

@@ -127,7 +127,7 @@ def _topology(topology: Topology | Missing, declared: DeclaredNames) -> Conditio
         "suppression": _suppression(topology, declared),
         "state": Condition(bool(stores), "keeps no state"),
         "no_state": Condition(
-            not stores, f"keeps state in {stores} {'store' if stores == 1 else 'stores'}: go blue/green"
+            not stores, f"keeps state in {stores} {'store' if stores == 1 else 'stores'}: each has to accept its loss"
         ),
     }
 

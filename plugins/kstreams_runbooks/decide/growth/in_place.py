@@ -22,7 +22,7 @@ from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.growth import GrowthSeen
 from kstreams_runbooks.model.topology.topology import Processor, Sink
 from kstreams_runbooks.model.verdicts import Finding
-from kstreams_runbooks.wording import first_of, pasted
+from kstreams_runbooks.wording import first_of
 
 # Kafka's controller refuses a request with more (`ReplicationControlManager`, Apache Kafka 4.3).
 MOST_NEW_PARTITIONS = 10_000
@@ -57,7 +57,7 @@ def _obstacles(seen: GrowthSeen, closed: Closure) -> Iterator[str]:
     if new > MOST_NEW_PARTITIONS:
         yield (
             f"{new:,} new partitions in one call (limit {MOST_NEW_PARTITIONS:,}, of Kafka's controller): topics that "
-            "grow one after another end instances meanwhile; give a smaller number"
+            "grow one after another end instances meanwhile; give another one (partitions)"
         )
 
 
@@ -72,13 +72,11 @@ def _written_by_others(seen: GrowthSeen, topic: GrownTopic) -> Iterator[str]:
         return
     writers = [one.name for one in seen.writers.get(topic.name, ())]
     who = first_of(writers) if writers else "producers that the fleet does not have"
-    command = pasted(
-        ("kstreams-runbooks", "trigger", ADOPT, "--application", seen.application, "--param", "copier=COPIER")
-    )
     yield (
         f"input {topic.name}: written by {who} (expected: a control topic that one shipped copier alone writes); a "
         "producer hashes by the old number for up to metadata.max.age.ms (5 min by default), and nothing on a broker "
-        f"shows it: records of moved keys would go to their old partitions; put the copier in front first: {command}"
+        "shows it: records of moved keys would go to their old partitions; put the copier in front first: trigger "
+        f"{ADOPT} with --param copier=COPIER"
     )
 
 

@@ -16,6 +16,11 @@ from kstreams_runbooks.model.topology.topology import Sink
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import first_of, outside, pasted
 
+# GO ON has the command of it.
+_ACCEPT = (
+    "to accept that, set loss_acceptable of each of these stores in the declaration of the release that runs, then "
+    "clear forecast_keys and what follows it"
+)
 # No DAG fills wider control topics: the way that keeps the state of each key is a procedure for a person.
 _KEEPS_STATE = (
     "with its state it goes blue/green on wider control topics, which no DAG fills yet: follow blue_green_cutover in "
@@ -49,7 +54,8 @@ def may_grow_in_place(seen: GrowthSeen, forecast: ForecastReading | None) -> Ver
     verdict, closed = may_grow(seen, forecast), closure(seen)
     if verdict.outcome is Outcome.REFUSE:
         return verdict
-    if against := (*_state(closed), *obstacles(seen, closed)):
+    accept = (_ACCEPT,) if closed.keeps_state else ()
+    if against := (*_state(closed), *accept, *obstacles(seen, closed)):
         return Verdict(Outcome.REFUSE, against)
     if verdict.outcome is not Outcome.PROCEED:
         return verdict
@@ -71,13 +77,15 @@ def _not_at_home(forecast: ForecastReading | None) -> Iterator[str]:
             yield (
                 f"topic {one.topic}: {one.several:,} of {one.keyed.keys:,} keys are in more than one partition (limit "
                 f"0): {_example(one, 'several')}; their records have no order, and a copy by key would mix them; find "
-                "the producer with another partitioner, or a growth from before"
+                "the producer with another partitioner, or a growth from before, and repeat once retention has deleted "
+                "these records"
             )
         elif one.misplaced:
             yield (
                 f"topic {one.topic}: {one.misplaced:,} of {one.keyed.keys:,} keys are not where Kafka's default "
                 f"partitioner (murmur2) puts them today (limit 0): {_example(one, 'misplaced')}; a copy by key would "
-                "move them, and a join would differ; librdkafka needs partitioner=murmur2_random"
+                "move them, and a join would differ; correct their producer (librdkafka needs "
+                "partitioner=murmur2_random), and repeat once retention has deleted these records"
             )
         if one.short:
             yield (

@@ -185,13 +185,27 @@ def _without_refused(record: RunRecord, failure: str) -> GoOn | None:
     if outputs := [name for name in _OUTPUT.findall(failure) if name in (params.get("clean_outputs") or ())]:
         wrong += outputs
         params["clean_outputs"] = [name for name in params["clean_outputs"] if name not in outputs] or None
+    asks = _asks(record)
     for name in (one for found in _ANOTHER.findall(failure) for one in found if params.get(one)):
         wrong.append(name)
-        params[name] = None
+        params[name] = asks.get(name)
     if not wrong:
         return None
-    why = f"correct {first_of(wrong)}, which this command leaves out, and {_NEW_RUN}"
-    return _one(why, trigger_command(replace(record, params=params), execute=False))
+    return _one(_correct(record, wrong), trigger_command(replace(record, params=params), execute=False))
+
+
+def _asks(record: RunRecord) -> Mapping[str, str]:
+    """The fields without which a form of this runbook is not taken, with their placeholders."""
+    return next((dict(row.asks) for row in RUNBOOKS if row.name == record.dag_id), {})
+
+
+def _correct(record: RunRecord, wrong: list[str]) -> str:
+    """What a person does about fields that the command leaves out, or has a placeholder of."""
+    asks = _asks(record)
+    given = [f"give {name} in place of {asks[name]}" for name in wrong if name in asks]
+    left = [name for name in wrong if name not in asks]
+    leaves = [f"correct {first_of(left)}, which this command leaves out"] if left else []
+    return f"{', '.join((*given, *leaves))}, and {_NEW_RUN}"
 
 
 def _another_release(ending: Ending) -> GoOn | None:
@@ -230,9 +244,8 @@ def _new_run(ending: Ending, asked: re.Match[str] | None, *, wrong_form: bool) -
     if wrong_form and (needed := _NEEDED.match(ending.failure)):
         return _one(*_with_needed(record, needed[1] or needed[2], ending.failure))
     if wrong := _wrong_field(record, ending.failure) if wrong_form else "":
-        left = {name: value for name, value in record.params.items() if name != wrong}
-        why = f"correct {wrong}, which this command leaves out, and {_NEW_RUN}"
-        return _one(why, trigger_command(replace(record, params=left), execute=False))
+        left = {**record.params, wrong: _asks(record).get(wrong)}
+        return _one(_correct(record, [wrong]), trigger_command(replace(record, params=left), execute=False))
     first = "correct what the sentence names, then " if wrong_form else "after that, " if _is_after(ending) else ""
     found = _one(f"{first}{_NEW_RUN}", trigger_command(record, execute=not record.dry_run))
     return _or_accept(found, record, ending.failure)

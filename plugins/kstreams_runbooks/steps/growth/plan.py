@@ -8,7 +8,6 @@ from kstreams_runbooks.decide.growth.verdict import may_grow_in_place
 from kstreams_runbooks.decide.plans.basis import costs_at_once, facts
 from kstreams_runbooks.decide.plans.growth import growth_plan
 from kstreams_runbooks.decide.plans.switches import COPIER, CopierSwitch
-from kstreams_runbooks.decide.runbooks import INCREASE
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.errors import BadInput, Refused
 from kstreams_runbooks.fleet import load_fleet, require_copier
@@ -30,15 +29,6 @@ from kstreams_runbooks.watch.internal_topics import running_version
 from kstreams_runbooks.wording import outside
 
 _FORECAST = "growth forecast"
-
-
-def require_rehearsal(run: Run) -> None:
-    """Refused unless it is a dry run: the stages have not run under traffic."""
-    if not run.dry_run:
-        raise Refused(
-            f"{INCREASE}: grows no topic yet (expected a dry run): what its stages do under traffic is not proven, and "
-            "no growth can be undone; trigger it as a dry run, which shows the forecast and every stage"
-        )
 
 
 def growth_asked(run: Run) -> GrowthAsked:
@@ -76,7 +66,6 @@ def kept_forecast(run: Run) -> ForecastReading | None:
 
 def partition_increase(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
     """The plan; Refused or Inconclusive if a record could be lost, or a topic that is not its own would grow."""
-    require_rehearsal(run)
     seen, forecast = growth_seen(run), kept_forecast(run)
     verdict = run.decide(may_grow_in_place, seen=seen, forecast=forecast)
     run.say_findings(verdict.findings)

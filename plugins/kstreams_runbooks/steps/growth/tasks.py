@@ -4,11 +4,11 @@ from kstreams_runbooks.act.topic_checks import certain
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.runs.object_stages import GrowTopics, SetOffsets
 from kstreams_runbooks.observe.kafka.ends import ends_of
-from kstreams_runbooks.steps.inputs.tasks import pause, require_held, switching
+from kstreams_runbooks.steps.inputs.tasks import pause, require_held, resume, switching
 from kstreams_runbooks.steps.instances.flushed import require_flushed
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import write
-from kstreams_runbooks.steps.stages.order import is_complete
+from kstreams_runbooks.steps.stages.order import is_complete, require_earlier
 from kstreams_runbooks.steps.stages.task import make
 
 _ENDS = "ends before the growth"
@@ -30,6 +30,15 @@ def grow_topics(run: Run) -> None:
                 require_flushed(run.first, inputs=True)
                 _note_ends(run)
         make(run.first, stage)
+
+
+@write("lets the inputs flow again")
+def resume_inputs(run: Run) -> None:
+    """The copier starts by key; only once the topics have grown, by the task that proves nothing is left to read."""
+    hold = switching(run)
+    if not run.dry_run:
+        require_earlier(run, hold.resuming[-1])
+    resume(run, hold)
 
 
 def noted_ends(run: Run) -> dict[tuple[str, int], int]:

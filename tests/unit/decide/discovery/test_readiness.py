@@ -190,6 +190,12 @@ def test_what_a_runbook_works_without_is_said() -> None:
     )
 
 
+def test_an_application_with_stores_may_grow_in_place_if_they_accept_it() -> None:
+    """Only the declaration of a release accepts a loss, and that is read by the run."""
+    answer = answers(found(running(UNNAMED)))["partition_increase"]
+    assert (answer.status, answer.better) == ("ready", ("keeps state in 1 store: each has to accept its loss",))
+
+
 def suppressing(name: str, store: str) -> str:
     """A topology with one operator that keeps one store."""
     node = f"    Processor: {name} (stores: [{store}])\n      --> out\n      <-- in\n"

@@ -2,7 +2,7 @@
 
 import pytest
 from kstreams_runbooks.decide.growth.proven import growth_is_proven
-from kstreams_runbooks.model.readings.growth import KeyShare, TopicForecast
+from kstreams_runbooks.model.readings.growth import ForecastKind, KeyShare, TopicForecast
 from kstreams_runbooks.model.readings.partitioning import PlacedKey
 from kstreams_runbooks.model.readings.readings import GroupReading, MemberReading, Missing, Taken
 from kstreams_runbooks.model.verdicts import Outcome
@@ -20,13 +20,13 @@ def group(*partitions: str) -> GroupReading:
     return GroupReading(Taken(1, "t"), "orders", "classic", "Stable", members)
 
 
-def since(keys: int = 10, misplaced: int = 0) -> TopicForecast:
+def since(keys: int = 10, misplaced: int = 0, kind: ForecastKind = "input") -> TopicForecast:
     """The keys of the records since the growth."""
     examples = {"misplaced": (PlacedKey("c-1", (1,), ()),)} if misplaced else {}
     share = KeyShare(keys, keys, keys)
     return TopicForecast(
-        "orders",
-        "input",
+        "orders" if kind == "input" else "orders-a-repartition",
+        kind,
         4,
         4,
         share,
@@ -44,6 +44,14 @@ def test_every_partition_has_a_member_and_every_key_its_partition() -> None:
         "every one of 6 partitions has a member; 10 keys of 1 topics have records since the growth, each in the "
         "partition of its new number",
     )
+
+
+def test_a_repartition_topic_that_was_emptied_is_named() -> None:
+    """Kafka Streams deletes what it has read: that topic is not counted among those that prove it."""
+    verdict = growth_is_proven(READ, group(*HELD), (since(), since(keys=0, kind="repartition")))
+    assert verdict.outcome is Outcome.PROCEED
+    assert "10 keys of 1 topics" in verdict.reasons[0]
+    assert verdict.reasons[1].startswith("topic orders-a-repartition: no record since the growth is left to read")
 
 
 def test_an_assignment_from_before_the_growth_is_refused() -> None:
@@ -70,6 +78,8 @@ def test_a_producer_with_the_old_number_is_refused() -> None:
         (Missing("hidden"), (since(),), "hidden"),
         (group(*HELD), Missing("purged"), "purged"),
         (group(*HELD), (since(keys=0),), "no record with a key since the growth"),
+        # What Kafka Streams sends to itself shows no producer of an input.
+        (group(*HELD), (since(keys=0), since(kind="repartition")), "no record with a key since the growth"),
         (group(*HELD), (), "no record with a key since the growth"),
     ],
 )

@@ -29,6 +29,7 @@ from kstreams_runbooks.model.readings.recreated import RecreatedTopic
 from kstreams_runbooks.model.readings.reset import RunningUse
 from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
 from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.topology.growth import GrowthSeen
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.model.writes import SavedOffsets
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
@@ -159,6 +160,12 @@ def given(line: Line, name: str) -> str:
     """A reason of the command, with a person's words in place of its placeholder."""
     assert line.fields[name] == "REASON"
     return REASON
+
+
+def placed(line: Line, wanted: int, **asked: str) -> GrowthSeen:
+    """The growth of a command with a person's number in place of its placeholder."""
+    assert asked.items() <= line.fields.items()
+    return replace(GROWS, wanted=wanted)
 
 
 PLAN = verification.PLAN
@@ -293,6 +300,31 @@ KEPT = (
         "forecast_keys",
         "forecast_keys",
         {"forecast": growing.forecast(GROWS)},
+        dag_id="partition_increase",
+    ),
+    Refusal(
+        "may_grow_in_place",
+        {"seen": replace(GROWS, wanted=4), "forecast": None},
+        "forecast_keys",
+        NEXT_RUN,
+        lambda line: {"seen": placed(line, partitions="N", wanted=12), "forecast": growing.forecast(GROWS)},
+        dag_id="partition_increase",
+        params={"partitions": 4, "copier": "copier"},
+    ),
+    Refusal(
+        "may_grow_in_place",
+        {"seen": replace(GROWS, writers={}), "forecast": None},
+        "forecast_keys",
+        OTHER_RUNBOOK,
+        dag_id="partition_increase",
+        params={"partitions": 12, "copier": "copier"},
+    ),
+    Refusal(
+        "may_grow_in_place",
+        {"seen": growing.growing(), "forecast": growing.forecast(GROWS)},
+        "forecast_keys",
+        "forecast_keys",
+        {"seen": GROWS},
         dag_id="partition_increase",
     ),
     Refusal(

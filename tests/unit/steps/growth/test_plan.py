@@ -1,23 +1,11 @@
-"""A growth in place is only rehearsed, and what its form asks for."""
+"""What the form of a growth asks for."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.errors import BadInput, Refused
-from kstreams_runbooks.steps.growth.plan import growth_asked, partition_increase, require_rehearsal
-from kstreams_runbooks.steps.run.run import Run
-from world.samples import reading
-
-
-def test_a_real_run_is_refused_before_anything_is_read(run: Run) -> None:
-    """By the forecast and by the plan: a task that is marked successful opens nothing."""
-    with pytest.raises(Refused, match=r"partition_increase: grows no topic yet \(expected a dry run\)"):
-        require_rehearsal(run)
-    with pytest.raises(Refused, match="grows no topic yet"):
-        partition_increase(run, reading(), ())
-    require_rehearsal(replace(run, record=replace(run.record, dry_run=True)))
+from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.steps.growth.plan import growth_asked
 
 
 def asked(**params: Any) -> Any:
