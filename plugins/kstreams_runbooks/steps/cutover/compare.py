@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kstreams_runbooks.decide.outputs.sides import sides_are_equal
-from kstreams_runbooks.errors import Inconclusive, Refused, WriteRefused
+from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, WriteRefused
 from kstreams_runbooks.frames.compare_rows import CompareQuestion
 from kstreams_runbooks.frames.job import REMOTE
 from kstreams_runbooks.ledger.codec import encode
@@ -45,12 +45,14 @@ class CompareSides(SparkJob):
     Spark compares on the Connect server in SPARK_REMOTE, or in a job through the Airflow connection `conn_id`. It
     changes nothing. Refused if an output differs that the sides have to agree on, Inconclusive if that is not proven;
     every pair is compared and is in the log before. A note of the task's id is kept once all proceed, and
-    `require_compared` asks for it.
+    `require_compared` asks for it. `otherwise` is called with what ended the comparison.
     """
 
-    def __init__(self, *, sides: AskSides, **settings: Any) -> None:
+    def __init__(
+        self, *, sides: AskSides, otherwise: Callable[[Run, RunbookError], None] | None = None, **settings: Any
+    ) -> None:
         super().__init__(job=JOB, **{"retries": 0, **settings})
-        self.sides = sides
+        self.sides, self.otherwise = sides, otherwise
 
     def execute(self, context: Mapping[str, Any]) -> None:
         """Compare one pair after the other."""
@@ -58,11 +60,16 @@ class CompareSides(SparkJob):
             if run.dry_run:
                 run.say("would compare the outputs of both sides below the noted ends")
                 return
-            asked = self.sides(run)
-            if asked is None or not asked.pairs:
-                run.say("nothing to compare")
-            else:
-                compare_pairs(run, asked, self._compare(run))
+            try:
+                asked = self.sides(run)
+                if asked is None or not asked.pairs:
+                    run.say("nothing to compare")
+                else:
+                    compare_pairs(run, asked, self._compare(run))
+            except RunbookError as error:
+                if self.otherwise is not None:
+                    self.otherwise(run, error)
+                raise
             run.keep("note", self.task_id, {"plan": run.whole_plan().digest})
 
     def _compare(self, run: Run) -> CompareOutputs:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from kstreams_runbooks.decide.plans.adopt import COPIER, way_back_command
+from kstreams_runbooks.decide.plans.cutover import CUTOVER
 from kstreams_runbooks.decide.plans.flush import FLUSH
 from kstreams_runbooks.decide.plans.flush_back import flush_back_command
 from kstreams_runbooks.decide.plans.green import cancel_command, start_command
@@ -21,7 +22,7 @@ _SWITCH = ("switch", "copier", "longest_hold_min")
 
 def begun_flush(run: Run, record: RunRecord, plan: Plan | None) -> tuple[tuple[str, str], ...]:
     """The fields of the form of a flush that has begun to start what it changed the application to; else none."""
-    if plan is None or plan.switching is None or not _has_begun(run, record, plan):
+    if plan is None or plan.runbook == CUTOVER or plan.switching is None or not _has_begun(run, record, plan):
         return ()
     return tuple((name, str(value)) for name in _SWITCH if (value := record.params.get(name)) is not None)
 
