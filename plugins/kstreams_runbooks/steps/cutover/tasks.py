@@ -333,7 +333,6 @@ def _wait_read(side: Run, group: GroupAtSeam) -> None:
 
 def _read(side: Run, group: GroupAtSeam) -> Verdict:
     """The verdict on a group that is down, once none of its transactions is open."""
-
     seen: list[SeamReading] = []
 
     def look() -> tuple[SeamReading, Verdict]:

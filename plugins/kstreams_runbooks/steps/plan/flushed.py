@@ -45,10 +45,15 @@ def begun_green(run: Run, record: RunRecord, plan: Plan | None) -> str:
     return start_command(record.application) if deleted else ""
 
 
+def begun_starts(run: Run, record: RunRecord) -> frozenset[int]:
+    """The numbers of the stages and bounces that a run has begun to start."""
+    begun = run.ledger.evidence(record.run_key, kind="note", name=START_BEGUN)
+    return frozenset(int(note.payload["bounce"]) for note in begun)
+
+
 def _has_begun(run: Run, record: RunRecord, plan: Plan) -> bool:
     """Whether a run has begun to start its application for good."""
-    begun = run.ledger.evidence(record.run_key, kind="note", name=START_BEGUN)
-    return plan.start is not None and any(note.payload["bounce"] == plan.start.number for note in begun)
+    return plan.start is not None and plan.start.number in begun_starts(run, record)
 
 
 def flush_back_of(run: Run, record: RunRecord, cards: Sequence[Card]) -> str:

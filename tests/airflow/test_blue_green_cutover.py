@@ -1,0 +1,129 @@
+"""A second side takes over from the first under traffic, and back: a reader downstream gets each record once.
+
+The reader is a program of the test's own that writes down topic, partition, offset, key and value of each record. The
+running counts of each customer are then 1, 2, 3 … without a gap and without a repetition, over all moves.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from lab import kafka
+from lab.afresh import afresh
+from lab.application import TO_RELEASE, Deployed
+from lab.copier import COPIES, TRAFFIC
+from lab.shipped_copier import NAME as COPIER
+from lab.shipped_copier import shipped_copier
+from lab.stack import DEFAULT_RATE, Parts, Stack
+from lab.supervise import until
+from world.downstream import NAME, counts_of, declare, downstream, missing_and_doubled, reads, written_down
+from world.endings import COMPLETED, DRY_RUN, begun_other, ended, held_by
+from world.given import declared_as
+from world.greening import DAG as START
+from world.greening import GREEN, OUTPUTS, green_deployed
+from world.own_stack import own_stack
+from world.ports import STACK
+from world.runs import approve, approved_by_both, evidence, finished, log_of, states, trigger_other
+
+pytestmark = pytest.mark.long
+
+DAG = "blue_green_cutover"
+BLUE = "orders"
+_OLD, _NEW = "orders-running", OUTPUTS["orders-running"]
+_SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2, "max_reading_age_s": 240}
+_DEPLOYED = Deployed(release=TO_RELEASE)
+_LATE = {"accept_late_loss": "the holds of a test are shorter than the grace"}
+_FORTH = {"application": BLUE, "green": GREEN, "copier": COPIER, **_LATE}
+_BACK = {"application": GREEN, "green": BLUE, "copier": COPIER, **_LATE}
+_COMPARED_S = 300
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """A stack with Spark."""
+    rate = int(os.environ.get("TEST_TRAFFIC_RATE") or DEFAULT_RATE)
+    parts = Parts(spark=True, traffic_rate=rate, built=bool(os.environ.get("TEST_BUILT")))
+    with own_stack(tmp_path_factory, parts, STACK) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def both(stack: Stack) -> Iterator[Stack]:
+    """Both sides behind a copier that copies traffic, the second one caught up; a group reads the first one."""
+    afresh(stack, _DEPLOYED)
+    controls = list(COPIES.values())
+    with declared_as(stack, limits=_SHORT, control=controls), shipped_copier(stack, ("orders-passing-1",)):
+        stack.supervisor.start(TRAFFIC)
+        with green_deployed(stack, **_SHORT):
+            run_id = trigger_other(stack, START, application=GREEN, **_LATE)
+            approve(stack, run_id, "approve_plan")
+            assert finished(stack, run_id) == "success", evidence(stack, run_id)["run"]["outcome_sentence"]
+            with downstream(stack, _OLD):
+                yield stack
+
+
+def begun(stack: Stack, **conf: Any) -> str:
+    """A run whose plan both teams have approved."""
+    run_id = trigger_other(stack, DAG, **conf)
+    approved_by_both(stack, DAG, run_id, "approve_plan")
+    return run_id
+
+
+def approved(stack: Stack, run_id: str) -> None:
+    """The comparison at the point is approved by both."""
+
+    def compared() -> bool:
+        now = states(stack, run_id)
+        assert "failed" not in now.values(), now
+        return now["compare_outputs"] == "success"
+
+    until(compared, _COMPARED_S, "the outputs are compared", poll_s=0.5)
+    approved_by_both(stack, DAG, run_id, "approve_cutover")
+
+
+def completed(stack: Stack, run_id: str) -> dict[str, Any]:
+    """The run ends well, and holds nothing."""
+    state = finished(stack, run_id)
+    document = evidence(stack, run_id)
+    assert state == "success", document["run"]["outcome_sentence"]
+    assert document["run"]["outcome"] == COMPLETED
+    assert document["recheck"]["different"] == []
+    assert held_by(stack) == ()
+    return document
+
+
+def test_a_dry_run_shows_every_stage(both: Stack) -> None:
+    """What would be stopped, moved and started; nothing is changed."""
+    trial = begun_other(both, DAG, dry_run=True, **_FORTH)
+    ended(trial, state="success", outcome=DRY_RUN)
+    assert "billing" in log_of(both, trial.run_id, "plan")
+    assert reads(both) == _OLD
+
+
+def test_there_and_back_without_a_gap(both: Stack) -> None:
+    """The reader moves to the outputs of the second side, then back: 0 records missing, 0 twice."""
+    stack = both
+    run_id = begun(stack, **_FORTH)
+    approved(stack, run_id)
+    completed(stack, run_id)
+    assert reads(stack) == _NEW
+    declare(stack, _NEW)
+    run_id = begun(stack, **_BACK)
+    approved(stack, run_id)
+    completed(stack, run_id)
+    assert reads(stack) == _OLD
+    declare(stack, _OLD)
+    stack.supervisor.stop(TRAFFIC)
+    for group in (COPIER, BLUE, GREEN):
+        kafka.wait_drained(stack.lab.bootstrap, group)
+    # Its offsets on the outputs that it has left stay where the last seam was.
+    kafka.wait_drained(stack.lab.bootstrap, NAME, orphan=_NEW)
+    seen = written_down(stack)
+    assert {one.topic for one in seen} == {_OLD, _NEW}
+    counts = counts_of(seen)
+    sent = sum(1 for _ in kafka.records(stack.lab.bootstrap, "sent-orders"))
+    print(f"{len(seen):,} records read by {NAME} of {sent:,} sent, {len(counts):,} customers")
+    assert missing_and_doubled(counts) == (0, 0)
+    assert sum(len(one) for one in counts.values()) == sent
+    stack.supervisor.start(TRAFFIC)
