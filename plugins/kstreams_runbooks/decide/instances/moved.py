@@ -26,7 +26,7 @@ def group_has_moved(
     wrong += () if isinstance(rows, Missing) else tuple(_below(rows, seeds))
     if wrong:
         return Verdict(Outcome.REFUSE, (f"{reading.application}: {first_of(wrong)}; undo this run",))
-    if unknown := tuple(_unknown(reading, rows)):
+    if unknown := tuple(_unknown(reading, rows, seeds)):
         return Verdict(Outcome.INCONCLUSIVE, unknown)
     if waits := tuple(_not_yet(reading)):
         return Verdict(Outcome.WAIT, waits)
@@ -37,14 +37,18 @@ def group_has_moved(
 
 def _set_otherwise(reading: ApplicationReading, target: Target) -> Iterator[str]:
     for one in reading.instances:
-        if not isinstance(one.deployment, Missing) and (one.deployment.target, one.deployment.applied) != (
-            target,
-            True,
-        ):
+        deployment = one.deployment
+        if not isinstance(deployment, Missing) and (deployment.target != target or deployment.applied is False):
             yield f"{one.instance} is not set to {target.text} (expected: as planned)"
 
 
-def _unknown(reading: ApplicationReading, rows: tuple[PartitionLag, ...] | Missing) -> Iterator[str]:
+def _unknown(
+    reading: ApplicationReading, rows: tuple[PartitionLag, ...] | Missing, seeds: tuple[CommittedOffset, ...]
+) -> Iterator[str]:
+    if not reading.instances:
+        yield f"{reading.application}: no instance was read (expected each)"
+    if not seeds:
+        yield f"{reading.application}: no seed is known (expected one for each partition of its new topics)"
     for one in reading.instances:
         if isinstance(one.deployment, Missing):
             yield f"{one.instance}: {one.deployment.missing}"
