@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
+from kill.moments import Moment, Target, strike
 from lab import kafka
 from lab.afresh import afresh
 from lab.application import TO_RELEASE, Deployed
@@ -18,13 +20,23 @@ from lab.shipped_copier import shipped_copier
 from lab.stack import DEFAULT_RATE, Parts, Stack
 from lab.supervise import until
 from world.downstream import NAME, counts_of, declare, downstream, missing_and_doubled, reads, written_down
-from world.endings import COMPLETED, DRY_RUN, begun_other, ended, held_by
+from world.endings import COMPLETED, DRY_RUN, STOPPED, begun_other, ended, held_by
 from world.given import declared_as
 from world.greening import DAG as START
-from world.greening import GREEN, OUTPUTS, green_deployed
+from world.greening import GREEN, INSTANCE, OUTPUTS, green_deployed
 from world.own_stack import own_stack
 from world.ports import STACK
-from world.runs import approve, approved_by_both, evidence, finished, log_of, states, trigger_other
+from world.runs import (
+    approve,
+    approved_by_both,
+    evidence,
+    finished,
+    log_of,
+    mark_run,
+    reached,
+    states,
+    trigger_other,
+)
 
 pytestmark = pytest.mark.long
 
@@ -33,6 +45,7 @@ BLUE = "orders"
 _OLD, _NEW = "orders-running", OUTPUTS["orders-running"]
 _SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2, "max_reading_age_s": 240}
 _DEPLOYED = Deployed(release=TO_RELEASE)
+_COPIES = ("orders-passing-1",)
 _LATE = {"accept_late_loss": "the holds of a test are shorter than the grace"}
 _FORTH = {"application": BLUE, "green": GREEN, "copier": COPIER, **_LATE}
 _BACK = {"application": GREEN, "green": BLUE, "copier": COPIER, **_LATE}
@@ -53,7 +66,7 @@ def both(stack: Stack) -> Iterator[Stack]:
     """Both sides behind a copier that copies traffic, the second one caught up; a group reads the first one."""
     afresh(stack, _DEPLOYED)
     controls = list(COPIES.values())
-    with declared_as(stack, limits=_SHORT, control=controls), shipped_copier(stack, ("orders-passing-1",)):
+    with declared_as(stack, limits=_SHORT, control=controls), shipped_copier(stack, _COPIES):
         stack.supervisor.start(TRAFFIC)
         with green_deployed(stack, **_SHORT):
             run_id = trigger_other(stack, START, application=GREEN, **_LATE)
@@ -101,29 +114,114 @@ def test_a_dry_run_shows_every_stage(both: Stack) -> None:
     assert reads(both) == _OLD
 
 
-def test_there_and_back_without_a_gap(both: Stack) -> None:
-    """The reader moves to the outputs of the second side, then back: 0 records missing, 0 twice."""
-    stack = both
-    run_id = begun(stack, **_FORTH)
+def cut_over(stack: Stack, form: dict[str, Any], now_reads: str) -> None:
+    """One cutover to its end; then its team has changed the entry of the group."""
+    run_id = begun(stack, **form)
     approved(stack, run_id)
     completed(stack, run_id)
-    assert reads(stack) == _NEW
-    declare(stack, _NEW)
-    run_id = begun(stack, **_BACK)
-    approved(stack, run_id)
-    completed(stack, run_id)
-    assert reads(stack) == _OLD
-    declare(stack, _OLD)
+    assert reads(stack) == now_reads
+    declare(stack, now_reads)
+    print(log_of(stack, run_id, "verify").splitlines()[-1])
+
+
+def read_once(stack: Stack) -> None:
+    """At rest: the group has read each result of each record that was sent exactly once, in whichever topic."""
     stack.supervisor.stop(TRAFFIC)
     for group in (COPIER, BLUE, GREEN):
         kafka.wait_drained(stack.lab.bootstrap, group)
-    # Its offsets on the outputs that it has left stay where the last seam was.
-    kafka.wait_drained(stack.lab.bootstrap, NAME, orphan=_NEW)
+    # Its offsets on the outputs that it does not read now stay where the last seam was.
+    kafka.wait_drained(stack.lab.bootstrap, NAME, orphan=_NEW if reads(stack) == _OLD else _OLD)
     seen = written_down(stack)
-    assert {one.topic for one in seen} == {_OLD, _NEW}
     counts = counts_of(seen)
     sent = sum(1 for _ in kafka.records(stack.lab.bootstrap, "sent-orders"))
     print(f"{len(seen):,} records read by {NAME} of {sent:,} sent, {len(counts):,} customers")
     assert missing_and_doubled(counts) == (0, 0)
     assert sum(len(one) for one in counts.values()) == sent
     stack.supervisor.start(TRAFFIC)
+
+
+def all_run(stack: Stack) -> None:
+    """Both sides, the copier and the group run, and nothing is held."""
+    names = (*_DEPLOYED.names, INSTANCE, *_COPIES, NAME)
+    assert None not in [stack.supervisor.pid(name) for name in names]
+    assert held_by(stack) == ()
+
+
+def test_there_and_back_without_a_gap(both: Stack) -> None:
+    """The reader moves to the outputs of the second side, then back: 0 records missing, 0 twice."""
+    cut_over(both, _FORTH, _NEW)
+    cut_over(both, _BACK, _OLD)
+    assert {one.topic for one in written_down(both)} == {_OLD, _NEW}
+    read_once(both)
+
+
+@pytest.mark.parametrize("task", ["note_point", "pause_inputs", "stop_application"])
+def test_undo_before_the_inputs_flow_restores_everything(both: Stack, task: str) -> None:
+    """The run is given up after a task: copier and old side run as before, and the reader has missed nothing."""
+    stack = both
+    run_id = begun(stack, **_FORTH)
+    if task != "note_point":
+        approved(stack, run_id)
+    reached(stack, run_id, task, "success")
+    mark_run(stack, run_id, "failed")
+    undo = trigger_other(stack, "undo", application=BLUE, run=run_id)
+    approved_by_both(stack, "undo", undo, "approve_undo")
+    assert finished(stack, undo) == "success", evidence(stack, undo)["run"]["outcome_sentence"]
+    assert all(card["done"] for card in evidence(stack, run_id)["cards"])
+    assert reads(stack) == _OLD
+    all_run(stack)
+    read_once(stack)
+
+
+def test_sides_that_differ_at_the_seam_move_nothing(both: Stack) -> None:
+    """A key that only one side has, written after the comparison at the point: the old side runs again."""
+    stack, topic, key = both, OUTPUTS["orders-per-customer"], b"of-nobody"
+    run_id = begun(stack, **_FORTH)
+    until(lambda: states(stack, run_id)["compare_outputs"] == "success", _COMPARED_S, "compared", poll_s=0.5)
+    written(stack, topic, key, b"7")
+    approved_by_both(stack, DAG, run_id, "approve_cutover")
+    assert finished(stack, run_id) == "failed"
+    document = evidence(stack, run_id)
+    assert document["run"]["outcome"].startswith(STOPPED), document["run"]["outcome_sentence"]
+    said = log_of(stack, run_id, "compare_at_seam")
+    assert "orders is started again, and no group is moved" in said
+    assert reads(stack) == _OLD
+    written(stack, topic, key, None)
+    all_run(stack)
+    read_once(stack)
+
+
+def test_it_goes_on_after_a_kill_in_each_hold(both: Stack) -> None:
+    """Each task of both holds, and of the move, is killed in its middle and cleared, in one run; then it goes back."""
+    stack, touched = both, (*_COPIES, *_DEPLOYED.names, NAME)
+    moments = {
+        "pause_inputs": Moment.STOPPING,
+        "certify": Moment.WORKING,
+        "stop_application": Moment.STOPPING,
+        "resume_inputs": Moment.WORKING,
+        "move_downstream": Moment.STOPPING,
+        "start_application": Moment.STARTING,
+    }
+    run_id = begun(stack, **_FORTH)
+    killed(stack, run_id, "note_point", Moment.STOPPING, touched)
+    approved(stack, run_id)
+    for task, moment in moments.items():
+        killed(stack, run_id, task, moment, touched)
+    completed(stack, run_id)
+    declare(stack, _NEW)
+    cut_over(stack, _BACK, _OLD)
+    read_once(stack)
+
+
+def killed(stack: Stack, run_id: str, task: str, moment: Moment, touched: tuple[str, ...]) -> None:
+    """The process of a task is killed in its middle; the task is cleared."""
+    strike(Target(stack, DAG, run_id, task, touched), moment, 0)
+    reached(stack, run_id, task, "failed")
+    stack.api().clear(DAG, run_id, task)
+
+
+def written(stack: Stack, topic: str, key: bytes, value: bytes | None) -> None:
+    """One record that no side has written."""
+    producer = Producer({"bootstrap.servers": stack.lab.bootstrap})
+    producer.produce(topic, key=key, value=value)
+    producer.flush(30)

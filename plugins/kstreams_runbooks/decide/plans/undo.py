@@ -151,8 +151,8 @@ def undo_plan(
     # Inputs count as held until the cards of a flush are finished: with nothing left to do the undo only closes them.
     if not stages and undone.runbook == CUTOVER and undone.other_way:
         raise Refused(
-            f"run {undone.run_key}: every instance runs, and the groups that it has moved stay: their offsets of before "
-            f"would lose or double records; to take them back, with a seam of its own: {undone.other_way}"
+            f"run {undone.run_key}: every instance runs, and the groups that it has moved stay: their offsets of "
+            f"before would lose or double records; to take them back, with a seam of its own: {undone.other_way}"
         )
     if not stages and undone.runbook not in {FLUSH, INCREASE, CUTOVER}:
         raise Refused(

@@ -20,9 +20,7 @@ MOVED = reading(instance("billing-1", settings=TARGET.settings))
 
 def rows(first: int | None = 75, second: int | None = 0) -> tuple[PartitionLag, ...]:
     """Both partitions with their committed offsets."""
-    return tuple(
-        partition(topic="totals-v2", number=number, committed=at) for number, at in enumerate((first, second))
-    )
+    return tuple(partition(topic="totals-v2", number=number, committed=at) for number, at in enumerate((first, second)))
 
 
 def judged(**changes: Any) -> tuple[Outcome, str]:

@@ -141,7 +141,6 @@ def test_an_undo_leaves_a_group_whose_start_has_begun() -> None:
     assert left_alone(replace(made, runbook="another"), starts) == ()
 
 
-
 def test_after_unequal_ends_the_old_side_starts_again() -> None:
     """By the stage with which the plan ends."""
     made = cutover_plan(restart(), cutover())
