@@ -77,17 +77,18 @@ def further_sides(
     if isinstance(users, Missing):
         raise Inconclusive(f"the groups that read the outputs of {old.name}: {users.missing}")
     names = (
-        *(one.name for one in chain_of(fleet, new, copier)),
+        *(one.name for one in chain_of(fleet, old, new, copier)),
         *neighbours_of(fleet, old, new, copier),
         *(name for name in _entries(fleet, old, new, users)),
     )
     return tuple(dict.fromkeys(names))
 
 
-def chain_of(fleet: Fleet, new: Application, copier: Copier | None) -> tuple[Copier, ...]:
-    """The copiers between the copier in front and the new side."""
+def chain_of(fleet: Fleet, old: Application, new: Application, copier: Copier | None) -> tuple[Copier, ...]:
+    """The copiers between the copier in front and one of the sides."""
     front = copier.name if copier else ""
-    return tuple(one for one in copiers_of(fleet, new) if one.name != front)
+    found = {one.name: one for side in (old, new) for one in copiers_of(fleet, side)}
+    return tuple(one for name, one in sorted(found.items()) if name != front)
 
 
 def neighbours_of(fleet: Fleet, old: Application, new: Application, copier: Copier | None) -> tuple[str, ...]:
@@ -118,7 +119,7 @@ def read_cutover(asked: CutoverAsked, kafka: Mapping[str, Any]) -> CutoverReadin
         old=old_side,
         new=new_side,
         copier=None if asked.copier is None else _copying(asked.copier),
-        chain=tuple(map(_copying, chain_of(fleet, new, asked.copier))),
+        chain=tuple(map(_copying, chain_of(fleet, old, new, asked.copier))),
         outputs=tuple(
             PairedOutput(
                 topic,

@@ -127,7 +127,7 @@ def _cutover(run: Run, green: Run, copier: Copier, seen: CutoverReading) -> Cuto
         outputs=tuple(paired.items()),
         green=_part(green),
         copier=_part(side),
-        chain=tuple(_part(run.on(one.name)) for one in chain_of(fleet, new, copier)),
+        chain=tuple(_part(run.on(one.name)) for one in chain_of(fleet, old, new, copier)),
         neighbours=tuple(_part(run.on(name)) for name in neighbours_of(fleet, old, new, copier)),
         moving=tuple(_moving(run.on(one.entry), one, paired) for one in seen.downstream),
     )
