@@ -12,7 +12,7 @@ twice. The old side runs on afterwards; the way back is this runbook with the si
 7. **resume_inputs**: the copier starts. **The new side is the one that goes on from here.**
 8. **compare_at_seam**: if the outputs are not proven equal, the old side starts again and nothing is moved.
 9. **move_downstream**: each group in turn has read the old outputs to the seam, and goes on at that of the new ones.
-10. **start_application, wait_caught_up**: the old side again, so that a way back has a seam of its own.
+10. **start_application, wait_caught_up**: the old side again. A way back then has a seam of its own.
 11. **verify, conclude**: both sides run, each group reads on at its seam; one outcome.
 
 A hold that finds no moment at which both sides are at rest is given up: the copier starts again, and the run ends.

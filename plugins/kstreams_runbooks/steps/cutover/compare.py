@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from kstreams_runbooks.decide.outputs.sides import sides_are_equal
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, WriteRefused
@@ -34,6 +34,9 @@ class SidesAsked:
     noted: NotedEnds
     history: SideHistory
 
+
+# What is left below noted ends does not change: the same comparison would have the same answer.
+UNEQUAL: Final = "find out why, then trigger a new run, which notes other ends"
 
 # The comparison of a run at its step; None: this run has nothing to compare.
 AskSides = Callable[[Run], SidesAsked | None]
@@ -93,9 +96,9 @@ def compare_pairs(run: Run, asked: SidesAsked, compare: CompareOutputs) -> None:
     verdicts = [_judged(run, asked, pair, compare) for pair in asked.pairs]
     failed = [reason for one in verdicts if one.outcome is not Outcome.PROCEED for reason in one.reasons]
     if any(one.outcome is Outcome.REFUSE for one in verdicts):
-        raise Refused("; ".join(failed))
+        raise Refused(f"{'; '.join(failed)}; {UNEQUAL}")
     if failed:
-        raise Inconclusive("; ".join(failed))
+        raise Inconclusive(f"{'; '.join(failed)}; {UNEQUAL}")
 
 
 def _judged(run: Run, asked: SidesAsked, pair: OutputPair, compare: CompareOutputs) -> Verdict:

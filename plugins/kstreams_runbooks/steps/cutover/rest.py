@@ -14,7 +14,7 @@ from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, Unreac
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.cutover import SideDrain
 from kstreams_runbooks.model.readings.drain import Pause
-from kstreams_runbooks.model.readings.readings import Deployment
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.sides import NotedEnds
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.input_holds import InputHold
@@ -136,7 +136,10 @@ def _give_up(run: Run, hold: InputHold, error: RunbookError) -> None:
     run.ledger.remember(run.key, f"{_GIVEN_UP} {hold.number}", str(error))
     side = run.side(COPIER)
     side.warn(f"{error}; the copier is started again")
-    start_down(side)
+    try:
+        start_down(side)
+    except RunbookError as failed:
+        raise Inconclusive(f"{error}; the copier is not known to run again ({failed}); undo this run") from error
     let_flow(run, hold)
     for stage in hold.resuming:
         # Nothing is held any more: the check of the fleet goes by this note.
@@ -147,14 +150,22 @@ def _give_up(run: Run, hold: InputHold, error: RunbookError) -> None:
 
 
 def start_down(side: Run) -> None:
-    """Start each instance of a side that is down on what it is set to; Refused for a person's deployer."""
+    """Start each instance of a side that is down on what it is set to.
+
+    Refused for a person's deployer; Inconclusive if it is not known whether one is down, once the others are started.
+    """
     if not side.deployer.abilities.act:
         raise Refused(f"{side.record.application}: a person deploys it; start every instance of it")
+    unknown = []
     for one in side.read(describes=False).instances:
-        if isinstance(one.deployment, Deployment) and is_down(one.deployment.process):
+        if isinstance(one.deployment, Missing):
+            unknown.append(f"{one.instance}: {one.deployment.missing}")
+        elif is_down(one.deployment.process):
             side.new_deployer().start(one.instance)
             side.keep("write", "started as it was", {"instance": one.instance})
             side.say(f"{one.instance}: started as it was set")
+    if unknown:
+        raise Inconclusive(f"whether it runs again is not known: {'; '.join(unknown)}; start it if it is down")
 
 
 def moving_roles(run: Run) -> tuple[str, ...]:

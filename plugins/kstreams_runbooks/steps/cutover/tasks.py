@@ -1,6 +1,6 @@
 """The tasks of a cutover: the comparison at the point, the seam, the comparison there, and the groups that move.
 
-Where the old side is down nobody is asked, and a failure leaves one side that serves: before `resume_inputs` the old
+While the old side is down no person is asked, and a failure leaves one side that serves: before `resume_inputs` the old
 one, which the undo starts again; afterwards the new one.
 """
 
@@ -30,6 +30,7 @@ from kstreams_runbooks.model.readings.sides import NotedEnd, NotedEnds, SideHist
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
 from kstreams_runbooks.model.runs.stages import Stage, StartAll, StopAll
+from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from kstreams_runbooks.steps.approval.approve import ApprovePlan
@@ -107,9 +108,12 @@ def _dropped(run: Run, name: str) -> int | None:
     now = side.read(describes=False)
     if began is None or _starts(began) != _starts(now):
         return None
-    versions = [one for one in running_or_missing(side, now) if not isinstance(one, Missing)]
+    versions, total = list[Described](), 0
+    for version in running_or_missing(side, now):
+        if isinstance(version, Missing):
+            return None
+        versions.append(version)
     late = {one.subtopology for one in dropping_stores(tuple(versions), known_of(side, now))}
-    total = 0
     for one in now.instances:
         if not isinstance(one.streams, StreamsReading) or isinstance(one.streams.dropped, Missing):
             return None
@@ -235,13 +239,18 @@ def _seam(run: Run) -> NotedEnds:
 
 def _old_again(run: Run, error: RunbookError) -> None:
     """The old side starts again, and nothing is moved: the groups read on at the seam of its outputs."""
-    if seam_of(run) is None or not all(is_complete(run, one) for one in switching(run).stops):
+    if seam_of(run) is None or not all(is_complete(run, one) for one in switching(run).resuming):
         return
     own, start = run.first, after_unequal(run.whole_plan())
     run.ledger.remember(run.key, _OLD_AGAIN, str(error))
     own.warn(f"{error}; {own.record.application} is started again, and no group is moved")
     authorize(own, APPROVAL, (), stage=start.number, going_on=True)
     start_all(own, start.bounce)
+    kind = Refused if isinstance(error, Refused) else Inconclusive
+    raise kind(
+        f"{error}; {own.record.application} runs again, and no group was moved; find out why, then trigger a new run, "
+        "which has a seam of its own"
+    ) from error
 
 
 def _require_moving(run: Run) -> None:
@@ -340,7 +349,7 @@ def _read(side: Run, group: GroupAtSeam) -> Verdict:
         return seen[0], read_to_seam(seen[0], group.noted)
 
     def is_over(verdict: Verdict) -> bool:
-        # A member and a transaction end by themselves; a record that is left is read by nobody while it is down.
+        # A member and a transaction end by themselves; a record that is left is not read while it is down.
         [last] = seen
         empty = group_is_empty(last.group, last.group_id).outcome is Outcome.PROCEED
         return verdict.outcome is not Outcome.INCONCLUSIVE and empty and not last.open
