@@ -25,6 +25,7 @@ from lab.supervise import Program, until
 NAME = "billing"
 LOG = "billing-log"
 SETTING = "billing.topic"
+RELEASE = "1.0.0"
 _READY_S = 60
 
 
@@ -59,7 +60,7 @@ def declare(stack: Stack, topic: str) -> None:
             "kind": "supervisord",
             "url": stack.lab.supervisor_url,
             "instances": [{"name": NAME, "program": NAME, "directory": str(directory_of(stack)), "client_id": NAME}],
-            "releases": {"1": str(directory_of(stack))},
+            "releases": {RELEASE: str(directory_of(stack))},
             "settable": [SETTING],
             "stop_timeout_s": 30,
             "start_timeout_s": 30,
@@ -83,7 +84,7 @@ def downstream(stack: Stack, topic: str) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     base = {"bootstrap.servers": lab.bootstrap, "group.id": NAME, "client.id": NAME, "log.topic": LOG}
     (folder / "base.properties").write_text(dump(base), encoding="latin-1")
-    write_atomically(folder / "deployment.properties", dump({"release": "1", SETTING: topic}))
+    write_atomically(folder / "deployment.properties", dump({"release": RELEASE, SETTING: topic}))
     if not kafka.exists(lab.bootstrap, LOG):
         kafka.create_topics(lab.bootstrap, [LOG])
     seed(lab.bootstrap, NAME, [topic])
