@@ -27,14 +27,15 @@ from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import write
 from kstreams_runbooks.steps.stages.order import flows, is_complete, keep_complete, let_flow, require_earlier
+from kstreams_runbooks.watch.held_inputs import forecast_of
 from kstreams_runbooks.watch.seam import SidesAtRest
 
 APPROVAL: Final = "approve_plan"
 _POINT, _GIVEN_UP = "ends at the point", "hold given up"
 # Between two looks at all sides: each takes two readings of every side, about a second.
 _LOOK_EVERY_S = 0.2
-# Draining took 2 s when it was tried; a side that needs minutes is far behind, and its inputs wait no longer for it.
-_LONGEST_S = 600.0
+# Draining took 2 s when it was tried. A hold may last as long as its forecast, which was approved, but at least this.
+_SHORTEST_S = 60.0
 
 
 @write("holds the inputs for a moment, and notes where both sides are equal if they are")
@@ -66,7 +67,7 @@ def point_of(run: Run) -> NotedEnds:
 def at_rest(run: Run, hold: InputHold) -> tuple[NotedEnds, tuple[SideDrain, ...]]:
     """The ends of the outputs of all sides at a moment at which all of them were at rest, with the readings around it.
 
-    Refused or Inconclusive if there is no such moment within drain_ceiling_s, ten minutes at most.
+    Refused or Inconclusive if there is no such moment within the forecast of the hold, or within drain_ceiling_s.
     """
     require_earlier(run, hold.certify)
     authorize(run, APPROVAL, (), going_on=True)
@@ -78,7 +79,7 @@ def at_rest(run: Run, hold: InputHold) -> tuple[NotedEnds, tuple[SideDrain, ...]
         sides, noted = looks.look()
         return (sides, noted), sides_at_rest(sides, noted, held)
 
-    pace = Pace(_LOOK_EVERY_S, min(run.limit("drain_ceiling_s"), _LONGEST_S))
+    pace = Pace(_LOOK_EVERY_S, _ceiling_s(run, hold))
     over = {Outcome.PROCEED, Outcome.REFUSE}
     sides, noted = poll(run, pace, look, lambda verdict: verdict.outcome in over)
     verdict = run.decide(sides_at_rest, sides=sides, noted=noted, pause=held)
@@ -87,6 +88,13 @@ def at_rest(run: Run, hold: InputHold) -> tuple[NotedEnds, tuple[SideDrain, ...]
     run.demand(verdict)
     require_held(run, hold)
     return noted, sides
+
+
+def _ceiling_s(run: Run, hold: InputHold) -> float:
+    """How long the inputs wait for the sides at most, in this hold."""
+    forecast = forecast_of(run.ledger, run.key, hold.number)
+    longest = _SHORTEST_S if forecast is None or forecast.unknown else max(_SHORTEST_S, forecast.seconds[1])
+    return min(run.limit("drain_ceiling_s"), longest)
 
 
 def _drained(run: Run) -> list[Run]:
