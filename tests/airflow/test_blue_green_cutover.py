@@ -5,6 +5,7 @@ running counts of each customer are then 1, 2, 3 … without a gap and without a
 """
 
 import os
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -49,7 +50,7 @@ _COPIES = ("orders-passing-1",)
 _LATE = {"accept_late_loss": "the holds of a test are shorter than the grace"}
 _FORTH = {"application": BLUE, "green": GREEN, "copier": COPIER, **_LATE}
 _BACK = {"application": GREEN, "green": BLUE, "copier": COPIER, **_LATE}
-_COMPARED_S = 300
+_COMPARED_S, _HISTORY_S = 300, 15
 _CUSTOMERS = 10_000
 
 
@@ -69,11 +70,15 @@ def both(stack: Stack) -> Iterator[Stack]:
     afresh(stack, _DEPLOYED)
     controls = list(COPIES.values())
     with declared_as(stack, limits=_SHORT, control=controls), shipped_copier(stack, _COPIES):
+        # A history that is shorter than the grace of the windows: caught up unpaced, it drops nothing.
         stack.supervisor.start(TRAFFIC)
+        time.sleep(_HISTORY_S)
+        stack.supervisor.stop(TRAFFIC)
         with green_deployed(stack, **_SHORT):
             run_id = trigger_other(stack, START, application=GREEN, **_LATE)
             approve(stack, run_id, "approve_plan")
             assert finished(stack, run_id) == "success", evidence(stack, run_id)["run"]["outcome_sentence"]
+            stack.supervisor.start(TRAFFIC)
             with downstream(stack, _OLD):
                 yield stack
 

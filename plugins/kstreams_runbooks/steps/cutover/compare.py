@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from kstreams_runbooks.frames.compare_rows import CompareQuestion
 from kstreams_runbooks.frames.job import REMOTE
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.outputs import OutputComparison
-from kstreams_runbooks.model.readings.sides import NotedEnds, SideHistory
+from kstreams_runbooks.model.readings.sides import ComparedSides, NotedEnds, SideHistory
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
@@ -37,6 +38,9 @@ class SidesAsked:
 
 # What is left below noted ends does not change: the same comparison would have the same answer.
 UNEQUAL: Final = "find out why, then trigger a new run, which notes other ends"
+
+# While the old side is down every second counts: most of a small comparison is the work of its driver.
+_AT_ONCE: Final = 4
 
 # The comparison of a run at its step; None: this run has nothing to compare.
 AskSides = Callable[[Run], SidesAsked | None]
@@ -68,7 +72,8 @@ class CompareSides(SparkJob):
                 if asked is None or not asked.pairs:
                     run.say("nothing to compare")
                 else:
-                    compare_pairs(run, asked, self._compare(run))
+                    # One job of this operator at a time; a Connect server takes several questions.
+                    compare_pairs(run, asked, self._compare(run), at_once=bool(os.environ.get(REMOTE)))
             except RunbookError as error:
                 if self.otherwise is not None:
                     self.otherwise(run, error)
@@ -91,9 +96,15 @@ class CompareSides(SparkJob):
         return compare
 
 
-def compare_pairs(run: Run, asked: SidesAsked, compare: CompareOutputs) -> None:
-    """Compare one pair after the other; readings and verdicts of all are kept before the first failure is raised."""
-    verdicts = [_judged(run, asked, pair, compare) for pair in asked.pairs]
+def compare_pairs(run: Run, asked: SidesAsked, compare: CompareOutputs, *, at_once: bool = False) -> None:
+    """Compare each pair, with `at_once` together; readings and verdicts of all are kept before a failure is raised."""
+
+    def read(pair: OutputPair) -> ComparedSides:
+        return run.patiently(lambda: read_sides(run.kafka, pair, asked.noted, compare))
+
+    with ThreadPoolExecutor(max_workers=_AT_ONCE if at_once else 1) as pool:
+        readings = [pool.submit(read, pair) for pair in asked.pairs]
+    verdicts = [_judged(run, asked, pair, one.result()) for pair, one in zip(asked.pairs, readings, strict=True)]
     failed = [reason for one in verdicts if one.outcome is not Outcome.PROCEED for reason in one.reasons]
     if any(one.outcome is Outcome.REFUSE for one in verdicts):
         raise Refused(f"{'; '.join(failed)}; {UNEQUAL}")
@@ -101,8 +112,7 @@ def compare_pairs(run: Run, asked: SidesAsked, compare: CompareOutputs) -> None:
         raise Inconclusive(f"{'; '.join(failed)}; {UNEQUAL}")
 
 
-def _judged(run: Run, asked: SidesAsked, pair: OutputPair, compare: CompareOutputs) -> Verdict:
-    compared = run.patiently(lambda: read_sides(run.kafka, pair, asked.noted, compare))
+def _judged(run: Run, asked: SidesAsked, pair: OutputPair, compared: ComparedSides) -> Verdict:
     run.keep("reading", "sides", encode({"blue": asked.blue, "green": asked.green, "compared": compared}))
     verdict = run.decide(sides_are_equal, compared=compared, history=asked.history)
     run.say(f"{asked.blue} {pair.first} ↔ {asked.green} {pair.second}: {verdict.sentence}")
