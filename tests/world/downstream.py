@@ -99,7 +99,8 @@ def downstream(stack: Stack, topic: str) -> Iterator[None]:
         (lab.config / "applications" / f"{NAME}.yaml").unlink(missing_ok=True)
         empty_group(lab.bootstrap, NAME)
         forget_group(lab.bootstrap, NAME)
-        AdminClient({"bootstrap.servers": lab.bootstrap}).delete_topics([LOG])[LOG].result(30)
+        admin = AdminClient({"bootstrap.servers": lab.bootstrap})
+        admin.delete_topics([LOG])[LOG].result(30)
 
 
 def reads(stack: Stack) -> str:
