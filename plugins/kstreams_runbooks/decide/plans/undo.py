@@ -287,6 +287,10 @@ def still_to_undo(reading: ApplicationReading, undone: Undone, deployed: Deploye
     own = [move for move in undone.moves if move.instance == deployed.instance]
     if not own:
         return
+    as_it_was = all(_same(move.before, move.after) and _same(move.after, deployed) for move in own)
+    if undone.runbook == CUTOVER and as_it_was and _runs(reading, deployed.instance):
+        # It was stopped and started without a change: another stop would hold the inputs once more.
+        return
     way = [own[0].before, *(move.after for move in own)]
     at = max((index for index, place in enumerate(way) if _same(place, deployed)), default=None)
     if at is None:
