@@ -18,7 +18,8 @@ twice. The old side runs on afterwards; the way back is this runbook with the si
 A hold that finds no moment at which both sides are at rest is given up: the copier starts again, and the run ends.
 No task asks a person while inputs are held. The log of `verify` has the changes of the fleet entries.
 
-Dry run is the default: it reads, checks, plans and reports what a real run would do.
+Dry run is the default: it reads, checks, plans and reports what a real run would do. This runbook is a preview: a real
+run is refused, because none has been seen to its end under traffic.
 
 | step | clear it? | meanwhile | way back |
 |---|---|---|---|

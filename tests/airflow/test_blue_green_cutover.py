@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from kill.moments import Moment, Target, strike
+from kstreams_runbooks.steps.cutover.plan import UNPROVEN
 from lab import kafka
 from lab.afresh import afresh
 from lab.application import TO_RELEASE, Deployed
@@ -59,7 +60,13 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """A stack with Spark."""
     rate = int(os.environ.get("TEST_TRAFFIC_RATE") or DEFAULT_RATE)
     # More customers: an update of one reaches fewer orders, and two sides do the work of one machine.
-    parts = Parts(spark=True, traffic_rate=rate, customers=_CUSTOMERS, built=bool(os.environ.get("TEST_BUILT")))
+    parts = Parts(
+        spark=True,
+        traffic_rate=rate,
+        customers=_CUSTOMERS,
+        built=bool(os.environ.get("TEST_BUILT")),
+        environment={UNPROVEN: DAG},
+    )
     with own_stack(tmp_path_factory, parts, STACK) as made:
         yield made
 

@@ -1,10 +1,12 @@
 """The plan of `blue_green_cutover`: what both sides, their copier and the groups behind them show, and the stages."""
 
+import os
 from functools import partial
+from typing import Final
 
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.plans.basis import costs_at_once, facts, other_library
-from kstreams_runbooks.decide.plans.cutover import COPIER, GREEN, Cutover, MovingGroup, cutover_plan
+from kstreams_runbooks.decide.plans.cutover import COPIER, CUTOVER, GREEN, Cutover, MovingGroup, cutover_plan
 from kstreams_runbooks.decide.plans.cutoverable import may_cut_over
 from kstreams_runbooks.decide.plans.switches import CopierSwitch
 from kstreams_runbooks.decide.topology.described import parsed
@@ -36,9 +38,21 @@ from kstreams_runbooks.watch.internal_topics import running_version
 from kstreams_runbooks.watch.sides import OutputPair
 from kstreams_runbooks.wording import outside
 
+# Previews whose real runs an environment allows, with commas: its tests need them.
+UNPROVEN: Final = "KSTREAMS_RUNBOOKS_UNPROVEN"
 _PAIRS = "outputs to compare"
 _HOLDS = 2
 _STREAMS = "streams"
+
+
+def require_rehearsal(run: Run) -> None:
+    """Refused unless it is a dry run, or this environment allows the runbook: a real one has not run to its end yet."""
+    allowed = os.environ.get(UNPROVEN, "").split(",")
+    if not run.dry_run and CUTOVER not in allowed:
+        raise Refused(
+            f"{CUTOVER}: moves no group yet (expected a dry run): that no record is lost or doubled under traffic is "
+            "not proven; trigger it as a dry run, which shows every stage"
+        )
 
 
 def further(run: Run) -> tuple[str, ...]:
@@ -49,6 +63,7 @@ def further(run: Run) -> tuple[str, ...]:
 
 def blue_green_cutover(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:
     """The plan; Refused or Inconclusive if a record could be lost, or come twice."""
+    require_rehearsal(run)
     green, copier = run.side(GREEN), _copier(run)
     versions = {one.record.application: running_version(load_fleet(), one.application) for one in (run, green)}
     asked = CutoverAsked(load_fleet(), _side(run, versions), _side(green, versions), copier, int(run.limit("max_lag")))
