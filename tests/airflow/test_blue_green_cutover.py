@@ -160,13 +160,13 @@ def moved(both: Stack) -> Stack:
     return both
 
 
-def test_the_reader_moves_without_a_gap(moved: Stack) -> None:
+def test_there_and_back_there_without_a_gap(moved: Stack) -> None:
     """From the first record to those of the second side: 0 records missing, 0 twice."""
     assert {one.topic for one in written_down(moved)} == {_OLD, _NEW}
     read_once(moved)
 
 
-def test_the_way_back_is_a_cutover_too(moved: Stack) -> None:
+def test_there_and_back_back_without_a_gap(moved: Stack) -> None:
     """With the sides exchanged, and a seam of its own: 0 records missing, 0 twice."""
     cut_over(moved, _BACK, _OLD)
     read_once(moved)
