@@ -50,6 +50,11 @@ KNOWN_STEPS = {
     "prove_growth",
     "pause_inputs",
     "resume_inputs",
+    "note_point",
+    "compare_outputs",
+    "approve_cutover",
+    "compare_at_seam",
+    "move_downstream",
     "copy_inputs",
     "stop_copier",
     "copy_rest",
@@ -77,6 +82,9 @@ MUTATING = {
     "start_application",
     "pause_inputs",
     "resume_inputs",
+    "note_point",
+    "compare_at_seam",
+    "move_downstream",
     "copy_inputs",
     "stop_copier",
     "copy_rest",
@@ -209,7 +217,7 @@ def test_what_a_run_is_about_and_dry_run_are_not_folded_away(bag: DagBag) -> Non
 
 
 # The fields that a person has to fill.
-NEEDED = {"application", "target", "run", "partitions"}
+NEEDED = {"application", "target", "run", "partitions", "green"}
 
 
 def test_optional_fields_are_optional(bag: DagBag) -> None:

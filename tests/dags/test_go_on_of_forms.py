@@ -39,6 +39,7 @@ from kstreams_runbooks.steps.plan.plan import _given
 from kstreams_runbooks.steps.plan.releases import _wanted
 from kstreams_runbooks.steps.reset.plan import _directories, _most_lost, _outputs, _targets
 from kstreams_runbooks.steps.run.form import given_limits, given_lost, given_reason, given_unchanged
+from kstreams_runbooks.steps.run.run import other_application
 from kstreams_runbooks.terminal.airflow.form import filled
 from unit.decide.runs.test_go_on import Line, ending, record
 from world.samples import OLD, declared, reading
@@ -138,6 +139,7 @@ BAD = (
     Bad("topology_file", "plan_change", {"topology_file": "topology.txt"}, described),
     Bad("topology_text", "plan_change", {"topology_text": "x", "topology_file": "/a"}, described),
     Bad("run", "undo", {"run": "r"}, looked_up),
+    Bad("green", "blue_green_cutover", {"green": "orders"}, lambda form: other_application(form, "green", "orders")),
     Bad("partitions", "partition_increase", {"partitions": 0}, lambda form: growth_asked(run_of(form))),
     Bad("topics", "partition_increase", {"partitions": 12, "topics": " , "}, lambda form: growth_asked(run_of(form))),
     Bad("targets", "reset_and_cleanup", {"targets": [1]}, lambda form: _targets(run_of(form))),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from airflow.dag_processing.dagbag import DagBag
 from kstreams_runbooks.decide.plans.bump import bump_plan
+from kstreams_runbooks.decide.plans.cutover import Cutover, MovingGroup, cutover_plan
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.green import GreenParts, cancel_plan, green_plan
 from kstreams_runbooks.decide.plans.reset import ResetParts, reset_plan
@@ -108,6 +109,14 @@ def second_applications() -> list[Plan]:
     return [green_plan(declared(), facts, parts, (), ()), gone]
 
 
+def takeover() -> Plan:
+    """A second side takes over, and one group moves."""
+    side = SidePart("", "another", "demo", restart().facts)
+    moving = MovingGroup(side, "billing", (("totals", "totals-green"),), (("in", "totals"),))
+    plain = replace(restart(), stages=(replace(restart().bounces[0], deletes=TaskDirectories()),))
+    return cutover_plan(plain, Cutover(("orders",), (("totals", "totals-green"),), side, side, moving=(moving,)))
+
+
 @pytest.fixture(scope="module")
 def bag() -> DagBag:
     """Every DAG file of the project."""
@@ -117,8 +126,8 @@ def bag() -> DagBag:
 def test_every_stage_is_cleared_by_a_task_of_its_dag(bag: DagBag) -> None:
     """A command with another task would be refused by Airflow, at night, with inputs held."""
     modes: tuple[ResetMode, ...] = ("reset", "offsets", "state")
-    plans = [restart(), *bumps(), *flushes(), *map(reset, modes), retirement(), *second_applications()]
-    assert len({plan.runbook for plan in plans}) == 5
+    plans = [restart(), *bumps(), *flushes(), *map(reset, modes), retirement(), *second_applications(), takeover()]
+    assert len({plan.runbook for plan in plans}) == 6
     for plan in plans:
         own = set(bag.dags[plan.runbook].task_ids)
         # Bounces and drains are proven by verdicts: no refusal of the order names them.

@@ -32,7 +32,8 @@ class Parts:
 
     `broker` has settings of the broker that are not those of its launcher; `prepared` is called once it has the
     topics, before the application starts. `traffic_topics` are inputs of other names, as `role=topic`.
-    `spark` is a Connect server on the loopback, which every program finds by SPARK_REMOTE.
+    `spark` is a Connect server on the loopback, which every program finds by SPARK_REMOTE. `environment` is of every
+    program too.
     """
 
     deployed: Deployed | None = field(default_factory=Deployed)
@@ -44,6 +45,7 @@ class Parts:
     traffic_topics: tuple[str, ...] = ()
     seed: int = 1
     built: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
     broker: Mapping[str, str] = field(default_factory=dict)
     second_scheduler: bool = False
     prepared: Callable[[], None] = lambda: None
@@ -85,6 +87,7 @@ class Stack:
             airflow.draw_passwords(lab)
         settings = lab.fleet_environment() | (airflow.environment(lab) if parts.airflow else {})
         settings |= {REMOTE: lab.spark_remote} if parts.spark else {}
+        settings |= parts.environment
         self._environment = inherited() | settings
         _write_environment(lab.environment_file, settings)
         if parts.airflow:

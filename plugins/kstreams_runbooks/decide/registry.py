@@ -15,6 +15,7 @@ from kstreams_runbooks.decide.drain.flushed import flushed, swap_holds
 from kstreams_runbooks.decide.drain.hold import may_hold
 from kstreams_runbooks.decide.drain.inputs import inputs_stand_still, still_held
 from kstreams_runbooks.decide.drain.marks import nothing_left, read_up_to
+from kstreams_runbooks.decide.drain.seam import read_to_seam, sides_at_rest, still_at_seam
 from kstreams_runbooks.decide.fitting.partitioning import keys_are_with_their_state
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.decide.fitting.uncommitted import uncommitted_records
@@ -27,6 +28,7 @@ from kstreams_runbooks.decide.instances.gate import gate
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
 from kstreams_runbooks.decide.instances.left_down import left_down
 from kstreams_runbooks.decide.instances.members import every_member_runs, group_is_empty
+from kstreams_runbooks.decide.instances.moved import group_has_moved
 from kstreams_runbooks.decide.instances.rolling import restores_nothing
 from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
@@ -35,6 +37,8 @@ from kstreams_runbooks.decide.outputs.sides import sides_are_equal
 from kstreams_runbooks.decide.plans.adopt import abandon_plan, adopt_plan
 from kstreams_runbooks.decide.plans.adoptable import may_abandon, may_adopt
 from kstreams_runbooks.decide.plans.bump import bump_plan
+from kstreams_runbooks.decide.plans.cutover import cutover_plan
+from kstreams_runbooks.decide.plans.cutoverable import may_cut_over
 from kstreams_runbooks.decide.plans.expected_gaps import with_expected_gaps, with_full_restores
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.green import cancel_plan, green_plan
@@ -94,6 +98,12 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         offsets_unmoved,
         copy_is_proven,
         sides_are_equal,
+        may_cut_over,
+        cutover_plan,
+        sides_at_rest,
+        still_at_seam,
+        read_to_seam,
+        group_has_moved,
         may_abandon,
         adopt_plan,
         abandon_plan,

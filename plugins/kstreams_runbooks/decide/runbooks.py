@@ -189,8 +189,17 @@ RUNBOOKS: tuple[Runbook, ...] = (
     ),
     Runbook(
         "blue_green_cutover",
-        needs=(*_READ, NOT_A_COPIER, "topology_read", "inputs_pausable"),
+        needs=(
+            *(*_READ, NOT_A_COPIER, "classic_group", "topology_read", "inputs_pausable", "deployment_seen"),
+            "approver",
+        ),
         wants=("names_chosen",),
+        is_dag=True,
+        asks=(("green", "GREEN"), ("copier", "COPIER")),
+        plan="cutover_plan",
+        closing="change_verified",
+        longest_h=36,
+        because="two approvals of a working day, each asked again, and what is left to read and to compare",
     ),
 )
 # A DAG of a team's own that is built from the steps of this package: as most runbooks.

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from kstreams_runbooks.model.copying import AS_DEPLOYED
 from kstreams_runbooks.model.output_classes import OutputSemantics
 
 
@@ -46,5 +47,10 @@ class DeclaredApplication:
     punctuators: tuple[str, ...] = ()
 
     def library(self, release: str) -> str:
-        """The Kafka Streams release inside a declared release: the release's own name unless declared otherwise."""
+        """The Kafka Streams release inside a declared release: the release's own name unless declared otherwise.
+
+        What is only stopped and started has none: any release of it runs as it is deployed.
+        """
+        if self.as_deployed:
+            return AS_DEPLOYED
         return dict(self.libraries).get(release, release)

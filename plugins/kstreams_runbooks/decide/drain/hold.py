@@ -45,10 +45,12 @@ def planned_hold(
     task_idle_ms: int | Missing,
     requests: int = 0,
     longest_s: float | None = None,
+    number: int = 1,
 ) -> PlannedHold:
     """What a flush does while inputs are held, by its switch and the limits of the application.
 
-    `requests` are those to a person meanwhile (a manual deployer); the form allows a hold of `longest_s`.
+    `requests` are those to a person meanwhile (a manual deployer); the form allows a hold of `longest_s`. `number` is
+    that of the hold in the plan.
     """
     limits = dict(declared.limits)
     stops, starts, restores = WHILE_HELD[how]
@@ -66,6 +68,7 @@ def planned_hold(
         restores=restores,
         requests=requests,
         longest_s=longest_s,
+        number=number,
     )
 
 

@@ -7,7 +7,7 @@ The old side starts again at the end: for the way back, which is a cutover with 
 its own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
@@ -139,13 +139,17 @@ def task_of_stage(stage: Stage) -> str:
     return "move_downstream" if is_downstream(stage.side) else ""
 
 
-def left_alone(plan: Plan, *, flowed: bool) -> tuple[str, ...]:
-    """The roles that an undo does not touch: once the inputs have flowed again, no group is moved back.
+def left_alone(plan: Plan, begun: Collection[int]) -> tuple[str, ...]:
+    """The roles that an undo does not take back: groups whose start on the new outputs has begun (stage numbers).
 
-    Its offsets would be those of another seam: records would come twice, or never. A group that has not begun to move
-    reads on at the seam of the old outputs.
+    The offsets of before would be those of another seam: records would come twice, or never. A group that has not begun
+    to start goes back, and reads on at the seam of the old outputs, which the old side goes on to write.
     """
-    return tuple(one.role for one in plan.sides if flowed and is_downstream(one.role))
+    return tuple(
+        one.side
+        for one in plan.stages
+        if plan.runbook == CUTOVER and isinstance(one, StartAll) and is_downstream(one.side) and one.number in begun
+    )
 
 
 def after_unequal(plan: Plan) -> StartAll:

@@ -175,7 +175,8 @@ def _undeclared(reading: CutoverReading) -> Iterator[str]:
         elif one.entry not in moving and one.entry != reading.new.application:
             yield (
                 f"{one.entry}: it reads {one.topic} and would stay on the output of {reading.old.application} "
-                "(expected: it moves); add it to the groups of this run"
+                f"(expected: it moves); name {one.topic} in `inputs` of its entry, or delete its offsets there if it "
+                "reads that no more"
             )
     for group, topics in groups.items():
         yield (

@@ -15,6 +15,7 @@ from kstreams_runbooks.decide.plans.basis import (
     other_library,
     with_restore,
 )
+from kstreams_runbooks.decide.plans.cutover import CUTOVER
 from kstreams_runbooks.decide.plans.flush import FLUSH
 from kstreams_runbooks.decide.plans.flush_back import flush_back_command
 from kstreams_runbooks.decide.plans.local_state import ALL, KEEP, STALE
@@ -58,7 +59,7 @@ from kstreams_runbooks.model.runs.stages import Bounce
 from kstreams_runbooks.wording import outside
 
 # Runbooks that move topics, offsets or state: their undo never starts an instance that cannot be set back.
-_SET_BACK_OR_DOWN = frozenset({FLUSH, RESET, ADOPT, GREEN, INCREASE})
+_SET_BACK_OR_DOWN = frozenset({FLUSH, RESET, ADOPT, GREEN, INCREASE, CUTOVER})
 
 
 def undo_plan(
@@ -100,7 +101,7 @@ def undo_plan(
             f"run {undone.run_key} has started {declared.name} on topics of its own, or deleted them, and their "
             f"records do not come back; the way back is a run of its own: {undone.other_way}"
         )
-    if undone.other_way:
+    if undone.other_way and undone.runbook != CUTOVER:
         raise Refused(
             f"run {undone.run_key} has begun to start {declared.name} on other topics, and offsets there are no places "
             f"in the topics of before; the way back is a run of its own: {undone.other_way}; if no instance starts, "
@@ -148,7 +149,12 @@ def undo_plan(
     ]
     stages = in_order(restarted, taken, at_once=undone.at_once, must=undone.runbook in _SET_BACK_OR_DOWN, begun=begun)
     # Inputs count as held until the cards of a flush are finished: with nothing left to do the undo only closes them.
-    if not stages and undone.runbook not in {FLUSH, INCREASE}:
+    if not stages and undone.runbook == CUTOVER and undone.other_way:
+        raise Refused(
+            f"run {undone.run_key}: every instance runs, and the groups that it has moved stay: their offsets of "
+            f"before would lose or double records; to take them back, with a seam of its own: {undone.other_way}"
+        )
+    if not stages and undone.runbook not in {FLUSH, INCREASE, CUTOVER}:
         raise Refused(
             f"run {undone.run_key}: every instance runs as it did before; there is nothing to undo"
             + "".join(f"; {one.sentence}" for one in taken)
@@ -280,6 +286,10 @@ def still_to_undo(reading: ApplicationReading, undone: Undone, deployed: Deploye
     """The moves of an instance that are in effect, first to last; Refused if its state is not one of the run's."""
     own = [move for move in undone.moves if move.instance == deployed.instance]
     if not own:
+        return
+    as_it_was = all(_same(move.before, move.after) and _same(move.after, deployed) for move in own)
+    if undone.runbook == CUTOVER and as_it_was and _runs(reading, deployed.instance):
+        # It was stopped and started without a change: another stop would hold the inputs once more.
         return
     way = [own[0].before, *(move.after for move in own)]
     at = max((index for index, place in enumerate(way) if _same(place, deployed)), default=None)

@@ -2,16 +2,17 @@
 
 import os
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from kstreams_runbooks.decide.outputs.sides import sides_are_equal
-from kstreams_runbooks.errors import Inconclusive, Refused, WriteRefused
+from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, WriteRefused
 from kstreams_runbooks.frames.compare_rows import CompareQuestion
 from kstreams_runbooks.frames.job import REMOTE
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.outputs import OutputComparison
-from kstreams_runbooks.model.readings.sides import NotedEnds, SideHistory
+from kstreams_runbooks.model.readings.sides import ComparedSides, NotedEnds, SideHistory
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.run.ending import reported
 from kstreams_runbooks.steps.run.run import Run
@@ -35,6 +36,12 @@ class SidesAsked:
     history: SideHistory
 
 
+# What is left below noted ends does not change: the same comparison would have the same answer.
+UNEQUAL: Final = "find out why, then trigger a new run, which notes other ends"
+
+# While the old side is down every second counts: most of a small comparison is the work of its driver.
+_AT_ONCE: Final = 4
+
 # The comparison of a run at its step; None: this run has nothing to compare.
 AskSides = Callable[[Run], SidesAsked | None]
 
@@ -45,12 +52,14 @@ class CompareSides(SparkJob):
     Spark compares on the Connect server in SPARK_REMOTE, or in a job through the Airflow connection `conn_id`. It
     changes nothing. Refused if an output differs that the sides have to agree on, Inconclusive if that is not proven;
     every pair is compared and is in the log before. A note of the task's id is kept once all proceed, and
-    `require_compared` asks for it.
+    `require_compared` asks for it. `otherwise` is called with what ended the comparison.
     """
 
-    def __init__(self, *, sides: AskSides, **settings: Any) -> None:
+    def __init__(
+        self, *, sides: AskSides, otherwise: Callable[[Run, RunbookError], None] | None = None, **settings: Any
+    ) -> None:
         super().__init__(job=JOB, **{"retries": 0, **settings})
-        self.sides = sides
+        self.sides, self.otherwise = sides, otherwise
 
     def execute(self, context: Mapping[str, Any]) -> None:
         """Compare one pair after the other."""
@@ -58,11 +67,17 @@ class CompareSides(SparkJob):
             if run.dry_run:
                 run.say("would compare the outputs of both sides below the noted ends")
                 return
-            asked = self.sides(run)
-            if asked is None or not asked.pairs:
-                run.say("nothing to compare")
-            else:
-                compare_pairs(run, asked, self._compare(run))
+            try:
+                asked = self.sides(run)
+                if asked is None or not asked.pairs:
+                    run.say("nothing to compare")
+                else:
+                    # One job of this operator at a time; a Connect server takes several questions.
+                    compare_pairs(run, asked, self._compare(run), at_once=bool(os.environ.get(REMOTE)))
+            except RunbookError as error:
+                if self.otherwise is not None:
+                    self.otherwise(run, error)
+                raise
             run.keep("note", self.task_id, {"plan": run.whole_plan().digest})
 
     def _compare(self, run: Run) -> CompareOutputs:
@@ -81,18 +96,23 @@ class CompareSides(SparkJob):
         return compare
 
 
-def compare_pairs(run: Run, asked: SidesAsked, compare: CompareOutputs) -> None:
-    """Compare one pair after the other; readings and verdicts of all are kept before the first failure is raised."""
-    verdicts = [_judged(run, asked, pair, compare) for pair in asked.pairs]
+def compare_pairs(run: Run, asked: SidesAsked, compare: CompareOutputs, *, at_once: bool = False) -> None:
+    """Compare each pair, with `at_once` together; readings and verdicts of all are kept before a failure is raised."""
+
+    def read(pair: OutputPair) -> ComparedSides:
+        return run.patiently(lambda: read_sides(run.kafka, pair, asked.noted, compare))
+
+    with ThreadPoolExecutor(max_workers=_AT_ONCE if at_once else 1) as pool:
+        readings = [pool.submit(read, pair) for pair in asked.pairs]
+    verdicts = [_judged(run, asked, pair, one.result()) for pair, one in zip(asked.pairs, readings, strict=True)]
     failed = [reason for one in verdicts if one.outcome is not Outcome.PROCEED for reason in one.reasons]
     if any(one.outcome is Outcome.REFUSE for one in verdicts):
-        raise Refused("; ".join(failed))
+        raise Refused(f"{'; '.join(failed)}; {UNEQUAL}")
     if failed:
-        raise Inconclusive("; ".join(failed))
+        raise Inconclusive(f"{'; '.join(failed)}; {UNEQUAL}")
 
 
-def _judged(run: Run, asked: SidesAsked, pair: OutputPair, compare: CompareOutputs) -> Verdict:
-    compared = run.patiently(lambda: read_sides(run.kafka, pair, asked.noted, compare))
+def _judged(run: Run, asked: SidesAsked, pair: OutputPair, compared: ComparedSides) -> Verdict:
     run.keep("reading", "sides", encode({"blue": asked.blue, "green": asked.green, "compared": compared}))
     verdict = run.decide(sides_are_equal, compared=compared, history=asked.history)
     run.say(f"{asked.blue} {pair.first} ↔ {asked.green} {pair.second}: {verdict.sentence}")

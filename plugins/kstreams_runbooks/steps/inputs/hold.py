@@ -22,8 +22,13 @@ _DEPLOYS = 2
 _PRODUCERS = 1
 
 
-def may_be_held(run: Run, reading: ApplicationReading, running: ParsedDescription, switch: AnySwitch) -> None:
-    """Keep the forecast, which the approval shows; Refused or Inconclusive if the inputs may not be held that long."""
+def may_be_held(
+    run: Run, reading: ApplicationReading, running: ParsedDescription, switch: AnySwitch, *, holds: int = 1
+) -> None:
+    """Keep the forecast, which the approval shows; Refused or Inconclusive if the inputs may not be held that long.
+
+    `holds` is how often the plan holds them.
+    """
     entry = run.application
     reads = run.side(switch.sides[0].role).application if switch.sides else entry
     waits = Waiting(reads, switch.waiting) if switch.waiting else None
@@ -40,16 +45,18 @@ def may_be_held(run: Run, reading: ApplicationReading, running: ParsedDescriptio
             commit_interval_s=run.limit("commit_interval_s"),
         )
     settings = _settings(reading)
-    planned = planned_hold(
-        switch.name,
-        run.declared,
-        threads=_threads(reading, settings),
-        stop_timeout_s=getattr(entry.deployer, "stop_timeout_s", None),
-        task_idle_ms=task_idle_ms(running.topology, settings, running.described.declaration),
-        requests=_requests(run, switch),
-        longest_s=_longest_s(run, by_a_person=bool(_requests(run, switch))),
-    )
-    run.demand(run.decide(may_hold, facts=facts, planned=planned))
+    for number in range(1, holds + 1):
+        planned = planned_hold(
+            switch.name,
+            run.declared,
+            threads=_threads(reading, settings),
+            stop_timeout_s=getattr(entry.deployer, "stop_timeout_s", None),
+            task_idle_ms=task_idle_ms(running.topology, settings, running.described.declaration),
+            requests=_requests(run, switch),
+            longest_s=_longest_s(run, by_a_person=bool(_requests(run, switch))),
+            number=number,
+        )
+        run.demand(run.decide(may_hold, facts=facts, planned=planned))
 
 
 def _requests(run: Run, switch: AnySwitch) -> int:

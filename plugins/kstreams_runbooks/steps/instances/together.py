@@ -65,7 +65,12 @@ def stop_all(run: Run, bounce: Bounce) -> None:
     Refused or Inconclusive, and nothing changed, if a guard refuses. Safe to run again in any state.
     """
     reading = run.read(describes=False)
-    going = [one for one in reading.instances if not started_by(run, one, bounce, reading.taken.at_ms)]
+    # A plan may stop a side twice: what was started after the stop before this is stopped again.
+    going = [
+        one
+        for one in reading.instances
+        if not (_is_stopped_for(run, one, bounce) and started_by(run, one, bounce, reading.taken.at_ms))
+    ]
     if len(going) < len(reading.instances):
         _require_down(going)
         run.say("all instances were stopped and the group was EMPTY; this run has begun to start them: nothing to stop")
@@ -299,6 +304,12 @@ def started_by(run: Run, instance: InstanceReading, bounce: Bounce, at_ms: int) 
         if piece.payload["result"]["outcome"] == Outcome.PROCEED and piece.id > card.entry
     ]
     return bool(proven) and instance.streams.start != instance_facts(card).previous
+
+
+def _is_stopped_for(run: Run, instance: InstanceReading, bounce: Bounce) -> bool:
+    """Whether the last card of an instance is that of its stop before this start."""
+    card = last_card(run, instance.instance)
+    return card is not None and instance_facts(card).bounce == bounce.number
 
 
 def has_started(run: Run, bounce: Bounce) -> bool:

@@ -7,6 +7,8 @@ from kstreams_runbooks.decide.change.without_topology import WITHOUT_TOPOLOGY
 from kstreams_runbooks.decide.drain.copied import offsets_unmoved
 from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.decide.plans.adopt import COPIER
+from kstreams_runbooks.decide.plans.cutover import GREEN as GREEN_SIDE
+from kstreams_runbooks.decide.plans.cutover import back_command, left_alone
 from kstreams_runbooks.decide.plans.retire import NO_GROUP
 from kstreams_runbooks.decide.plans.undo_cards import OtherCard
 from kstreams_runbooks.decide.plans.way_back import Move, Undone, UndoneSide
@@ -35,7 +37,7 @@ from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.rules import upgrade_path_rules
 from kstreams_runbooks.steps.plan.cards import bytes_to_restore
 from kstreams_runbooks.steps.plan.fitting import accepted_unread
-from kstreams_runbooks.steps.plan.flushed import begun_adoption, begun_flush, begun_green, plan_of
+from kstreams_runbooks.steps.plan.flushed import begun_adoption, begun_flush, begun_green, begun_starts, plan_of
 from kstreams_runbooks.steps.plan.next_action import UNDONE
 from kstreams_runbooks.steps.plan.releases import described_by
 from kstreams_runbooks.steps.run.form import given_reason
@@ -70,6 +72,7 @@ def undone_of(run: Run) -> Undone:
     own = [card for card in cards if _is_move(card, record.cluster, record.application)]
     since = run.ledger.cards_since(record, min((card.entry for card in cards), default=0))
     roles = {(part.cluster, part.application): part.role for part in plan.parts} if plan else {}
+    moved = moved_roles(run, record, plan)
     starts = {stage.number for stage in plan.stages if isinstance(stage, StartAll)} if plan else set()
     return Undone(
         record.run_key,
@@ -83,13 +86,18 @@ def undone_of(run: Run) -> Undone:
         others=tuple(
             _other(run, card, roles.get((card.cluster, card.application), ""))
             for card in cards
-            if card.kind != INSTANCE
+            if card.kind != INSTANCE and roles.get((card.cluster, card.application), "") not in moved
         ),
         cards=tuple(card.seq for card in own),
         flush=begun_flush(run, record, plan),
         other_way=other_way(run, record, plan),
         fresh=fresh_of(plan),
     )
+
+
+def moved_roles(run: Run, record: RunRecord, plan: Plan | None) -> tuple[str, ...]:
+    """The roles of groups that a cutover has moved, and that its undo leaves where they are."""
+    return left_alone(plan, begun_starts(run, record)) if plan else ()
 
 
 def fresh_of(plan: Plan | None) -> str | None:
@@ -109,6 +117,9 @@ def other_way(run: Run, record: RunRecord, plan: Plan | None) -> str:
     """
     if command := begun_green(run, record, plan):
         return command
+    if plan is not None and moved_roles(run, record, plan):
+        change = dict(plan.change)
+        return back_command(plan.application, change[GREEN_SIDE], change[COPIER])
     if not (command := begun_adoption(run, record, plan)) or plan is None:
         return ""
     own = run.first
@@ -145,6 +156,7 @@ def undone_sides(run: Run) -> tuple[UndoneSide, ...]:
     """The other applications of the run to undo, as `read_cards` read them."""
     record = undone_record(run)
     plan, cards = plan_of(run, record), run.ledger.cards(record.run_key)
+    moved = moved_roles(run, record, plan)
     found = []
     for part in plan.sides if plan else ():
         side = run.on(part.application)
@@ -154,6 +166,9 @@ def undone_sides(run: Run) -> tuple[UndoneSide, ...]:
             tuple(_move(card, run.ledger.recall(card.run_key, UNTIL)) for card in own),
             tuple(card.seq for card in own),
         )
+        if part.role in moved:
+            # Forward alone: an instance that is down starts as the run has set it.
+            moves = tuple(replace(move, before=move.after) for move in moves)
         found.append(
             UndoneSide(part.role, reading, side.declared, moves, seqs, bytes_to_restore(side, reading, record.run_key))
         )

@@ -49,7 +49,7 @@ def with_restored_first(run: Run, made: Plan, taken_by: str) -> Plan:
     found: list[RestoredFirst] = []
     for part in made.parts:
         side, own = run.on(part.application), made.of_side(part.role)
-        if side.application.copies or not own.bounces:
+        if side.application.copies or side.application.as_deployed or not own.bounces:
             continue
         reading = side.observed(taken_by)
         libraries = sorted({*(one.version for one in part.facts.at_start), *(one.version for one in own.bounces)})

@@ -50,8 +50,8 @@ def _with_full_restores(run: Run, made: Plan, taken_by: str) -> Plan:
     defects, restored = dict[str, tuple[str, ...]](), dict[str, tuple[int | Missing, tuple[str, ...]]]()
     for part in made.parts:
         side, own = run.on(part.application), made.of_side(part.role)
-        # A copier has no state.
-        if not part.costs or side.application.copies:
+        # Neither a copier nor a consumer has state.
+        if not part.costs or side.application.copies or side.application.as_deployed:
             continue
         reading = side.observed(taken_by)
         stopped = {*(one.version for one in part.facts.at_start), *(one.version for one in own.bounces[:-1])}

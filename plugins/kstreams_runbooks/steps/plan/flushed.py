@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from kstreams_runbooks.decide.plans.adopt import COPIER, way_back_command
+from kstreams_runbooks.decide.plans.cutover import CUTOVER
 from kstreams_runbooks.decide.plans.flush import FLUSH
 from kstreams_runbooks.decide.plans.flush_back import flush_back_command
 from kstreams_runbooks.decide.plans.green import cancel_command, start_command
@@ -21,7 +22,7 @@ _SWITCH = ("switch", "copier", "longest_hold_min")
 
 def begun_flush(run: Run, record: RunRecord, plan: Plan | None) -> tuple[tuple[str, str], ...]:
     """The fields of the form of a flush that has begun to start what it changed the application to; else none."""
-    if plan is None or plan.switching is None or not _has_begun(run, record, plan):
+    if plan is None or plan.runbook == CUTOVER or plan.switching is None or not _has_begun(run, record, plan):
         return ()
     return tuple((name, str(value)) for name in _SWITCH if (value := record.params.get(name)) is not None)
 
@@ -44,10 +45,15 @@ def begun_green(run: Run, record: RunRecord, plan: Plan | None) -> str:
     return start_command(record.application) if deleted else ""
 
 
+def begun_starts(run: Run, record: RunRecord) -> frozenset[int]:
+    """The numbers of the stages and bounces that a run has begun to start."""
+    begun = run.ledger.evidence(record.run_key, kind="note", name=START_BEGUN)
+    return frozenset(int(note.payload["bounce"]) for note in begun)
+
+
 def _has_begun(run: Run, record: RunRecord, plan: Plan) -> bool:
     """Whether a run has begun to start its application for good."""
-    begun = run.ledger.evidence(record.run_key, kind="note", name=START_BEGUN)
-    return plan.start is not None and any(note.payload["bounce"] == plan.start.number for note in begun)
+    return plan.start is not None and plan.start.number in begun_starts(run, record)
 
 
 def flush_back_of(run: Run, record: RunRecord, cards: Sequence[Card]) -> str:

@@ -32,7 +32,7 @@ def with_kills(run: Run, made: Plan, taken_by: str) -> Plan:
     kills, restored = list[AfterKill](), dict[str, int | Missing]()
     for part in made.parts:
         side, own = run.on(part.application), made.of_side(part.role)
-        if side.application.copies or not own.bounces:
+        if side.application.copies or side.application.as_deployed or not own.bounces:
             continue
         reading, rules = side.observed(taken_by), upgrade_path_rules()
         libraries = {*(one.version for one in own.facts.at_start), *(one.version for one in own.bounces)}

@@ -45,8 +45,19 @@ _TREND = 4
 _REHEARSED = "nothing was changed; trigger again without dry run to do it"
 
 
-def observe(*roles: str) -> Any:
-    """The task `observe`; `roles` are fields of the form that name the other applications of the run."""
+# The names of further applications of a run, which no field of its form names.
+Further = Callable[[Run], tuple[str, ...]]
+
+
+def _none(_: Run) -> tuple[str, ...]:
+    return ()
+
+
+def observe(*roles: str, also: Further = _none) -> Any:
+    """The task `observe`; `roles` are fields of the form that name the other applications of the run.
+
+    `also` finds further ones.
+    """
 
     @step("reads broker, group, offsets, topics and every instance; changes nothing")
     def observe(run: Run) -> None:
@@ -55,7 +66,7 @@ def observe(*roles: str) -> Any:
         for field in ("target", "release"):
             if release := run.record.params.get(field):
                 require_declared(run.declared, str(release))
-        for side in _sides(run, roles):
+        for side in _sides(run, roles, also):
             look(side)
 
     return observe()
@@ -78,9 +89,13 @@ def look(run: Run, also: tuple[str, ...] = ()) -> None:
 
 
 def check(
-    *roles: str, at_once: bool = False, out_of_use: Callable[[Run], bool] = lambda _: False, streams_group: bool = False
+    *roles: str,
+    at_once: bool = False,
+    out_of_use: Callable[[Run], bool] = lambda _: False,
+    streams_group: bool = False,
+    also: Further = _none,
 ) -> Any:
-    """The task `check` of the same roles; with `at_once` it also accepts an application with unhealthy instances.
+    """The task `check` of the same applications; with `at_once` it also accepts one with unhealthy instances.
 
     `out_of_use` is whether a side of a run is an application that no instance runs, any more or yet. With
     `streams_group` a streams group (KIP-1071) is accepted.
@@ -92,7 +107,7 @@ def check(
         if run.record.wrote_at_ms:
             run.say("this run has already changed something: each step reads the present state itself")
             return
-        sides = _sides(run, roles)
+        sides = _sides(run, roles, also)
         refuse_held(run, sides)
         for side in sides:
             reading = side.observed()
@@ -129,9 +144,10 @@ def refuse_held(run: Run, sides: list[Run]) -> None:
                 )
 
 
-def _sides(run: Run, roles: tuple[str, ...]) -> list[Run]:
-    """The run's own application, and those that the form names in the fields of these roles."""
-    return [run.side(role) for role in ("", *(role for role in roles if run.record.params.get(role)))]
+def _sides(run: Run, roles: tuple[str, ...], also: Further) -> list[Run]:
+    """The run's own application, those that the form names in the fields of these roles, and further ones."""
+    named = [run.side(role) for role in ("", *(role for role in roles if run.record.params.get(role)))]
+    return [*named, *(run.on(name) for name in also(run))]
 
 
 def require_ready(

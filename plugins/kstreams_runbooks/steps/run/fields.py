@@ -237,6 +237,25 @@ def second_application() -> dict[str, Param]:
     }
 
 
+def both_sides() -> dict[str, Param]:
+    """Fields of the side that takes over, and of the copier in front of both."""
+    return {
+        "green": Param(
+            type="string",
+            minLength=1,
+            title="New side",
+            description="The application of the fleet that takes over; Application is the side that serves now. "
+            "green_of of one of them names the other.",
+        ),
+        "copier": Param(
+            None,
+            type=["null", "string"],
+            title="Copier",
+            description="The copier of the fleet that alone writes every input of both sides: its stop is the seam.",
+        ),
+    }
+
+
 def more_partitions() -> dict[str, Param]:
     """Fields of topics that get more partitions."""
     return {

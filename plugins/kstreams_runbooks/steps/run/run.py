@@ -174,9 +174,7 @@ class Run:
         stored = self.ledger.plan(self.key)
         if stored is not None and "facts" in stored:
             return self.on({part.role: part.application for part in self.whole_plan().parts}[role])
-        name = str(self.record.params.get(role) or "").strip()
-        if not name or name == first.record.application:
-            raise BadInput(f"{role}: {outside(name or 'nothing')} (expected another application); name one")
+        name = other_application(self.record.params, role, first.record.application)
         entry = load_fleet().side(name)
         if entry.cluster != first.record.cluster:
             raise BadInput(
@@ -372,6 +370,14 @@ class Run:
             ) from None
         until = self.ledger.recall(self.key, UNTIL)
         return plan if until is None else plan.with_until(until)
+
+
+def other_application(params: Mapping[str, Any], role: str, own: str) -> str:
+    """The application that a form names in the field of a role; BadInput if it names none, or the run's own."""
+    name = str(params.get(role) or "").strip()
+    if not name or name == own:
+        raise BadInput(f"{role}: {outside(name or 'nothing')} (expected another application); name one")
+    return name
 
 
 def described(reading: ApplicationReading) -> tuple[str, ...]:

@@ -131,11 +131,14 @@ def test_the_groups_are_moved_by_one_task() -> None:
     assert [task_of_stage(one) for one in made.stages] == [*[""] * 7, *["move_downstream"] * 6, ""]
 
 
-def test_an_undo_moves_no_group_back_once_the_inputs_have_flowed() -> None:
-    """Until then it takes everything back; a role that begins like another is not taken for it."""
+def test_an_undo_leaves_a_group_whose_start_has_begun() -> None:
+    """The others go back, and read on at the seam of the old outputs; so does every group of another runbook."""
     made = cutover_plan(restart(), cutover())
-    assert left_alone(made, flowed=False) == ()
-    assert left_alone(made, flowed=True) == ("downstream_1", "downstream_2")
+    starts = [one.number for one in made.stages if isinstance(one, StartAll) and one.side.startswith("downstream")]
+    assert left_alone(made, ()) == ()
+    assert left_alone(made, starts[:1]) == ("downstream_1",)
+    assert left_alone(made, [*starts, made.stages[2].number]) == ("downstream_1", "downstream_2")
+    assert left_alone(replace(made, runbook="another"), starts) == ()
 
 
 def test_after_unequal_ends_the_old_side_starts_again() -> None:

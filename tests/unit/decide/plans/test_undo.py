@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from kstreams_runbooks.decide.plans.cutover import CUTOVER
 from kstreams_runbooks.decide.plans.undo import deployed_as, undo_plan
 from kstreams_runbooks.decide.plans.way_back import Move, Undone
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
@@ -132,6 +133,21 @@ def test_a_second_application_that_has_started_goes_by_its_own_runbook() -> None
     undone = Undone("r", "blue_green_start", True, bounced("orders-1"), False, (), other_way="the command", fresh="")
     with pytest.raises(Refused, match="the way back is a run of its own: the command"):
         undo_plan(reading(), declared(), undone, upgrade_path_rules(), 0, (), "code")
+
+
+def test_a_cutover_whose_groups_have_moved_names_the_way_back() -> None:
+    """Every instance runs where the run has put it; without a moved group the undo only closes the cards."""
+    moved = Undone("r", CUTOVER, True, in_place("orders-1"), False, (), other_way="the command")
+    with pytest.raises(Refused, match=r"the groups that it has moved stay: .* with a seam of its own: the command"):
+        undo_plan(reading(), declared(), moved, upgrade_path_rules(), 0, (), "code")
+    assert (
+        undo_plan(reading(), declared(), replace(moved, other_way=""), upgrade_path_rules(), 0, (), "code").stages == ()
+    )
+
+
+def in_place(*names: str) -> tuple[Move, ...]:
+    """Cards of a stop and a start as it was."""
+    return tuple(Move(name, 1, stands(name), stands(name), clears_state=False) for name in names)
 
 
 def test_a_run_that_changed_nothing_and_an_undo_are_refused() -> None:

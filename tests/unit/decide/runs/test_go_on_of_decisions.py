@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.instances.verification import brought_by
+from kstreams_runbooks.decide.plans.cutover import CUTOVER
 from kstreams_runbooks.decide.plans.reset import ResetParts
 from kstreams_runbooks.decide.plans.switches import ManualSwitch
 from kstreams_runbooks.decide.plans.way_back import Undone
@@ -33,20 +34,25 @@ from kstreams_runbooks.model.topology.growth import GrowthSeen
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.model.writes import SavedOffsets
 from kstreams_runbooks.rules import release_settings, topology_change_rules, upgrade_path_rules
+from kstreams_runbooks.steps.cutover.compare import UNEQUAL
 from unit.decide.drain import test_certificate as certificate
 from unit.decide.drain import test_copied as copied
 from unit.decide.drain import test_emptying as emptying
 from unit.decide.drain import test_flushed as flushing
 from unit.decide.drain import test_hold as hold
 from unit.decide.drain import test_inputs as inputs
+from unit.decide.drain import test_seam as seam
 from unit.decide.fitting import test_partitioning as partitioning
 from unit.decide.fitting import test_uncommitted as uncommitted
 from unit.decide.growth import test_proven as arrived
 from unit.decide.instances import test_copier_stopped as copier
 from unit.decide.instances import test_deployed as deployment
+from unit.decide.instances import test_moved as moved
 from unit.decide.instances import test_verification as verification
 from unit.decide.outputs import test_proven as proven
+from unit.decide.outputs import test_sides as sides
 from unit.decide.plans import test_adoptable as adoptable
+from unit.decide.plans import test_cutoverable as cutoverable
 from unit.decide.plans import test_flush as flush
 from unit.decide.plans import test_greenable as greenable
 from unit.decide.plans import test_longest_stop as longest_stop
@@ -103,7 +109,7 @@ NONE = {
     "abandon_plan": "as adopt_plan",
     "green_plan": "it puts stages in order that may_start_green has judged",
     "cancel_plan": "as green_plan, of what may_cancel_green has judged",
-    "sides_are_equal": "no DAG asks it yet: its step is that of a cutover",
+    "cutover_plan": "it puts stages in order that may_cut_over has judged",
     "may_grow": "the command forecast-partitions asks it, no run does",
     "growth_plan": "it puts stages in order that may_grow_in_place has judged",
     "with_set_back": "it adds to a plan what is done after a failed start",
@@ -408,6 +414,60 @@ KEPT = (
         NEXT_RUN,
         lambda line: {"rows": (partition(90, 100),)} if line.fields.get("mode") == "cancel" else {},
         dag_id="blue_green_start",
+        changed=True,
+    ),
+    Refusal(
+        "may_cut_over",
+        {"reading": cutoverable.reading(copier=None)},
+        "plan",
+        OTHER_RUNBOOK,
+        dag_id=CUTOVER,
+    ),
+    Refusal(
+        "sides_at_rest",
+        {"sides": (seam.OLD, replace(seam.NEW, now=replace(seam.NEW.now, problems=("hidden",))))}
+        | {"noted": seam.NOTED, "pause": seam.PAUSE},
+        "certify",
+        NEXT_RUN,
+        lambda _: {"sides": (seam.OLD, seam.NEW)},
+        dag_id=CUTOVER,
+        changed=True,
+        more="; the copier runs again, and nothing else was changed; trigger a new run",
+    ),
+    Refusal(
+        "sides_are_equal",
+        {"compared": sides.compared(UnlikeKeys(equal=1_999, changed=1)), "history": sides.PACED},
+        "compare_outputs",
+        NEXT_RUN,
+        lambda _: {"compared": sides.compared()},
+        dag_id=CUTOVER,
+        changed=True,
+        more=f"; {UNEQUAL}",
+    ),
+    Refusal(
+        "still_at_seam",
+        {"noted": seam.NOTED, "now": replace(seam.NOTED, ends=(replace(seam.NOTED.ends[0], end=6),))},
+        "resume_inputs",
+        "resume_inputs",
+        {"now": seam.NOTED},
+        dag_id=CUTOVER,
+        changed=True,
+    ),
+    Refusal(
+        "read_to_seam",
+        {"reading": replace(seam.READ, open=Missing("no broker answers")), "noted": seam.OUTPUTS},
+        "move_downstream",
+        "move_downstream",
+        {"reading": seam.READ},
+        dag_id=CUTOVER,
+        changed=True,
+    ),
+    Refusal(
+        "group_has_moved",
+        {"reading": moved.MOVED, "rows": moved.rows(first=69), "seeds": moved.SEEDS, "target": moved.TARGET},
+        "verify",
+        BACK,
+        dag_id=CUTOVER,
         changed=True,
     ),
     Refusal(

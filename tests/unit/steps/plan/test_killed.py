@@ -59,7 +59,7 @@ def planning(run: Run, monkeypatch: pytest.MonkeyPatch, release: str = BITTEN, *
     config = {"processing.guarantee": "exactly_once_v2"}
     version = replace(BEFORE, declared=replace(BEFORE.declaration, stores={"counts": counts}, config=config))
     deployer = SimpleNamespace(abilities=ABLE)
-    vars(run).update(application=SimpleNamespace(copies=False), declared=ENTRY, deployer=deployer)
+    vars(run).update(application=SimpleNamespace(copies=False, as_deployed=False), declared=ENTRY, deployer=deployer)
     vars(run)["observed"] = lambda _: seen(release)
     for module in (killed, defects):
         monkeypatch.setattr(module, "versions_of", lambda *_: ((version,), ()))
@@ -99,7 +99,7 @@ def test_a_version_that_is_not_described_leaves_it_to_a_person(run: Run, monkeyp
 
 def test_a_copier_has_no_state(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is no Kafka Streams application."""
-    vars(planning(run, monkeypatch))["application"] = SimpleNamespace(copies=True)
+    vars(planning(run, monkeypatch))["application"] = SimpleNamespace(copies=True, as_deployed=False)
     assert with_kills(run, made(), "observe") == made()
     assert with_restored_first(run, made(), "observe") == made()
 

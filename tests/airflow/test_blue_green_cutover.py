@@ -1,0 +1,252 @@
+"""A second side takes over from the first under traffic, and back: a reader downstream gets each record once.
+
+The reader is a program of the test's own that writes down topic, partition, offset, key and value of each record. The
+running counts of each customer are then 1, 2, 3 … without a gap and without a repetition, over all moves.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from kill.moments import Moment, Target, strike
+from kstreams_runbooks.steps.cutover.plan import UNPROVEN
+from lab import kafka
+from lab.afresh import afresh
+from lab.application import TO_RELEASE, Deployed
+from lab.copier import COPIES, TRAFFIC
+from lab.shipped_copier import NAME as COPIER
+from lab.shipped_copier import shipped_copier
+from lab.stack import DEFAULT_RATE, Parts, Stack
+from lab.supervise import until
+from world.downstream import NAME, counts_of, declare, downstream, missing_and_doubled, reads, written_down
+from world.endings import COMPLETED, DRY_RUN, STOPPED, begun_other, ended, held_by
+from world.given import declared_as
+from world.greening import DAG as START
+from world.greening import GREEN, INSTANCE, OUTPUTS, green_deployed
+from world.own_stack import own_stack
+from world.ports import STACK
+from world.runs import (
+    approve,
+    approved_by_both,
+    evidence,
+    finished,
+    log_of,
+    mark_run,
+    reached,
+    states,
+    trigger_other,
+)
+
+pytestmark = pytest.mark.long
+
+DAG = "blue_green_cutover"
+BLUE = "orders"
+_OLD, _NEW = "orders-running", OUTPUTS["orders-running"]
+_SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2, "max_reading_age_s": 240, "max_lag": 5_000}
+_DEPLOYED = Deployed(release=TO_RELEASE)
+_COPIES = ("orders-passing-1",)
+_LATE = {"accept_late_loss": "the holds of a test are shorter than the grace"}
+_FORTH = {"application": BLUE, "green": GREEN, "copier": COPIER, **_LATE}
+_BACK = {"application": GREEN, "green": BLUE, "copier": COPIER, **_LATE}
+_COMPARED_S, _HISTORY_S = 300, 15
+_CUSTOMERS = 10_000
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """A stack with Spark."""
+    rate = int(os.environ.get("TEST_TRAFFIC_RATE") or DEFAULT_RATE)
+    # More customers: an update of one reaches fewer orders, and two sides do the work of one machine.
+    parts = Parts(
+        spark=True,
+        traffic_rate=rate,
+        customers=_CUSTOMERS,
+        built=bool(os.environ.get("TEST_BUILT")),
+        environment={UNPROVEN: DAG},
+    )
+    with own_stack(tmp_path_factory, parts, STACK) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def both(stack: Stack) -> Iterator[Stack]:
+    """Both sides behind a copier that copies traffic, the second one caught up; a group reads the first one."""
+    afresh(stack, _DEPLOYED)
+    controls = list(COPIES.values())
+    with declared_as(stack, limits=_SHORT, control=controls), shipped_copier(stack, _COPIES):
+        # A history that is shorter than the grace of the windows: caught up unpaced, it drops nothing.
+        stack.supervisor.start(TRAFFIC)
+        time.sleep(_HISTORY_S)
+        stack.supervisor.stop(TRAFFIC)
+        with green_deployed(stack, **_SHORT):
+            run_id = trigger_other(stack, START, application=GREEN, **_LATE)
+            approve(stack, run_id, "approve_plan")
+            assert finished(stack, run_id) == "success", evidence(stack, run_id)["run"]["outcome_sentence"]
+            stack.supervisor.start(TRAFFIC)
+            with downstream(stack, _OLD):
+                yield stack
+
+
+def begun(stack: Stack, **conf: Any) -> str:
+    """A run whose plan both teams have approved."""
+    run_id = trigger_other(stack, DAG, **conf)
+    approved_by_both(stack, DAG, run_id, "approve_plan")
+    return run_id
+
+
+def approved(stack: Stack, run_id: str) -> None:
+    """The comparison at the point is approved by both."""
+
+    def compared() -> bool:
+        now = states(stack, run_id)
+        assert "failed" not in now.values(), now
+        return now["compare_outputs"] == "success"
+
+    until(compared, _COMPARED_S, "the outputs are compared", poll_s=0.5)
+    approved_by_both(stack, DAG, run_id, "approve_cutover")
+
+
+def completed(stack: Stack, run_id: str) -> dict[str, Any]:
+    """The run ends well, and holds nothing."""
+    state = finished(stack, run_id)
+    document = evidence(stack, run_id)
+    assert state == "success", document["run"]["outcome_sentence"]
+    assert document["run"]["outcome"] == COMPLETED
+    assert document["recheck"]["different"] == []
+    assert held_by(stack) == ()
+    return document
+
+
+def cut_over(stack: Stack, form: dict[str, Any], now_reads: str) -> None:
+    """One cutover to its end; then its team has changed the entry of the group."""
+    run_id = begun(stack, **form)
+    approved(stack, run_id)
+    completed(stack, run_id)
+    assert reads(stack) == now_reads
+    declare(stack, now_reads)
+    print(f"{run_id}: the group reads {now_reads}")
+
+
+def read_once(stack: Stack) -> None:
+    """At rest: the group has read each result of each record that was sent exactly once, in whichever topic."""
+    stack.supervisor.stop(TRAFFIC)
+    for group in (COPIER, BLUE, GREEN):
+        kafka.wait_drained(stack.lab.bootstrap, group)
+    # Its offsets on the outputs that it does not read now stay where the last seam was.
+    kafka.wait_drained(stack.lab.bootstrap, NAME, orphan=_NEW if reads(stack) == _OLD else _OLD)
+    seen = written_down(stack)
+    counts = counts_of(seen)
+    sent = sum(1 for _ in kafka.records(stack.lab.bootstrap, "sent-orders"))
+    print(f"{len(seen):,} records read by {NAME} of {sent:,} sent, {len(counts):,} customers")
+    assert missing_and_doubled(counts) == (0, 0)
+    assert sum(len(one) for one in counts.values()) == sent
+    stack.supervisor.start(TRAFFIC)
+
+
+def all_run(stack: Stack) -> None:
+    """Both sides, the copier and the group run, and nothing is held."""
+    names = (*_DEPLOYED.names, INSTANCE, *_COPIES, NAME)
+    assert None not in [stack.supervisor.pid(name) for name in names]
+    assert held_by(stack) == ()
+
+
+@pytest.fixture(scope="module")
+def moved(both: Stack) -> Stack:
+    """The second side has taken over, and the reader reads it."""
+    cut_over(both, _FORTH, _NEW)
+    return both
+
+
+def test_there_and_back_there_without_a_gap(moved: Stack) -> None:
+    """From the first record to those of the second side: 0 records missing, 0 twice."""
+    assert {one.topic for one in written_down(moved)} == {_OLD, _NEW}
+    read_once(moved)
+
+
+def test_there_and_back_back_without_a_gap(moved: Stack) -> None:
+    """With the sides exchanged, and a seam of its own: 0 records missing, 0 twice."""
+    cut_over(moved, _BACK, _OLD)
+    read_once(moved)
+
+
+def test_a_dry_run_shows_every_stage(both: Stack) -> None:
+    """What would be stopped, moved and started; nothing is changed."""
+    trial = begun_other(both, DAG, dry_run=True, **_FORTH)
+    ended(trial, state="success", outcome=DRY_RUN)
+    assert "billing" in log_of(both, trial.run_id, "plan")
+    assert reads(both) == _OLD
+
+
+@pytest.mark.parametrize("task", ["note_point", "pause_inputs", "stop_application"])
+def test_undo_before_the_inputs_flow_restores_everything(both: Stack, task: str) -> None:
+    """The run is given up after a task: copier and old side run as before, and the reader has missed nothing."""
+    stack = both
+    run_id = begun(stack, **_FORTH)
+    if task != "note_point":
+        approved(stack, run_id)
+    reached(stack, run_id, task, "success")
+    mark_run(stack, run_id, "failed")
+    undo = trigger_other(stack, "undo", application=BLUE, run=run_id)
+    approved_by_both(stack, "undo", undo, "approve_undo")
+    assert finished(stack, undo) == "success", evidence(stack, undo)["run"]["outcome_sentence"]
+    assert all(card["done"] for card in evidence(stack, run_id)["cards"])
+    assert reads(stack) == _OLD
+    all_run(stack)
+    read_once(stack)
+
+
+def test_sides_that_differ_at_the_seam_move_nothing(both: Stack) -> None:
+    """A key that only one side has, written after the comparison at the point: the old side runs again."""
+    stack, topic, key = both, OUTPUTS["orders-per-customer"], b"of-nobody"
+    run_id = begun(stack, **_FORTH)
+    until(lambda: states(stack, run_id)["compare_outputs"] == "success", _COMPARED_S, "compared", poll_s=0.5)
+    written(stack, topic, key, b"7")
+    approved_by_both(stack, DAG, run_id, "approve_cutover")
+    assert finished(stack, run_id) == "failed"
+    document = evidence(stack, run_id)
+    assert document["run"]["outcome"].startswith(STOPPED), document["run"]["outcome_sentence"]
+    said = log_of(stack, run_id, "compare_at_seam")
+    assert "orders is started again, and no group is moved" in said
+    assert reads(stack) == _OLD
+    written(stack, topic, key, None)
+    all_run(stack)
+    read_once(stack)
+
+
+def test_it_goes_on_after_a_kill_in_each_hold(both: Stack) -> None:
+    """Each task of both holds, and of the move, is killed in its middle and cleared, in one run; then it goes back."""
+    stack, touched = both, (*_COPIES, *_DEPLOYED.names, NAME)
+    moments = {
+        "pause_inputs": Moment.STOPPING,
+        "certify": Moment.WORKING,
+        "stop_application": Moment.STOPPING,
+        "resume_inputs": Moment.WORKING,
+        "move_downstream": Moment.STOPPING,
+        "start_application": Moment.STARTING,
+    }
+    run_id = begun(stack, **_FORTH)
+    killed(stack, run_id, "note_point", Moment.STOPPING, touched)
+    approved(stack, run_id)
+    for task, moment in moments.items():
+        killed(stack, run_id, task, moment, touched)
+    completed(stack, run_id)
+    declare(stack, _NEW)
+    cut_over(stack, _BACK, _OLD)
+    read_once(stack)
+
+
+def killed(stack: Stack, run_id: str, task: str, moment: Moment, touched: tuple[str, ...]) -> None:
+    """The process of a task is killed in its middle; the task is cleared."""
+    strike(Target(stack, DAG, run_id, task, touched), moment, 0)
+    reached(stack, run_id, task, "failed")
+    stack.api().clear(DAG, run_id, task)
+
+
+def written(stack: Stack, topic: str, key: bytes, value: bytes | None) -> None:
+    """One record that no side has written."""
+    producer = Producer({"bootstrap.servers": stack.lab.bootstrap})
+    producer.produce(topic, key=key, value=value)
+    producer.flush(30)

@@ -1,0 +1,65 @@
+"""A downstream group that a run has moved: on its planned settings, stable, and nowhere below its seeds."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from kstreams_runbooks.decide.instances.moved import group_has_moved
+from kstreams_runbooks.model.readings.lag import PartitionLag
+from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken
+from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.verdicts import Outcome
+from kstreams_runbooks.model.writes import CommittedOffset
+from world.samples import OLD, down, instance, partition, reading
+
+TARGET = Target(OLD, (("in", "totals-v2"),))
+SEEDS = (CommittedOffset("totals-v2", 0, 70), CommittedOffset("totals-v2", 1, 0))
+UNREAD = Missing("no broker answers")
+MOVED = reading(instance("billing-1", settings=TARGET.settings))
+
+
+def rows(first: int | None = 75, second: int | None = 0) -> tuple[PartitionLag, ...]:
+    """Both partitions with their committed offsets."""
+    return tuple(partition(topic="totals-v2", number=number, committed=at) for number, at in enumerate((first, second)))
+
+
+def judged(**changes: Any) -> tuple[Outcome, str]:
+    """Outcome and text; by default all is as it should be."""
+    of: dict[str, Any] = {"reading": MOVED, "rows": rows(), "seeds": SEEDS, "target": TARGET, **changes}
+    verdict = group_has_moved(**of)
+    return verdict.outcome, verdict.text
+
+
+def test_a_group_that_reads_on_has_moved() -> None:
+    """Some partitions may have got no record since."""
+    assert judged() == (Outcome.PROCEED, "orders reads on at the seam of its new topics: 2 partitions")
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome", "why"),
+    [
+        ({"rows": rows(first=69)}, Outcome.REFUSE, "totals-v2-0 is committed at 69 (seed: 70)"),
+        ({"rows": rows(second=None)}, Outcome.REFUSE, "totals-v2-1 has no committed offset (seed: 0)"),
+        ({"rows": rows()[:1]}, Outcome.REFUSE, "totals-v2-1 has no committed offset (seed: 0)"),
+        ({"target": Target(OLD)}, Outcome.REFUSE, f"billing-1 is not set to release={OLD}"),
+        ({"rows": UNREAD}, Outcome.INCONCLUSIVE, UNREAD.missing),
+        ({"seeds": ()}, Outcome.INCONCLUSIVE, "no seed is known"),
+        ({"reading": replace(MOVED, group=UNREAD)}, Outcome.INCONCLUSIVE, UNREAD.missing),
+        ({"reading": replace(MOVED, instances=())}, Outcome.INCONCLUSIVE, "no instance was read"),
+        (
+            {"reading": replace(MOVED, instances=(replace(MOVED.instances[0], deployment=UNREAD),))},
+            Outcome.INCONCLUSIVE,
+            UNREAD.missing,
+        ),
+        ({"reading": reading(down("billing-1", settings=TARGET.settings))}, Outcome.WAIT, "billing-1 is stopped"),
+        (
+            {"reading": replace(MOVED, group=GroupReading(Taken(1, "test"), "billing", "classic", "Empty", ()))},
+            Outcome.WAIT,
+            "group billing is Empty with 0 members",
+        ),
+    ],
+)
+def test_what_is_not_moved(changes: dict[str, Any], outcome: Outcome, why: str) -> None:
+    """Below a seed records come twice, without an offset auto.offset.reset decides: both are certain."""
+    found, text = judged(**changes)
+    assert (found, why in text) == (outcome, True), text
