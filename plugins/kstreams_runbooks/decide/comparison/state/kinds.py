@@ -69,7 +69,7 @@ def hidden_facts(
     }
     facts["written_otherwise"] = facts["aggregate_changed"] is not True and _is_written_otherwise(old, new)
     if facts["written_otherwise"]:
-        # Code shows that they differ: nobody has to say whether they do.
+        # Code shows that they differ: there is nothing left to declare.
         facts["aggregate_changed"] = False
     builder = _builder_changed(compared, name, old, new)
     if builder and new.logging is None:

@@ -180,8 +180,8 @@ def _registrations(side: Side) -> frozenset[str]:
 class _Leading:
     """Which of `changed` make the rows that reach an operator, each looked at once.
 
-    An operator that fills a store of both versions reads the old row there, whatever is in front of it: `kept`. A merge
-    of a join forwards the old row that it computes, also with a store.
+    An operator that fills a store of both versions reads the old row there, and not what is in front of it: `kept`. A
+    merge of a join forwards the old row that it computes, also with a store.
     Source: Apache Kafka, KTableSource, KTableFilter#computeOldValue, KTableKTableJoinMerger.
     """
 

@@ -53,7 +53,7 @@ final class FormatReader {
         });
     }
 
-    /** The length that a supplier of windows gives their ends, whatever the operator has; null for any other supplier. */
+    /** The length by which a supplier of windows ends them, next to that of the operator; null for any other supplier. */
     static Object windowOf(Object supplier) throws NotRead {
         boolean ofWindows = supplier != null
                 && Peek.hasMethod(supplier, "windowSize")
