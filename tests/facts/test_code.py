@@ -63,7 +63,6 @@ def edits(kind: str) -> tuple[Edit, ...]:
 CHANGES = [*edits("operators"), *edits("reached")]
 HIDDEN = edits("hidden")
 REBUILDS = [one.name for one in edits("rebuilds")]
-VERSIONED = "package shop;\n\npublic class Versioned {\n    public int version = 1;\n}\n"
 BESIDE = (
     "package shop;\n\nclass Beside {\n    @Override\n    public String toString() {\n        return null;\n    }\n}\n"
 )
@@ -78,7 +77,6 @@ def _write(folder: Path, edit: Edit | None, options: str = "", beside: str = "")
             assert old in text, edit.name
             text = text.replace(old, new)
         file.write_text(text, "utf-8")
-    (folder / "Versioned.java").write_text(VERSIONED, "utf-8")
     if beside:
         (folder / "Beside.java").write_text(beside, "utf-8")
     if options:

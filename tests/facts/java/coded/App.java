@@ -33,6 +33,7 @@ public final class App {
         KStream<String, Order> all = builder.stream("orders",
                 Consumed.with(Serdes.String(), orders).withTimestampExtractor(new EventTime()).withName("all"));
         int minimum = 2;
+        String mark = String.join("-", "order", "seen");
         KStream<String, Order> valid = all
                 .filter((id, order) -> order.amount > minimum, Named.as("valid"))
                 .mapValues(order -> order.with(Text.cleaned(order.customer)), Named.as("cleaned"));
@@ -71,7 +72,7 @@ public final class App {
         valid.process(() -> new Dedup(discount, 3), Named.as("dedup"), "seen")
                 .to("unique", Produced.with(Serdes.String(), Serdes.Long()).withName("unique"));
         valid.flatMap((id, order) -> Arrays.asList(KeyValue.pair(order.customer, 1L), KeyValue.pair(id, 2L)), Named.as("spread"))
-                .peek((id, count) -> Text.log(id), Named.as("logged"))
+                .peek((id, count) -> Text.log(mark + id), Named.as("logged"))
                 .to("spread", Produced.with(Serdes.String(), Serdes.Long()).withName("spread-out"));
         valid.selectKey((id, order) -> new Object() {
                     String shown() {

@@ -22,7 +22,7 @@ final class Dedup implements Processor<String, Order, String, Long> {
     public void init(ProcessorContext<String, Long> given) {
         context = given;
         seen = given.getStateStore("seen");
-        given.schedule(Duration.ofMinutes(1), PunctuationType.STREAM_TIME, time -> seen.put("tick", time));
+        given.schedule(Duration.ofMinutes(1), PunctuationType.STREAM_TIME, time -> seen.put(Text.cleaned("tick"), time));
     }
 
     @Override

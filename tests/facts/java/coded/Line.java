@@ -1,6 +1,6 @@
 package shop;
 
-public class Line {
+public class Line extends Versioned {
     public String article;
     public int pieces;
 }

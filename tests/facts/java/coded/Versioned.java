@@ -1,0 +1,5 @@
+package shop;
+
+public class Versioned {
+    public int version = 1;
+}
