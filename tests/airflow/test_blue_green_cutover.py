@@ -45,7 +45,7 @@ pytestmark = pytest.mark.long
 DAG = "blue_green_cutover"
 BLUE = "orders"
 _OLD, _NEW = "orders-running", OUTPUTS["orders-running"]
-_SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2, "max_reading_age_s": 240, "max_lag": 5_000}
+_SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2, "max_reading_age_s": 240, "max_lag": 50_000}
 _DEPLOYED = Deployed(release=TO_RELEASE)
 _COPIES = ("orders-passing-1",)
 _LATE = {"accept_late_loss": "the holds of a test are shorter than the grace"}
