@@ -176,6 +176,16 @@ class Records:
 
         return self.database.read(work)
 
+    def touched_at(self, run_key: str, cluster: str, application: str) -> int:
+        """The entry in the journal of another application at which a run last changed it, 0 if it did not."""
+        of = {"run_key": run_key, "kind": _APPLICATION, "cluster": cluster, "name": application}
+
+        def work(session: Session) -> int:
+            row = session.get(RunObjectRow, of)
+            return 0 if row is None else row.entry
+
+        return self.database.read(work)
+
     def looked_before_plan(self, run_key: str, looks: Sequence[str], begun: str) -> int:
         """The entry that began the reading from which the stored plan of a run was made, 0 without one.
 

@@ -23,6 +23,8 @@ from kstreams_runbooks.steps.run.run import Run, now_ms
 VOIDED = "earlier approval void"
 # The steps whose reading a plan is based on.
 _LOOKS = ("observe", "read_cards")
+# Each application counts the entries of its own journal: how far it is when a step begins to read it.
+_NEWEST = "newest entry"
 
 
 def authorize(
@@ -109,17 +111,44 @@ def _still_the_run(run: Run) -> None:
         )
 
 
+def keep_newest(run: Run) -> None:
+    """Keep how far the journal of an application is, before a step that a plan is based on reads it."""
+    cluster, application = run.about
+    entry = run.ledger.newest_entry(run.record)
+    run.keep("note", _NEWEST, {"cluster": cluster, "application": application, "entry": entry})
+
+
 def _newest_run(run: Run) -> None:
-    """Refuse if another run has changed a side since the reading of the stored plan, or the last card."""
+    """Refuse if another run has changed a side since the reading of the stored plan, or since this run changed it."""
     looked = run.ledger.looked_before_plan(run.key, _LOOKS, BEGUN)
-    last = max([looked, *(card.entry for card in run.ledger.cards(run.key))])
     for side in run.sides:
-        if other := run.ledger.changed_since(side.record, last):
+        if other := run.ledger.changed_since(side.record, _last_entry(run, side, looked)):
             raise WriteRefused(
                 f"{run.task_id}: run {other} has changed {side.record.application} since this run read it for its plan "
                 "or last changed it (expected: no change by another run); trigger a new run, which plans from the "
                 "present state"
             )
+
+
+def _last_entry(run: Run, side: Run, looked: int) -> int:
+    """The entry in a side's own journal at which this run read it for its plan, or last changed it.
+
+    `looked` is the entry of this run's journal that began the reading; WriteRefused if the side was not read then.
+    """
+    if side.about == run.first.about:
+        return max([looked, *(card.entry for card in run.ledger.cards(run.key))])
+    notes = [one for one in run.ledger.evidence(run.key, kind="note", name=_NEWEST) if one.id > looked]
+    read = [
+        int(one.payload["entry"]) for one in notes if (one.payload["cluster"], one.payload["application"]) == side.about
+    ]
+    changed = run.ledger.touched_at(run.key, *side.about)
+    if not read and not changed:
+        raise WriteRefused(
+            f"{run.task_id}: application {side.record.application} was not read before the plan (expected: each side "
+            f"of this run); clear {' or '.join(_LOOKS)} and what follows it"
+        )
+    # The first one belongs to the reading of the plan; another may have been taken since.
+    return max([*read[:1], changed])
 
 
 def _same_code(run: Run, plan: Plan) -> None:

@@ -21,7 +21,7 @@ from kstreams_runbooks.model.readings.readings import ApplicationReading, Missin
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.observe.application.application import read_dropped
 from kstreams_runbooks.patience import pause
-from kstreams_runbooks.steps.approval.authorize import take_hold
+from kstreams_runbooks.steps.approval.authorize import keep_newest, take_hold
 from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.plan.cards import has_stopped, own_changes
 from kstreams_runbooks.steps.plan.defects import planned_defects
@@ -80,6 +80,7 @@ def look(run: Run, also: tuple[str, ...] = ()) -> None:
     """
     run.demand(run.decide(may_request, declared=run.declared, requested_by=run.record.requested_by))
     keep_contact(run)
+    keep_newest(run)
     # The topics of a copier are in its entry: no JVM has to start for them while it is down.
     reading = run.patiently(lambda: run.read(also, describes=not run.application.copies), moving)
     run.keep("reading", "application", reading)

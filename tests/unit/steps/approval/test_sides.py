@@ -21,7 +21,7 @@ from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan, SidePart
 from kstreams_runbooks.model.runs.stages import StartAll, StopAll
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.steps.approval.approve import approve
-from kstreams_runbooks.steps.approval.authorize import authorize
+from kstreams_runbooks.steps.approval.authorize import authorize, keep_newest
 from kstreams_runbooks.steps.approval.holds import resources
 from kstreams_runbooks.steps.conclude import facts_of
 from kstreams_runbooks.steps.run.ending import BEGUN
@@ -95,8 +95,12 @@ def test_a_plan_without_a_first_bounce_needs_its_approval(run: Run, plan: Plan) 
 
 @pytest.fixture
 def both(run: Run, plan: Plan) -> Plan:
-    """A run with a stored plan of two sides, which is approved."""
+    """A run with a stored plan of two sides, which is approved; the journal of the second one is the longer one."""
     made = two_sides(plan)
+    earlier = other(run)
+    for number in range(20):
+        run.ledger.write_card(card(run_key=earlier.key, seq=number + 1, application="green"))
+    keep_newest(run.on("green"))
     run.ledger.store_plan(run.key, made.digest, encode(made))
     at_ms = now_ms()
     run.ledger.approve(Approval(run.key, "approve_plan", made.digest, "approver", at_ms, at_ms + 60_000, None))
@@ -130,9 +134,23 @@ def test_another_run_that_changed_any_side_stops_the_next_write(run: Run, monkey
     monkeypatch.setattr(Run, "limit", lambda *_: 8.0)
     authorize(run, "approve_plan", ())
     there = other(run)
-    run.ledger.write_card(card(run_key=there.key, application="green"))
+    run.ledger.write_card(card(run_key=there.key, seq=21, application="green"))
     with pytest.raises(WriteRefused, match="has changed green since this run read it"):
         authorize(run, "approve_plan", ())
+
+
+def test_a_side_that_was_not_read_stops_the_next_write(run: Run, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until this run has changed it: then its own change is the last thing that it knows of it."""
+    monkeypatch.setattr("kstreams_runbooks.steps.approval.authorize.take_hold", lambda *_: None)
+    monkeypatch.setattr(Run, "limit", lambda *_: 8.0)
+    made = two_sides(plan)
+    run.ledger.store_plan(run.key, made.digest, encode(made))
+    at_ms = now_ms()
+    run.ledger.approve(Approval(run.key, "approve_plan", made.digest, "approver", at_ms, at_ms + 60_000, None))
+    with pytest.raises(WriteRefused, match="application green was not read before the plan"):
+        authorize(run, "approve_plan", ())
+    run.ledger.write_card(card("green-1", run_key=run.key, application="green", at_ms=at_ms))
+    authorize(run, "approve_plan", ())
 
 
 def test_a_stage_waits_for_those_before_it(run: Run, both: Plan) -> None:
