@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 from kstreams_runbooks.decide.change.answer import ChangePlan, change_plan
 from kstreams_runbooks.decide.change.buffers import NewLimits, new_limits
+from kstreams_runbooks.decide.change.code_findings import code_findings
 from kstreams_runbooks.decide.change.contradicted import contradicted
 from kstreams_runbooks.decide.change.cures import Cure, Runbooks, cures
 from kstreams_runbooks.decide.change.defects import change_defects
 from kstreams_runbooks.decide.change.effects import Effect, effects
 from kstreams_runbooks.decide.change.library import LIBRARY_CHANGED, PATHS, library_findings, with_cleared_state
-from kstreams_runbooks.decide.change.proven import code_findings
 from kstreams_runbooks.decide.change.rules import Fired, fired, found
 from kstreams_runbooks.decide.change.settings import settings_of_release
 from kstreams_runbooks.decide.change.unchanged import (
@@ -101,7 +101,7 @@ def read_change(
     of_settings = settings_of_release(compared, versions, catalogue, broker)
 
     def with_others(by_rows: _Findings, other: Compared, parts: tuple[Subject, ...]) -> _Findings:
-        of_declarations = (*contradicted(other), *unchanged_findings(other.after, parts), *code_findings(other, parts))
+        of_declarations = (*contradicted(other), *unchanged_findings(other.after, parts), *code_findings(other))
         if any(one.id == MISREAD for one in of_settings.findings):
             by_rows = tuple(replace(one, covered_by=MISREAD) if one.id == LEFT_IN else one for one in by_rows)
         return (*by_rows, *of_library.findings, *of_settings.findings, *of_declarations)

@@ -1,7 +1,8 @@
-"""What the code of both versions proves: fields that are as they were, and parts of the program with other code.
+"""What the code of both versions shows: parts of the program with other code.
 
-Equal code answers a fact of a subject that is not known. Other code answers nothing: a person has to compare what it
-does. Of a partitioner, an extractor and a supplier only the name of the class was compared: other code is a change.
+A digest answers no fact that is not known. Equal digests prove too little: what objects of the JDK and of libraries
+keep is read in part (docs/facts.md). Other code is for a person to compare. Of a partitioner, an extractor and a
+supplier only the name of the class was compared: other code is a change.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,8 +24,8 @@ SECTIONS: Final[Mapping[SubjectKind, str]] = {
     "sink": "topics",
     "operator": "operators",
 }
-# Facts that only a person or the code can answer.
-_ANSWERED: Final = ("key", "key_serde", "value_serde", "aggregate")
+# Facts that only a person can answer.
+_ASKED: Final = ("key", "key_serde", "value_serde", "aggregate")
 # From this release on the library keeps serdes where it kept the serializers in them.
 _KEEPS_SERDES: Final = Release("3.9")
 _MOST_METHODS: Final = 4
@@ -121,7 +122,7 @@ def _libraries(old: Code, new: Code) -> Iterator[tuple[str, str, str]]:
 
 
 def with_code(compared: Compared, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
-    """The subjects with what the code of both versions answers."""
+    """The subjects with what the code of both versions shows."""
     changes: dict[str, dict[str, CodeChange]] = {}
     for one in code_changes(compared):
         changes.setdefault(one.where, {})[one.field] = one
@@ -179,44 +180,22 @@ def _answered(subject: Subject, changes: Mapping[str, CodeChange]) -> Subject:
     facts: dict[str, Fact] = dict(subject.facts)
     asked = dict(subject.asked)
     words = dict(subject.said)
-    proven: list[str] = []
-    for field in _ANSWERED:
+    for field in _ASKED:
         fact, change = f"{field}_changed", changes.get(field)
-        if change is None or facts.get(fact, False) is not None:
-            continue
-        if change.state == "same":
-            facts[fact] = False
-            proven.append(field)
-        elif change.state == "other":
-            asked[fact] = tuple(_because(one, change) for one in asked.get(fact, ()))
+        if change is not None and change.state == "other" and facts.get(fact, False) is None:
+            asked[fact] = tuple(_because(missing, change) for missing in asked.get(fact, ()))
     for field, fact in _BY_NAME.items():
         change = changes.get(field)
-        if change is None or fact not in facts:
+        if change is None or change.state != "other" or fact not in facts:
             continue
-        if change.state == "same" and facts[fact] is None:
-            facts[fact] = False
-            proven.append(field)
-        elif change.state == "other" and facts[fact] is not True and not subject.facts.get("added"):
+        if facts[fact] is not True and not subject.facts.get("added"):
             facts[fact] = True
             words |= {f"{field}_after": f"{words.get(f'{field}_after', 'its class')} with other code"}
-    _derived(facts, asked)
-    words["proven"] = ", ".join(proven)
     return replace(subject, facts=facts, asked=asked, said=words)
 
 
 def _because(missing: Undeclared, change: CodeChange) -> Undeclared:
     return replace(missing, reason=f"its code changed: {change.words}")
-
-
-def _derived(facts: dict[str, Fact], asked: dict[str, tuple[Undeclared, ...]]) -> None:
-    """Facts that are made of those that the code answered."""
-    both = [facts.get(f"{field}_changed") for field in ("key_serde", "value_serde")]
-    if facts.get("serde_changed", False) is None and True not in both:
-        open_ = [f"{field}_changed" for field in ("key_serde", "value_serde") if facts[f"{field}_changed"] is None]
-        facts["serde_changed"] = None if open_ else False
-        asked["serde_changed"] = tuple(one for fact in open_ for one in asked.get(fact, ()))
-    if "kinds_known" in facts:
-        facts["kinds_known"] = facts["aggregate_changed"] is not None and facts["join_changed"] is not None
 
 
 def _feeding(side: Side) -> frozenset[str]:
