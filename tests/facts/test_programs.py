@@ -183,7 +183,10 @@ def test_a_topic_with_two_formats(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_relocated_library_is_read(folder: Path) -> None:
-    """A build may put Kafka's classes in another package: the same facts, except the names of classes."""
+    """A build may put Kafka's classes in another package: the same facts, except the names of classes.
+
+    Digests have these names in them.
+    """
     classes = compiled("4.3.1", folder / "4.3.1", "Programs.java")
     relocated = folder / "relocated"
     for entry in classes.split(":"):
@@ -197,6 +200,7 @@ def test_a_relocated_library_is_read(folder: Path) -> None:
                 _relocate(relocated, file.name, file.read_bytes())
     others = ":".join(entry for entry in classes.split(":") if entry.endswith((".jar", "/*")))
     found, wanted = _facts(f"{relocated}:{others}", "windows"), _facts(classes, "windows")
+    del found["code"], wanted["code"]
     assert found["stores"]["hopping"]["supplier"].startswith("com.acmeco.kafka.streams.")
     assert str(found).replace("com.acmeco", "org.apache") == str(wanted)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.decide.change.answer import change_plan
+from kstreams_runbooks.decide.change.code_findings import code_findings
 from kstreams_runbooks.decide.change.library import library_findings, with_cleared_state
 from kstreams_runbooks.decide.change.rules import Fired, fired
 from kstreams_runbooks.decide.change.settings import settings_of_release
@@ -63,10 +64,11 @@ def first_failing(parts: Mapping[str, tuple[Subject, ...]], libraries: Mapping[s
 
 
 def _of_releases(case: str, versions: UpgradePathRules) -> Fired:
-    """What follows from the releases and their settings: no row of the changed rules decides that."""
+    """What follows from the releases, their settings and the code: no row of the changed rules decides that."""
     found = library_findings(compared(case), versions)
     settings = settings_of_release(with_cleared_state(compared(case), versions), versions, catalogue(case), None)
-    return Fired((*found.findings, *settings.findings), (*found.undecided, *settings.undecided))
+    of_code = code_findings(compared(case))
+    return Fired((*found.findings, *settings.findings, *of_code), (*found.undecided, *settings.undecided))
 
 
 def main() -> int:
