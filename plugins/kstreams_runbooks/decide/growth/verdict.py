@@ -21,10 +21,10 @@ _ACCEPT = (
     "to accept that, set loss_acceptable of each of these stores in the declaration of the release that runs, then "
     "clear forecast_keys and what follows it"
 )
-# No DAG fills wider control topics: the way that keeps the state of each key is a procedure for a person.
+# No DAG fills wider control topics: the way that keeps the state of each key is one for a person.
 _KEEPS_STATE = (
-    "with its state it goes blue/green on wider control topics, which no DAG fills yet: follow blue_green_cutover in "
-    "docs/change_rules.md"
+    "with its state it goes blue/green on wider control topics, which no DAG fills yet: follow the steps in "
+    "docs/partition_increase.md, With its state"
 )
 _LONGEST_KEY = 80
 
