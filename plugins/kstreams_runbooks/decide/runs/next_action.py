@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kstreams_runbooks.decide.runbooks import ADOPT, GREEN, WITHOUT_FLUSH
+from kstreams_runbooks.decide.runbooks import ADOPT, GREEN, INCREASE, WITHOUT_FLUSH
 from kstreams_runbooks.decide.runs.commands import UNDO, trigger_command, undo_command
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.go_on import INDENT, Ending, go_on
 from kstreams_runbooks.model.runs.ledger import INSTANCE, Card
+from kstreams_runbooks.wording import first_of
 
 # The ledger's entry for the answer.
 NEXT = "next action"
+_GROWN = "topic_grown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,9 @@ def _back(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
             "or, if what it started does not run: undo it, and lose the records that no older release reads:",
             INDENT + undo_command(record, f"{WITHOUT_FLUSH}=true"),
         )
+    grown = [card.object for card in left if card.kind == _GROWN]
+    if grown and record.dag_id == INCREASE:
+        return (f"GO BACK: not possible, partitions are never taken away ({first_of(grown)})",)
     past = " (past the point of no return: it shows what still applies)" if any(map(_is_past, left)) else ""
     return (f"GO BACK: undo this run, first as a dry run{past}:", INDENT + undo_command(record))
 

@@ -277,3 +277,14 @@ def test_an_undo_that_changed_nothing_does_not_claim_that_nothing_is_left() -> N
     assert back == "GO BACK: not needed, this undo changed nothing; what it was to take back still stands"
     done = next_action(replace(undo, outcome=RunOutcome.COMPLETED)).lines[-1]
     assert done == "GO BACK: not needed, nothing is left to take back"
+
+
+def test_a_growth_has_no_way_back() -> None:
+    """Neither while it is stopped nor completed; before the topics grow an undo takes everything back."""
+    record = replace(RECORD, dag_id="partition_increase", run_key="partition_increase/r")
+    grown = card("orders", run_key=record.run_key, seq=2, kind="topic_grown")
+    no_way = "GO BACK: not possible, partitions are never taken away (orders)"
+    for outcome in (RunOutcome.STOPPED, RunOutcome.COMPLETED):
+        ended = replace(STOPPED, record=record, outcome=outcome, reached="start_application")
+        assert next_action(replace(ended, cards=(*STOPPED.cards, grown))).lines[-1] == no_way
+        assert next_action(ended).lines[-1] == "    kstreams-runbooks trigger undo r"
