@@ -13,6 +13,7 @@ from kstreams_runbooks.wording import first_of
 # The ledger's entry for the answer.
 NEXT = "next action"
 _GROWN = "topic_grown"
+_NOTHING_LEFT = "GO BACK: not needed, nothing is left to take back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +49,10 @@ def _back(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
     record = ending.record
     if record.dry_run:
         return ()
-    if record.dag_id == UNDO and not ending.cards and not ending.outcome.succeeded:
-        return ("GO BACK: not needed, this undo changed nothing; what it was to take back still stands",)
-    if not left:
-        return ("GO BACK: not needed, nothing is left to take back",)
     if record.dag_id == UNDO:
-        back = "GO BACK: an undo has no undo; trigger the runbook that it takes back once more"
-        if ending.undone is None:
-            return (back,)
-        return (f"{back}, first as a dry run:", INDENT + trigger_command(ending.undone, execute=False))
+        return _back_of_undo(ending, left)
+    if not left:
+        return (_NOTHING_LEFT,)
     if ending.flush_back and record.dag_id in {ADOPT, GREEN}:
         return ("GO BACK: its other mode, first as a dry run:", INDENT + ending.flush_back)
     if ending.flush_back:
@@ -71,6 +67,17 @@ def _back(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
         return (f"GO BACK: not possible, partitions are never taken away ({first_of(grown)})",)
     past = " (past the point of no return: it shows what still applies)" if any(map(_is_past, left)) else ""
     return (f"GO BACK: undo this run, first as a dry run{past}:", INDENT + undo_command(record))
+
+
+def _back_of_undo(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
+    if not ending.cards and not ending.outcome.succeeded:
+        return ("GO BACK: not needed, this undo changed nothing; what it was to take back still stands",)
+    if not left:
+        return (_NOTHING_LEFT,)
+    back = "GO BACK: an undo has no undo; trigger the runbook that it takes back once more"
+    if ending.undone is None:
+        return (back,)
+    return (f"{back}, first as a dry run:", INDENT + trigger_command(ending.undone, execute=False))
 
 
 def _is_past(card: Card) -> bool:
