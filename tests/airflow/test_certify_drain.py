@@ -26,8 +26,6 @@ from world.runs import command, reached
 PAUSED = "the generator is stopped"
 # A busy machine may take some seconds to start the command that has to see it open.
 TIMEOUT_MS = 15_000
-# A coordinator looks for what is past its timeout every 10 s.
-ABORTED_S = TIMEOUT_MS / 1000 + 15
 
 
 @pytest.fixture(scope="module")
