@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.model.readings.growth import TopicForecast
 from kstreams_runbooks.model.readings.readings import GroupReading, Missing
+from kstreams_runbooks.model.readings.states import is_stable
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.wording import first_of, outside
 
@@ -47,7 +48,7 @@ def growth_is_proven(
 
 
 def _unassigned(read: tuple[tuple[str, int], ...], group: GroupReading | Missing) -> Iterator[str]:
-    if isinstance(group, Missing):
+    if isinstance(group, Missing) or not is_stable(group.state):
         return
     held = {name for member in group.members for name in member.partitions}
     wanted = [f"{topic}-{number}" for topic, count in read for number in range(count)]
@@ -67,14 +68,16 @@ def _misplaced(since: tuple[TopicForecast, ...] | Missing) -> Iterator[str]:
             where = "" if placed is None else f": key {outside(placed.key, _LONGEST_KEY)} is in partition {numbers}"
             yield (
                 f"topic {one.topic}: {one.misplaced:,} keys have records since the growth in another partition than "
-                f"{one.after:,} partitions give (limit 0){where}: a producer still hashes by the old number; stop it, "
-                "and find out which records it wrote"
+                f"{one.after:,} partitions give (limit 0){where}: a producer still hashes by the old number: stop it; "
+                "then clear prove_growth once retention has deleted these records"
             )
 
 
 def _unknown(group: GroupReading | Missing, since: tuple[TopicForecast, ...] | Missing) -> Iterator[str]:
     if isinstance(group, Missing):
         yield f"whether every partition is assigned is not known: {group.missing}"
+    elif not is_stable(group.state):
+        yield f"group {group.group_id} is {group.state} (expected Stable): clear prove_growth once it is"
     if isinstance(since, Missing):
         yield f"where new records are is not known: {since.missing}"
     elif not any(one.keyed.keys for one in since if one.kind == "input"):

@@ -168,11 +168,11 @@ def _undeclared(reading: CutoverReading) -> Iterator[str]:
     if isinstance(reading.readers, Missing):
         return
     groups: dict[str, list[str]] = {}
-    moving = {one.entry for one in reading.downstream}
+    moving = {(one.entry, topic) for one in reading.downstream for topic in one.topics}
     for one in reading.readers:
         if not one.entry:
             groups.setdefault(one.group_id, []).append(one.topic)
-        elif one.entry not in moving and one.entry != reading.new.application:
+        elif (one.entry, one.topic) not in moving and one.entry != reading.new.application:
             yield (
                 f"{one.entry}: it reads {one.topic} and would stay on the output of {reading.old.application} "
                 f"(expected: it moves); name {one.topic} in `inputs` of its entry, or delete its offsets there if it "

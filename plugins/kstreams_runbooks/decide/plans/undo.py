@@ -192,13 +192,16 @@ def undo_plan(
 
 
 def _grown(undone: Undone, reading: ApplicationReading) -> Iterator[str]:
-    """Topics that the run has grown, also if that is not known."""
-    if isinstance(reading.topics, Missing):
-        yield f"whether its topics have grown is not known: {reading.topics.missing}"
-        return
-    there = {one.name: one.partitions for one in reading.topics}
-    for grown in (one.facts for one in undone.others):
-        if isinstance(grown, TopicGrown) and there.get(grown.name) != grown.before:
+    """Topics that the run has grown; Inconclusive if that is not known of one that it was about to grow."""
+    announced = [one.facts for one in undone.others if isinstance(one.facts, TopicGrown)]
+    if announced and isinstance(reading.topics, Missing):
+        raise Inconclusive(
+            f"run {undone.run_key}: whether its topics have grown is not known: {reading.topics.missing}; correct "
+            "that, then clear read_cards and what follows it"
+        )
+    there = {} if isinstance(reading.topics, Missing) else {one.name: one.partitions for one in reading.topics}
+    for grown in announced:
+        if there.get(grown.name) != grown.before:
             now = there.get(grown.name, "an unknown number of")
             yield f"topic {grown.name} has {now} partitions ({grown.before} before the run)"
 

@@ -64,9 +64,18 @@ def _back(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:
         )
     grown = [card.object for card in left if card.kind == _GROWN]
     if grown and record.dag_id == INCREASE:
-        return (f"GO BACK: not possible, partitions are never taken away ({first_of(grown)})",)
+        return _back_of_growth(ending, grown)
     past = " (past the point of no return: it shows what still applies)" if any(map(_is_past, left)) else ""
     return (f"GO BACK: undo this run, first as a dry run{past}:", INDENT + undo_command(record))
+
+
+def _back_of_growth(ending: Ending, grown: Sequence[str]) -> tuple[str, ...]:
+    never = f"partitions are never taken away ({first_of(grown)})"
+    if ending.outcome.succeeded:
+        return (f"GO BACK: not possible, {never}",)
+    # What a card announces may not have happened: an undo looks.
+    once = f"GO BACK: only if none of the topics has grown, {never}; undo shows it, first as a dry run:"
+    return (once, INDENT + undo_command(ending.record))
 
 
 def _back_of_undo(ending: Ending, left: Sequence[Card]) -> tuple[str, ...]:

@@ -1,5 +1,7 @@
 """Whether a growth has arrived in the group and in the producers."""
 
+from dataclasses import replace
+
 import pytest
 from kstreams_runbooks.decide.growth.proven import growth_is_proven
 from kstreams_runbooks.model.readings.growth import ForecastKind, KeyShare, TopicForecast
@@ -52,6 +54,13 @@ def test_a_repartition_topic_that_was_emptied_is_named() -> None:
     assert verdict.outcome is Outcome.PROCEED
     assert "10 keys of 1 topics" in verdict.reasons[0]
     assert verdict.reasons[1].startswith("topic orders-a-repartition: no record since the growth is left to read")
+
+
+def test_a_group_that_rebalances_is_not_known() -> None:
+    """Its members have no partitions for a moment: that is no assignment from before."""
+    verdict = growth_is_proven(READ, replace(group(), state="PreparingRebalance"), (since(),))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "group orders is PreparingRebalance (expected Stable): clear prove_growth once it is" in verdict.text
 
 
 def test_an_assignment_from_before_the_growth_is_refused() -> None:

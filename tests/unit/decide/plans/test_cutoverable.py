@@ -152,6 +152,12 @@ def test_a_group_that_no_entry_declares_would_stay_behind() -> None:
     assert proceeds(readers=(*reading().readers, GroupOnOutput("totals", "orders-v2", "orders-v2"))) == ()  # type: ignore[misc]
 
 
+def test_a_group_that_reads_an_output_that_its_entry_lacks_is_refused() -> None:
+    """It would be moved from one output and stay on the other."""
+    other = GroupOnOutput("counts", "billing", "billing")
+    assert "billing: it reads counts and would stay on the output" in refused(readers=(*reading().readers, other))  # type: ignore[misc]
+
+
 def test_a_group_that_cannot_be_moved_exactly_is_refused() -> None:
     """Without a setting that names the output, as a streams group, or with transactions that nobody could see."""
     assert "no setting names totals" in refused(downstream=(replace(BILLING, settings=(("in", "totals-v2"),)),))
