@@ -12,6 +12,7 @@ tests/long/test_holds_and_grace.py.
 """
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -42,8 +43,9 @@ _OF_A_ROLL, _SHORT_ROLL_S = 0.25, 30.0
 _SOURCE = "Kafka Streams developer guide, Windowing (grace period); docs/holding_inputs.md"
 
 # A backlog that comes merged by time is live traffic, only faster: tasks are apart by what the pace lets through in the
-# time that polls, commits and repartition topics take, with room above it.
-_APART_S = 10.0
+# time that polls, commits and repartition topics take, with room above it, and in the five seconds that carry over.
+_APART_S = 15.0
+_PACE = re.compile(r"\d{1,6}(\.\d{1,3})?")
 
 _STANDBYS, _SEVERAL = "num.standby.replicas", 2
 
@@ -55,14 +57,14 @@ def longest_stop(plan: Plan, held: HoldForecast | None, pace: float | None = Non
     """The longest time in which one side's part of a plan processes nothing, None if it stops nothing.
 
     `held` is the forecast of a hold of its inputs, `pace` how many times as fast as their own time what was held comes
-    back, merged by time (`pace_of`).
+    back, merged by time (`pace_of`). A side that the plan stops as well reads what came meanwhile as fast as it can.
     """
     if held is not None:
         seconds = held.seconds[1]
-        if pace is None or pace * _APART_S >= seconds:
+        if pace is None or plan.bounces or pace * _APART_S >= seconds:
             return Stop(seconds, "its inputs are held")
         merged = f"its inputs come back merged by time, {pace:g} times as fast, so that its tasks may be apart"
-        return Stop(pace * _APART_S, merged)
+        return Stop(pace * _APART_S, merged, waits=seconds)
     if not plan.bounces or not plan.costs:
         return None
     slowest = max(plan.costs, key=lambda cost: cost.gap_s[1])
@@ -82,18 +84,22 @@ def pace_of(plan: Plan, role: str) -> float | None:
         for stage in hold.pausing
         if isinstance(stage, StopAll)
     }
-    instances = [one for part in plan.parts if part.role in copiers for one in part.facts.at_start]
-    paces = [_pace(dict(one.settings)) for one in instances]
-    known = [one for one in paces if one is not None]
-    return max(known) if known and len(known) == len(paces) else None
+    parts = [part for part in plan.parts if part.role in copiers]
+    # Several instances do not see each other's partitions: the copier refuses to merge them.
+    if not parts or any(len(part.facts.at_start) != 1 for part in parts):
+        return None
+    paces = [_pace(dict(part.facts.at_start[0].settings)) for part in parts]
+    known = [pace for pace in paces if pace is not None]
+    return max(known) if len(known) == len(paces) else None
 
 
 def _pace(settings: Mapping[str, str]) -> float | None:
-    """Of the shipped copier's settings; None as well for a value that the copier refuses."""
-    try:
-        return float(settings[PACE]) if settings.get(ORDER) == BY_TIME else None
-    except (KeyError, ValueError):
+    """Of the shipped copier's settings; None as well for those with which it refuses to start."""
+    alone = settings.get("num.stream.threads", "1") == "1" and settings.get("group.protocol", "").lower() != "streams"
+    pace = settings.get(PACE, "")
+    if not alone or settings.get(ORDER) != BY_TIME or not _PACE.fullmatch(pace) or float(pace) <= 1:
         return None
+    return float(pace)
 
 
 def moves_tasks(plan: Plan) -> bool:
@@ -317,7 +323,7 @@ def _records(late: LateStore, stop: Stop, orders: Orders | Missing) -> tuple[int
     longest_ms = max((one.span_ms for one in found), default=0)
     rate = f"{per_s:,.0f} records a second, that of the last {sum(one.records for one in found):,} ({_s(longest_ms)})"
     before = f"{stop.unread:,} that may be unread before it, and " if stop.unread else ""
-    return stop.unread + math.ceil(per_s * stop.seconds), f"{before}{rate}"
+    return stop.unread + math.ceil(per_s * max(stop.seconds, stop.waits)), f"{before}{rate}"
 
 
 def _is_known(loss: LateLoss) -> bool:

@@ -65,7 +65,8 @@ class Stop:
 
     `rolls`: one instance after another stops for that long; the others process on. `unread` are the records that may be
     unread when it begins. `longer` is why it may take longer than `seconds`, by a time that is not known; empty if it
-    does not. `cure` prevents that records of it come late, for a sentence; empty if only a shorter one does.
+    does not. `cure` prevents that records of it come late, for a sentence; empty if only a shorter one does. `waits`
+    are the seconds for which records wait, if they are more than those that count.
     """
 
     seconds: float
@@ -74,6 +75,7 @@ class Stop:
     unread: int | Missing = 0
     longer: str = ""
     cure: str = ""
+    waits: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

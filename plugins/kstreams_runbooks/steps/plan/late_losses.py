@@ -70,7 +70,8 @@ def with_late_losses(run: Run, made: Plan, taken_by: str) -> Plan:
         pace = pace_of(made, part.role)
         stop = None if side.application.as_deployed else longest_stop(made.of_side(part.role), held, pace)
         if stop is not None:
-            stop = replace(stop, cure=_merges(run, made) if behind and pace is None else "")
+            merges = behind and pace is None and not made.of_side(part.role).bounces
+            stop = replace(stop, cure=_merges(run, made) if merges else "")
             findings += require_in_time(side, side.observed(taken_by), stop, made.of_side(part.role))
     return replace(made, findings=(*made.findings, *findings))
 

@@ -368,7 +368,7 @@ def test_the_longest_stop_of_a_plan() -> None:
 
 
 def test_what_comes_back_merged_by_time_counts_by_its_pace() -> None:
-    """Ten seconds at the pace in place of the hold; never longer than the hold, and only if each copier merges."""
+    """Fifteen seconds at the pace in place of the hold; never longer than the hold, and only if each copier merges."""
     plan = two_holds()
     [side] = plan.sides
     merging = {"order": "by-time", "pace": "6"}
@@ -378,18 +378,29 @@ def test_what_comes_back_merged_by_time_counts_by_its_pace() -> None:
         at_start = tuple(replace(first, settings=tuple(sorted(each.items()))) for each in settings)
         return replace(plan, sides=(replace(side, facts=replace(side.facts, at_start=at_start)),))
 
-    assert pace_of(copied(merging, {**merging, "pace": "12"}), "") == 12
-    no_pace, no_order = {"order": "by-time"}, {"pace": "6"}
-    for other in ({}, no_pace, no_order, {**merging, "order": "as-read"}, {**merging, "pace": "fast"}):
-        assert pace_of(copied(merging, other), "") is None
+    assert pace_of(copied(merging), "") == pace_of(copied(merging), "copier") == 6
+    for other in (
+        {},
+        {"order": "by-time"},
+        {"pace": "6"},
+        {**merging, "order": "as-read"},
+        {**merging, "num.stream.threads": "2"},
+        {**merging, "group.protocol": "streams"},
+        *({**merging, "pace": pace} for pace in ("fast", "1", "0.5", "-2", "1e3", "inf", "nan", "")),
+    ):
+        assert pace_of(copied(other), "") is None, other
     assert pace_of(copied(), "") is None
-    assert pace_of(copied(merging), "copier") == 6
+    assert pace_of(copied(merging, merging), "") is None, "several instances do not merge"
     held = HoldForecast((HoldPart("stop", 1.0, 260.0, ""),), ())
-    stop = longest_stop(plan, held, 6)
+    goes_on = replace(plan, stages=())
+    stop = longest_stop(goes_on, held, 6)
     assert stop is not None
-    assert stop.seconds == 60
-    assert may_stop(late(windowed(130_000)), stop, IN_ORDER, "", asks=False).outcome is Outcome.PROCEED
-    refused = may_stop(late(windowed(120_000)), replace(stop, cure="let copy merge"), IN_ORDER, "", asks=False)
-    assert "merged by time, 6 times as fast, so that its tasks may be apart for up to 60 s" in refused.text
+    assert stop.seconds == 90
+    assert may_stop(late(windowed(190_000)), stop, IN_ORDER, "", asks=False).outcome is Outcome.PROCEED
+    refused = may_stop(late(windowed(180_000)), replace(stop, cure="let copy merge"), IN_ORDER, "", asks=False)
+    assert "merged by time, 6 times as fast, so that its tasks may be apart for up to 90 s" in refused.text
+    assert "may drop up to 130,000 records" in refused.text, "all of the hold, at 500 a second"
     assert "; let copy merge, make the stop shorter, or accept the loss" in refused.text
-    assert longest_stop(plan, held, 60) == Stop(260.0, "its inputs are held")
+    assert longest_stop(goes_on, held, 60) == Stop(260.0, "its inputs are held")
+    assert plan.bounces
+    assert longest_stop(plan, held, 6) == Stop(260.0, "its inputs are held"), "stopped, it reads what came unmerged"

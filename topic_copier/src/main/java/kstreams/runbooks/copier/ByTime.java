@@ -24,7 +24,7 @@ import org.apache.kafka.common.errors.RetriableException;
  *
  * <p>Readers of a backlog that is copied as it is read see one partition run ahead of another, and drop what comes
  * late. A record whose time goes back within its partition counts with the highest time before it. A partition
- * without a record at hand holds the others back, unless it is read to its end.
+ * without a record at hand holds the others back, unless it is read to its end: its last stable offset.
  *
  * <p>Called by the one stream thread, at each poll.
  */
@@ -33,8 +33,10 @@ final class ByTime {
     private static final long SPAN_MS = 1000;
     private static final int MAX_RECORDS = 1000;
     private static final int MAX_BYTES = 1024 * 1024;
-    /** Budget that is not used up lasts as long, and a time without records in the source is waited for as long. */
-    private static final long GAP_MS = 5000;
+    /** Budget that is not used up lasts as long. */
+    private static final long CARRIED_MS = 5000;
+    /** A time without records in the source is waited for as long: readers have read what came before it by then. */
+    private static final long GAP_MS = 15_000;
     private static final Duration UNLIMITED = Duration.ofDays(1);
     private static final Duration PACED = Duration.ofMillis(20);
     private static final long INCOMPLETE_MS = 60_000;
@@ -127,7 +129,8 @@ final class ByTime {
             incompleteSinceMs = -1;
             return true;
         }
-        long now = System.currentTimeMillis();
+        patience = UNLIMITED;
+        long now = steadyMs();
         if (incompleteSinceMs < 0) {
             incompleteSinceMs = now;
         } else if (now - incompleteSinceMs > INCOMPLETE_MS && assigned > 0) {
@@ -138,7 +141,7 @@ final class ByTime {
     }
 
     private ConsumerRecords<byte[], byte[]> release(Consumer<byte[], byte[]> consumer) {
-        long now = System.currentTimeMillis();
+        long now = steadyMs();
         PriorityQueue<Waiting> heads = new PriorityQueue<>(Comparator.comparingLong(Waiting::time));
         long limit = Long.MAX_VALUE;
         for (TopicPartition partition : all) {
@@ -184,7 +187,7 @@ final class ByTime {
         if (Double.isNaN(budgetTime) || first > budgetTime && now - releasedAtMs > GAP_MS) {
             budgetTime = first;
         } else {
-            double most = Math.max(first, reachedMs) + pace * GAP_MS;
+            double most = Math.max(first, reachedMs) + pace * CARRIED_MS;
             budgetTime = Math.min(budgetTime + pace * (now - budgetAtMs), most);
         }
         budgetAtMs = now;
@@ -209,10 +212,15 @@ final class ByTime {
     private boolean isAtEnd(Consumer<byte[], byte[]> consumer, TopicPartition partition) {
         long end = until.getOrDefault(partition, Long.MAX_VALUE);
         try {
-            return consumer.position(partition, NOW) >= end || consumer.currentLag(partition).orElse(end) == 0;
+            return consumer.position(partition, NOW) >= end || consumer.currentLag(partition).orElse(end) <= 0;
         } catch (RetriableException error) {
             return false;
         }
+    }
+
+    /** Milliseconds that no correction of the clock changes. */
+    private static long steadyMs() {
+        return System.nanoTime() / 1_000_000;
     }
 
     /** No more is read of a partition of which enough waits. */
@@ -246,7 +254,7 @@ final class ByTime {
         private void add(List<ConsumerRecord<byte[], byte[]>> polled) {
             for (ConsumerRecord<byte[], byte[]> record : polled) {
                 if (records.isEmpty()) {
-                    time = Math.max(time, record.timestamp());
+                    time = Math.max(time, timeOf(record));
                 }
                 records.add(record);
                 bytes += size(record);
@@ -257,9 +265,14 @@ final class ByTime {
             ConsumerRecord<byte[], byte[]> record = records.remove();
             bytes -= size(record);
             if (!records.isEmpty()) {
-                time = Math.max(time, records.peek().timestamp());
+                time = Math.max(time, timeOf(records.peek()));
             }
             return record;
+        }
+
+        /** A record from the future counts as of now: its partition would wait for that time. */
+        private static long timeOf(ConsumerRecord<byte[], byte[]> record) {
+            return Math.min(record.timestamp(), System.currentTimeMillis());
         }
 
         private static long size(ConsumerRecord<byte[], byte[]> record) {

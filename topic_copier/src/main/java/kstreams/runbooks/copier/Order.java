@@ -25,9 +25,9 @@ final class Order {
         if (pace.isEmpty()) {
             return new Order(order, Double.POSITIVE_INFINITY);
         }
-        if (!FACTOR.matcher(pace).matches() || new BigDecimal(pace).compareTo(BigDecimal.ONE) < 0) {
+        if (!FACTOR.matcher(pace).matches() || new BigDecimal(pace).compareTo(BigDecimal.ONE) <= 0) {
             throw new Refused("pace: '" + pace
-                + "' is not a number from 1 to 999999 (10: ten minutes of records in one minute).");
+                + "' is not a number above 1 (10: ten minutes of records in one minute).");
         }
         if (order.equals(AS_READ)) {
             throw new Refused("pace is set, and order is as-read: only order=by-time has a pace. Set that, or remove pace.");
