@@ -58,10 +58,10 @@ test: setup packages build ## Against real brokers, the real application and a r
 	@TEST_BUILT=1 $(MAKE) --no-print-directory --output-sync=target -j2 test-airflow test-code
 
 test-airflow: setup packages ## The half of `make test` with runs in Airflow
-	$(BIN)/python -m pytest tests/airflow tests/ui
+	$(BIN)/python -m pytest tests/airflow tests/ui tests/facts
 
-test-code: setup packages ## The other half, with a broker and an application of its own, with programs' facts, and with Spark
-	TEST_PORT_BASE=$$(($${TEST_PORT_BASE:-27000} + 1000)) $(BIN)/python -m pytest tests/facts tests/integration tests/copier tests/unit tests/dags tests/hostile tests/spark
+test-code: setup packages ## The other half, with a broker and an application of its own, and with Spark
+	TEST_PORT_BASE=$$(($${TEST_PORT_BASE:-27000} + 1000)) $(BIN)/python -m pytest tests/integration tests/copier tests/unit tests/dags tests/hostile tests/spark
 
 test-unit: setup ## The tests that need nothing but Python
 	$(BIN)/python -m pytest tests/unit
