@@ -163,7 +163,8 @@ def test_a_key_in_another_partition_is_refused_until_it_is_gone(narrow: Stack) -
     sentence = evidence(stack, run_id)["run"]["outcome_sentence"]
     assert f"key c-nobody is in partition {elsewhere}" in sentence
     place = TopicPartition("customers", elsewhere, OFFSET_END)
-    [deleted] = AdminClient({"bootstrap.servers": stack.lab.bootstrap}).delete_records([place]).values()
+    admin = AdminClient({"bootstrap.servers": stack.lab.bootstrap})
+    [deleted] = admin.delete_records([place]).values()
     deleted.result(10)
     code, said = followed(stack, run_id)
     assert code == 0, said
