@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
+from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.decide.runs.order import outdated_by
 from kstreams_runbooks.decide.runs.validity import not_valid
 from kstreams_runbooks.errors import Refused, Unreachable, WriteRefused
@@ -145,7 +146,7 @@ def _last_entry(run: Run, side: Run, looked: int) -> int:
     if not read and not changed:
         raise WriteRefused(
             f"{run.task_id}: application {side.record.application} was not read before the plan (expected: each side "
-            f"of this run); clear {' or '.join(_LOOKS)} and what follows it"
+            f"of this run); clear {_LOOKS[run.record.dag_id == UNDO]} and what follows it"
         )
     # The first one belongs to the reading of the plan; another may have been taken since.
     return max([*read[:1], changed])

@@ -21,7 +21,7 @@ from kstreams_runbooks.model.runs.input_holds import InputHold
 from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.authorize import authorize
-from kstreams_runbooks.steps.cutover.plan import seen_at_plan
+from kstreams_runbooks.steps.cutover.plan import require_rehearsal, seen_at_plan
 from kstreams_runbooks.steps.inputs.tasks import pause, require_held, resume
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
@@ -41,6 +41,8 @@ _SHORTEST_S = 60.0
 @write("holds the inputs for a moment, and notes where both sides are equal if they are")
 def note_point(run: Run) -> None:
     """The copier stops, both sides read to the end, the ends of their outputs are noted, and the copier starts."""
+    # Asked again before the first write: what allowed the plan may be gone.
+    require_rehearsal(run)
     hold = run.whole_plan().input_holds[0]
     if not run.dry_run:
         require_not_given_up(run, hold)
