@@ -1,13 +1,15 @@
 """The command that is given a method: programs with shapes of their own, and every kind of bad input."""
 
 import re
+import subprocess
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from lab.topology_facts import COMMAND, compiled, facts_of, java, reasons
+from lab.topology_facts import COMMAND, compiled, document, facts_of, java, reasons
 
 RELEASES = ["3.4.1", "4.3.1"]
 
@@ -214,6 +216,21 @@ def _relocate(folder: Path, name: str, content: bytes) -> None:
     for old, new in ((b"org/apache/kafka", b"com/acmeco/kafka"), (b"org.apache.kafka", b"com.acmeco.kafka")):
         content = content.replace(old, new)
     file.write_bytes(content)
+
+
+def test_properties_that_can_be_read_once(programs: str) -> None:
+    """What a shell gives with `<(…)` is open in the first JVM alone; of its content, no copy is left."""
+    script = 'exec java -cp "$0" "$1" --factory Programs::topics --properties <(echo application.id=once; echo "$2")'
+    ran = subprocess.run(
+        ["bash", "-c", script, programs, COMMAND, "bootstrap.servers=nowhere:1"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert document(ran.stdout)["config"]["application.id"] == "once"
+    assert not list(Path(tempfile.gettempdir()).glob("topology-facts-*.properties"))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -41,9 +42,12 @@ public final class FactsCommand {
 
     /** Prints the facts and ends the JVM, also if the application has started threads. */
     public static void main(String[] arguments) {
+        Path copy = null;
         if (Restart.isNeeded()) {
+            copy = Restart.copied(arguments, "--properties");
             int ended = Restart.run(FactsCommand.class, arguments);
             if (ended >= 0) {
+                delete(copy);
                 Runtime.getRuntime().halt(ended);
             }
         }
@@ -62,7 +66,18 @@ public final class FactsCommand {
         } catch (IOException closed) {
             code = BAD_INPUT; // the reader of the output is gone
         }
+        delete(copy);
         Runtime.getRuntime().halt(code);
+    }
+
+    private static void delete(Path copy) {
+        try {
+            if (copy != null) {
+                Files.deleteIfExists(copy);
+            }
+        } catch (IOException kept) {
+            System.err.println("topology-facts: " + copy + " was not deleted (" + kept + "); delete it");
+        }
     }
 
     private static Map<String, String> options(String[] arguments) throws NotRead {

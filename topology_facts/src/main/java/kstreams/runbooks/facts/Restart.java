@@ -3,6 +3,9 @@ package kstreams.runbooks.facts;
 import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -27,6 +30,27 @@ final class Restart {
         return System.getProperty(RESTARTED) == null
                 && !System.getProperty("java.specification.version").startsWith("1.")
                 && System.getProperty("jdk.module.path") == null;
+    }
+
+    /**
+     * A copy of the file that an option names, which the option then names; null for a regular file, and for none. What a
+     * shell gives with {@code <(...)} is open in this JVM alone, and can be read once.
+     */
+    static Path copied(String[] arguments, String option) {
+        int at = Arrays.asList(arguments).indexOf(option) + 1;
+        if (at == 0 || at == arguments.length || !Files.exists(Paths.get(arguments[at]))
+                || Files.isRegularFile(Paths.get(arguments[at])) || Files.isDirectory(Paths.get(arguments[at]))) {
+            return null;
+        }
+        try {
+            // For its owner alone: it may have passwords.
+            Path copy = Files.createTempFile("topology-facts-", ".properties");
+            Files.write(copy, Files.readAllBytes(Paths.get(arguments[at])));
+            arguments[at] = copy.toString();
+            return copy;
+        } catch (IOException refused) {
+            return null;
+        }
     }
 
     /** The exit code of the second JVM; -1 if none starts. */
