@@ -1,0 +1,64 @@
+"""A copier comes in front of an application of another shape, under traffic, and leaves again: nothing is lost.
+
+Two streams that are merged, a global table, which no group commits offsets of, one instance that is no static member.
+"""
+
+import pytest
+import yaml
+from lab.adopted import COPIER, INSTANCES
+from lab.parcels import INPUT_SETTINGS, INPUTS, INSTANCE, NAME, parcels
+from lab.stack import Stack
+from world.adopting import DAG, copier_deployed
+from world.endings import COMPLETED, NOTHING_CHANGED, begun_other, ended, held_by
+from world.runs import approved_by_both, evidence, finished, log_of, mark_run, reached, trigger_other
+
+pytestmark = pytest.mark.long
+_ROUTES = {topic: f"{topic}-control" for topic in INPUTS}
+_FORM = {"application": NAME, "copier": COPIER, "without_copy_proof": "no Spark in these tests"}
+
+
+def begun(stack: Stack, **conf: object) -> str:
+    """A run that both teams have approved."""
+    run_id = trigger_other(stack, DAG, **{**_FORM, **conf})
+    approved_by_both(stack, DAG, run_id, "approve_plan")
+    return run_id
+
+
+def completed(stack: Stack, run_id: str) -> None:
+    """The run ends well, and holds nothing."""
+    state = finished(stack, run_id)
+    document = evidence(stack, run_id)
+    assert (state, document["run"]["outcome"]) == ("success", COMPLETED), document["run"]["outcome_sentence"]
+    assert document["recheck"]["different"] == []
+    assert held_by(stack) == ()
+
+
+def apply_changes(stack: Stack) -> None:
+    """The fleet entry as it has to be once the run has adopted."""
+    entry = stack.lab.config / "applications" / f"{NAME}.yaml"
+    controls = [*_ROUTES.values()]
+    settings = {name: _ROUTES[topic] for name, topic in INPUT_SETTINGS.items()}
+    declared = yaml.safe_load(entry.read_text(encoding="utf-8"))
+    declared |= {"inputs": controls, "control": controls, "input_settings": settings}
+    entry.write_text(yaml.safe_dump(declared), encoding="utf-8")
+
+
+def test_there_and_back(stack: Stack) -> None:
+    """Given up before the start, and undone; adopted; abandoned. The judge of the application looks at all of it."""
+    with parcels(stack), copier_deployed(stack, _ROUTES):
+        run_id = begun(stack)
+        reached(stack, run_id, "start_copier", "success")
+        mark_run(stack, run_id, "failed")
+        undo = trigger_other(stack, "undo", run=run_id, application=NAME)
+        approved_by_both(stack, "undo", undo, "approve_undo")
+        completed(stack, undo)
+        run_id = begun(stack)
+        completed(stack, run_id)
+        assert "global" in log_of(stack, run_id, "start_copier") + log_of(stack, run_id, "start_application")
+        trial = begun_other(stack, "undo", run=run_id, application=NAME, dry_run=True)
+        refused = ended(trial, state="failed", outcome=NOTHING_CHANGED)
+        assert "mode=abandon" in refused["run"]["outcome_sentence"]
+        apply_changes(stack)
+        completed(stack, begun(stack, mode="abandon"))
+        assert stack.supervisor.pid(INSTANCES[0]) is None
+        assert stack.supervisor.pid(INSTANCE) is not None
