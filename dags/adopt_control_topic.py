@@ -44,7 +44,7 @@ Marking the whole **run** failed stops it at the next step boundary: the applica
 not run. Clear the task that was due, or trigger `undo` for this run.
 """
 
-from kstreams_runbooks.steps.adoption.plan import adopt_control_topic, comes_new
+from kstreams_runbooks.steps.adoption.plan import adopt_control_topic, may_be_down
 from kstreams_runbooks.steps.adoption.proof import prove_copy
 from kstreams_runbooks.steps.adoption.seam import wait_until_read
 from kstreams_runbooks.steps.adoption.tasks import (
@@ -71,7 +71,7 @@ _FORM = {**control_topics(), **late_loss()}
 with runbook("adopt_control_topic", doc=__doc__, params=_FORM, tags=("topology",)):
     (
         observe("copier")
-        >> check("copier", out_of_use=comes_new)
+        >> check("copier", out_of_use=may_be_down)
         >> planned(adopt_control_topic)
         >> approve("approve_plan")
         >> create_topics()

@@ -8,6 +8,10 @@ from kstreams_runbooks.model.target import RunbookSettings
 TOPIC_COPIER: Final = "topic-copier"
 # Of the shipped copier: the offsets of its inputs at which it ends by itself.
 UNTIL: Final = "until"
+# Of the shipped copier: whether a copy keeps the partition of its record, or gets that of its key.
+MODE: Final = "mode"
+SAME_PARTITION: Final = "same-partition"
+BY_KEY: Final = "by-key"
 # Of the shipped copier: a backlog is merged by the time of its records, so many times as fast at most.
 ORDER: Final = "order"
 BY_TIME: Final = "by-time"

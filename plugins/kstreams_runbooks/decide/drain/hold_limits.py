@@ -28,10 +28,17 @@ def hold_limits(facts: HoldFacts, planned: PlannedHold) -> Iterator[HoldLimit | 
 
 
 def _of_topic(topic: WaitingTopic) -> Iterator[HoldLimit | Missing]:
-    """Retention by time and by size; a topic that is only compacted loses no record that it has to keep."""
+    """Retention by time and by size; a compacted topic loses deletions of keys that are not read yet.
+
+    Source: Apache Kafka documentation, "Log Compaction" (delete.retention.ms).
+    """
     if isinstance(topic.deletes, Missing):
         yield Missing(f"cleanup.policy of {topic.topic}: {topic.deletes.missing}")
         return
+    if isinstance(kept := topic.tombstones_ms, Missing):
+        yield Missing(f"delete.retention.ms of {topic.topic}: {kept.missing}")
+    elif kept is not None:
+        yield _half(f"delete.retention.ms of {topic.topic} keeps deletions of keys", kept / 1000)
     if topic.deletes:
         yield from _by_time(topic)
         yield from _by_size(topic)

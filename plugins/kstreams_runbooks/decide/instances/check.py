@@ -74,7 +74,7 @@ def ready_for_change(
     if missing:
         return Verdict(Outcome.INCONCLUSIVE, missing, findings)
     how = "with findings" if at_once and (unwell or unheard) else "RUNNING, group stable"
-    how = "said to be out of use, which `plan` decides" if out_of_use else how
+    how = "in a state that `plan` judges" if out_of_use else how
     return Verdict(
         Outcome.PROCEED, (f"{len(reading.instances)} instances {how}, every reading that is needed is there",), findings
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from kstreams_runbooks.decide.runbooks import ADOPT
-from kstreams_runbooks.model.copying import NOT_YET_KNOWN, UNTIL
+from kstreams_runbooks.model.copying import MODE, NOT_YET_KNOWN, SAME_PARTITION, UNTIL
 from kstreams_runbooks.model.local_state import GLOBAL, TaskDirectories
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteOffsets, OffsetReset, SetOffsets
 from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan, SidePart
@@ -117,15 +117,18 @@ def _adopting(restart: Plan, adoption: Adoption) -> Iterator[Stage]:
     runs, [bounce] = adoption.runs, restart.bounces
     inputs, library = tuple(one for one, _ in adoption.routes), _library(runs)
     committed, controls = tuple(zip(*adoption.committed, strict=True)) or ((), ())
-    until = tuple(sorted({**dict(runs.settings), UNTIL: NOT_YET_KNOWN}.items()))
+    # Whatever it was set to before: a copy by key would place records otherwise than a partitioner of a producer.
+    copies = tuple(sorted({**dict(runs.settings), MODE: SAME_PARTITION}.items()))
+    until = tuple(sorted({**dict(copies), UNTIL: NOT_YET_KNOWN}.items()))
     yield CreateTopics(0, adoption.shapes)
     if adoption.history:
         yield SetOffsets(0, adoption.copier_group, inputs, "start", side=COPIER)
     else:
-        yield SetOffsets(0, adoption.copier_group, inputs, "group", like=adoption.group, side=COPIER)
+        like, reset = adoption.group, adoption.reset
+        yield SetOffsets(0, adoption.copier_group, inputs, "group", like=like, reset=reset, side=COPIER)
     # It is down already: that no process of it lives is proven, and kept for the way back.
     yield StopAll(0, side=COPIER)
-    yield StartAll(0, runs.release, runs.settings, library, must_clear=True, side=COPIER)
+    yield StartAll(0, runs.release, copies, library, must_clear=True, side=COPIER)
     yield StopAll(0, side=COPIER)
     yield StopAll(0)
     if committed:
@@ -136,7 +139,7 @@ def _adopting(restart: Plan, adoption: Adoption) -> Iterator[Stage]:
         yield SetOffsets(0, adoption.group, controls, "end", pairs=pairs)
     yield from _cleared(adoption)
     # Before the application: if the copier does not start, everything can still be taken back.
-    yield StartAll(0, runs.release, runs.settings, library, must_clear=True, side=COPIER)
+    yield StartAll(0, runs.release, copies, library, must_clear=True, side=COPIER)
     yield StartAll(0, bounce.release, bounce.settings, bounce.library, must_clear=True)
     if committed:
         yield DeleteOffsets(0, adoption.group, committed, running=True)

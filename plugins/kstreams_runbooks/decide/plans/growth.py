@@ -14,6 +14,7 @@ from kstreams_runbooks.decide.growth.closure import Closure
 from kstreams_runbooks.decide.growth.verdict import moved_sentence
 from kstreams_runbooks.decide.plans.switches import COPIER, CopierSwitch
 from kstreams_runbooks.decide.runbooks import INCREASE
+from kstreams_runbooks.model.copying import BY_KEY, MODE
 from kstreams_runbooks.model.readings.growth import TopicForecast
 from kstreams_runbooks.model.runs.object_stages import GrowTopics, SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan
@@ -21,7 +22,6 @@ from kstreams_runbooks.model.runs.stages import Bounce, Certify, Stage, StartAll
 from kstreams_runbooks.model.verdicts import Finding
 
 # The setting of the shipped copier that chooses partitions by key, and its value.
-MODE, BY_KEY = "mode", "by-key"
 _RESUMES = 3
 
 

@@ -30,7 +30,8 @@ class WaitingTopic:
     `deletes` is whether its cleanup.policy has `delete`; limits of -1 are unlimited, and `retention_bytes` is of each
     partition. `bytes_per_s` is what its busiest partition gets, `waiting_bytes` what waits already in the fullest one.
     `age_ms` is how old the oldest waiting record is, or records are when they arrive: retention counts from their
-    timestamps.
+    timestamps. `tombstones_ms` is how long a compacted topic keeps the deletion of a key (`delete.retention.ms`), None
+    if it is not compacted.
     """
 
     topic: str
@@ -40,6 +41,7 @@ class WaitingTopic:
     bytes_per_s: float | Missing = 0.0
     waiting_bytes: int | Missing = 0
     age_ms: int | Missing = 0
+    tombstones_ms: int | Missing | None = None
 
 
 @dataclass(frozen=True, slots=True)

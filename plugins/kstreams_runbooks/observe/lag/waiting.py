@@ -20,6 +20,7 @@ from kstreams_runbooks.observe.kafka.offsets import read_newest
 from kstreams_runbooks.observe.lag.first_unread import first_or_missing
 
 _POLICY, _RETENTION_MS, _RETENTION_BYTES = "cleanup.policy", "retention.ms", "retention.bytes"
+_TOMBSTONES = "delete.retention.ms"
 _OFFSETS_RETENTION = "offsets.retention.minutes"
 _UNLIMITED = -1
 # The first record of each partition comes with the first fetch.
@@ -59,7 +60,7 @@ def read_waiting(
     `looks` are at the group that reads them, oldest first and the present one last: bytes per second are the most
     between two of them. What a topic's limits do not need is not read. Unreachable if no broker answers.
     """
-    settings = reader.settings(topics, (_POLICY, _RETENTION_MS, _RETENTION_BYTES))
+    settings = reader.settings(topics, (_POLICY, _RETENTION_MS, _RETENTION_BYTES, _TOMBSTONES))
     found = [_limits(name, settings.get(name, {})) for name in sorted(topics)]
     sized = [one.topic for one in found if one.deletes is True and one.retention_bytes != _UNLIMITED]
     timed = [one.topic for one in found if one.deletes is True and one.retention_ms != _UNLIMITED]
@@ -74,11 +75,13 @@ def read_waiting(
 
 def _limits(name: str, settings: Mapping[str, str]) -> WaitingTopic:
     hidden = Missing(f"not reported; grant this login DescribeConfigs on Topic {name}")
+    tombstones: int | Missing | None = int(settings[_TOMBSTONES]) if _TOMBSTONES in settings else hidden
     return WaitingTopic(
         topic=name,
         deletes="delete" in settings[_POLICY] if _POLICY in settings else hidden,
         retention_ms=int(settings[_RETENTION_MS]) if _RETENTION_MS in settings else hidden,
         retention_bytes=int(settings[_RETENTION_BYTES]) if _RETENTION_BYTES in settings else hidden,
+        tombstones_ms=tombstones if "compact" in settings.get(_POLICY, "compact") else None,
     )
 
 

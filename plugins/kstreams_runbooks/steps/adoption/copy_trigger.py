@@ -64,7 +64,7 @@ class CopyTrigger(WatchTrigger):
                 end = run.deployer.log_end(one.instance)
                 raise Refused(
                     f"{one.instance}: its process is {one.process} (expected: it copies){f'; {end}' if end else ''}; "
-                    f"correct that, start it, then clear {self.step} and what follows it"
+                    f"correct that, start it, then clear {self.step} and what follows it, or undo this run"
                 )
         rows = copied_rows(run)
         rows = rows if isinstance(rows, Missing) else unread.of(rows)

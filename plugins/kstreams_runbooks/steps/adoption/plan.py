@@ -70,9 +70,9 @@ def mode_of(run: Run) -> AdoptMode:
     return mode
 
 
-def comes_new(run: Run) -> bool:
-    """Whether a side of a run is the copier that this run starts for the first time."""
-    return run.application.copies and mode_of(run) == "adopt"
+def may_be_down(run: Run) -> bool:
+    """Whether no instance of a side has to run: the copier starts with this run, or leaves with it, also if it failed."""
+    return run.application.copies
 
 
 def adopt_control_topic(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...]) -> Plan:

@@ -140,9 +140,11 @@ def copy_rest(run: Run) -> None:
     if is_complete(run, start):
         run.say(f"stage {start.number} is complete already: {start.sentence}")
         return
+    _require_in_time(run)
     if not has_ended(run):
         start_stage(run.side(COPIER), start)
         wait_until_ended(run)
+        _require_in_time(run)
     prove_stopped(run.side(COPIER))
     require_ended(run)
     keep_complete(run, start)
@@ -201,6 +203,10 @@ def verify(run: Run) -> None:
     if run.dry_run:
         rehearsed(run)
         return
+    _prove_all(run)
+
+
+def _prove_all(run: Run) -> None:
     for side in run.sides:
         if stays := side.plan().stays_down_as:
             require_still_stopped(side, proven_stop(side))
@@ -216,8 +222,11 @@ def verify(run: Run) -> None:
 def delete_offsets(run: Run) -> None:
     """Nothing reads them any more; a start on these topics by mistake does not go on in the middle."""
     stages = [one for one in run.whole_plan().stages if isinstance(one, DeleteOffsets)]
-    if not run.dry_run and is_adopting(run.whole_plan()):
-        require_proven(run)
+    if not run.dry_run and not all(is_complete(run, one) for one in stages):
+        if is_adopting(run.whole_plan()):
+            require_proven(run)
+        # What is deleted is the place to go back to by hand.
+        _prove_all(run)
     take_each(run, stages)
 
 

@@ -19,6 +19,7 @@ from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.seam import seam_offsets
 from kstreams_runbooks.steps.stages.targets import still_in_the_log, target_offsets
 from kstreams_runbooks.steps.stages.written import not_created_yet, rehearsed, written
+from kstreams_runbooks.watch.topic_ends import known_ends
 
 
 def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
@@ -121,15 +122,21 @@ def _wanted(
 def _as_committed(
     run: Run, reader: ClusterReader, stage: SetOffsets, ends: Mapping[Place, tuple[int, int]]
 ) -> tuple[CommittedOffset, ...]:
-    """The offsets of another group, which has committed every partition; Refused for one that it has not."""
+    """The offsets of another group; Refused for a partition with records that it has not committed.
+
+    With `reset` that group has read none of its records: whether it begins in front of them or behind them, all of them
+    are there for this group.
+    """
     like = read_saved(reader, stage.like, stable=not run.dry_run, say=run.say).by_place()
-    if lacking := sorted(ends.keys() - like.keys()):
+    at = {place: like[place].offset if place in like else start for place, (start, _) in ends.items()}
+    lacking = [place for place in sorted(ends.keys() - like.keys()) if ends[place][0] != ends[place][1]]
+    if lacking and not stage.reset:
         raise Refused(
             f"{place_text(lacking[0])}: group {stage.like} has committed no offset ({len(lacking)} such partitions, "
             f"limit 0), so where group {stage.group} goes on is not known; start {stage.like} until it has, then clear "
             f"{run.task_id}"
         )
-    return tuple(CommittedOffset(*place, like[place].offset) for place in sorted(ends))
+    return tuple(CommittedOffset(*place, at[place]) for place in sorted(ends))
 
 
 def _where_held(
@@ -197,11 +204,18 @@ def _require_empty(run: Run, ends: Mapping[Place, tuple[int, int]]) -> None:
 
 
 def note_ends(run: Run, stage: SetOffsets) -> None:
-    """Keep the ends of an input's partitions while the group still reads them: there `latest` begins."""
+    """Keep the ends of an input's partitions while the group still reads them: there `latest` begins.
+
+    These are the last stable offsets: behind them a transaction may be open, whose records the group has not read.
+    """
     if stage.reset == "latest":
         with run.reader() as reader:
-            ends = _ends(reader, stage.topics)
-        run.ledger.remember(run.key, _noted(stage), [[*place, end] for place, (_, end) in sorted(ends.items())])
+            noted = [
+                [topic.name, number, known.stable]
+                for topic in sorted(reader.topics(stage.topics), key=lambda topic: topic.name)
+                for number, known in enumerate(known_ends(reader, topic))
+            ]
+        run.ledger.remember(run.key, _noted(stage), noted)
 
 
 def _begin(run: Run, stage: SetOffsets, place: Place, ends: tuple[int, int]) -> int:

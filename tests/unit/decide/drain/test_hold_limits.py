@@ -40,9 +40,15 @@ def test_retention_by_size_ends_when_as_much_has_come() -> None:
     assert limits(replace(sized, bytes_per_s=0.0)) == []
 
 
-def test_a_compacted_topic_has_no_limit() -> None:
-    """Whatever its retention is; unlimited retention is none either."""
-    assert limits(replace(TOPIC, deletes=False, retention_ms=NO, retention_bytes=NO)) == []
+def test_a_compacted_topic_keeps_deletions_for_a_while() -> None:
+    """A key whose deletion is compacted away before it is read stays for good; retention does not matter."""
+    compacted = replace(TOPIC, deletes=False, retention_ms=NO, retention_bytes=NO, tombstones_ms=86_400_000)
+    assert limits(compacted) == [(86_400, 43_200)]
+    assert unknown(replace(compacted, tombstones_ms=NO)) == [f"delete.retention.ms of {TOPIC.topic}: no answer"]
+
+
+def test_unlimited_retention_is_no_limit() -> None:
+    """Nothing that waits is deleted."""
     assert limits(replace(TOPIC, retention_ms=-1, age_ms=NO, bytes_per_s=NO)) == []
 
 
