@@ -44,7 +44,7 @@ def apply_changes(stack: Stack) -> None:
 
 
 def test_there_and_back(stack: Stack) -> None:
-    """Given up before the start, and undone; adopted; abandoned. The judge of the application looks at all of it."""
+    """Given up and undone; adopted; abandoned, with a copier that is down. The judge looks at all of it."""
     with parcels(stack), copier_deployed(stack, _ROUTES):
         run_id = begun(stack)
         reached(stack, run_id, "start_copier", "success")
@@ -59,6 +59,8 @@ def test_there_and_back(stack: Stack) -> None:
         refused = ended(trial, state="failed", outcome=NOTHING_CHANGED)
         assert "mode=abandon" in refused["run"]["outcome_sentence"]
         apply_changes(stack)
+        # As after a record that does not fit: the way out of a copier does not need it.
+        stack.supervisor.stop(*INSTANCES)
         completed(stack, begun(stack, mode="abandon"))
         assert stack.supervisor.pid(INSTANCES[0]) is None
         assert stack.supervisor.pid(INSTANCE) is not None

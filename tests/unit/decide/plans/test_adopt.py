@@ -78,6 +78,7 @@ def test_only_the_middle_start_of_the_copier_has_an_end() -> None:
     made = adopt_plan(restart(), adoption())
     starts = [dict(one.settings) for one in made.stages if isinstance(one, StartAll) and one.side]
     assert [one.get("until") for one in starts] == [None, NOT_YET_KNOWN, None]
+    assert {one["mode"] for one in starts} == {"same-partition"}
     known = made.with_until("orders:0:7")
     starts = [dict(one.settings) for one in known.stages if isinstance(one, StartAll) and one.side]
     assert [one.get("until") for one in starts] == [None, "orders:0:7", None]
@@ -89,7 +90,7 @@ def test_without_history_the_copy_begins_where_the_application_stands() -> None:
     """Its committed offsets in place of the beginning."""
     made = adopt_plan(restart(), adoption(history=False))
     seed = next(one for one in made.stages if isinstance(one, SetOffsets))
-    assert (seed.to, seed.like) == ("group", "orders-id")
+    assert (seed.to, seed.like, seed.reset) == ("group", "orders-id", "latest")
 
 
 def test_streams_alone_clear_nothing() -> None:
