@@ -36,6 +36,7 @@ from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.announce import Announced
+from kstreams_runbooks.steps.stages.offsets import note_ends
 from kstreams_runbooks.steps.stages.perform import perform
 from lab.kafka import topic_of_ten
 from lab.members import member_of
@@ -232,6 +233,35 @@ def test_offsets_come_back_with_their_metadata(
     assert Path(getattr(facts, "file", "")).read_text(encoding="utf-8") == f"{name},0,7\n"
     assert undo(run, name) == ["set_offsets"]
     assert committed(run, group)[name, 0] == before[name, 0]
+
+
+def test_latest_begins_before_a_transaction_that_is_open(run: Run, name: str) -> None:
+    """The group has not read its records; a copier ends there too, and goes on with them later."""
+    group, held = f"{name}-group", SetOffsets(1, f"{name}-group", (name,), "same", reset="latest")
+    producer = Producer({**run.kafka, "transactional.id": f"{name}-open"})
+    producer.init_transactions()
+    producer.begin_transaction()
+    producer.produce(name, "open", partition=0)
+    assert producer.flush(10) == 0
+    try:
+        note_ends(run, held)
+    finally:
+        producer.commit_transaction()
+    perform(run, held, {})
+    assert {place[1]: offset for place, (offset, _) in committed(run, group).items()} == {0: 10, 1: 0}
+
+
+def test_offsets_like_those_of_a_group_that_lacks_some(run: Run, name: str) -> None:
+    """A partition without records is no question; one with records is, unless where that group begins is known."""
+    group, like = f"{name}-group", f"{name}-like"
+    wanted = SetOffsets(1, group, (name,), "group", like=like)
+    admin = AdminClient(run.kafka)
+    given = [ConsumerGroupTopicPartitions(like, [TopicPartition(name, 1, 0)])]
+    admin.alter_consumer_group_offsets(given)[like].result()
+    with pytest.raises(Refused, match=f"{name}-0: group {like} has committed no offset"):
+        perform(run, wanted, {})
+    perform(run, replace(wanted, reset="latest"), {})
+    assert {place[1]: offset for place, (offset, _) in committed(run, group).items()} == {0: 0, 1: 0}
 
 
 def test_offsets_outside_the_log_are_refused_before_anything(run: Run, name: str) -> None:

@@ -240,7 +240,8 @@ def fresh_facts(side: Run, there: ApplicationReading) -> PlanFacts:
     """The facts about an application that may never have run: brokers may know no group of it."""
     code = code_digest(side.record.dag_id)
     if isinstance(there.group, GroupReading):
-        return facts(there, side.declared, code)
+        # Brokers forget a group without members and offsets within minutes, for example after an undo.
+        return replace(facts(there, side.declared, code), group_type=NO_GROUP)
     with side.reader() as reader:
         _require_unknown(reader, side.application.application_id)
     if isinstance(there.topics, Missing):

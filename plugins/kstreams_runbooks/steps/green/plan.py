@@ -16,7 +16,6 @@ from kstreams_runbooks.decide.plans.green import GreenParts, cancel_plan, going_
 from kstreams_runbooks.decide.plans.greenable import may_cancel_green, may_start_green
 from kstreams_runbooks.decide.plans.longest_stop import ACCEPT
 from kstreams_runbooks.decide.plans.reset_findings import reset_findings
-from kstreams_runbooks.decide.plans.retire import NO_GROUP
 from kstreams_runbooks.decide.reset.radius import may_reset
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.names import is_changelog
@@ -127,8 +126,8 @@ def _cancelled(run: Run, reading: ApplicationReading, findings: tuple[Finding, .
     shown = fresh_facts(run, reading)
     with run.reader() as reader:
         ids = {(one.name, one.topic_id, one.partitions) for one in reader.topics(remains.topics)}
-    # Its group goes: no later stage may ask for it. What is down shows no topics; they are deleted by id.
-    facts = replace(shown, group_type=NO_GROUP, topics=tuple(sorted({*shown.topics, *ids})))
+    # What is down shows no topics; they are deleted by id.
+    facts = replace(shown, topics=tuple(sorted({*shown.topics, *ids})))
     up = any(
         not isinstance(one.deployment, Missing) and not is_down(one.deployment.process) for one in reading.instances
     )
