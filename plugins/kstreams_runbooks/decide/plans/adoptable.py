@@ -240,8 +240,8 @@ def _findings(reading: AdoptReading) -> Iterator[Finding]:
             reading.application,
             f"processing.guarantee is {reading.guarantee}: records that an instance has processed and not committed "
             "when it stops come a second time, as after any stop that is not clean. An input with transactions may "
-            "have records that were aborted: the application has read them, and no control topic has them. A producer's "
-            "transaction that is open when the application stops keeps it down until it has ended",
+            "have records that were aborted: the application has read them, and no control topic has them. A "
+            "transaction that a producer has open when the application stops keeps it down until its end",
             _SOURCE,
         )
     if not reading.history:
