@@ -225,7 +225,7 @@ def delete_offsets(run: Run) -> None:
     if not run.dry_run and not all(is_complete(run, one) for one in stages):
         if is_adopting(run.whole_plan()):
             require_proven(run)
-        # What is deleted is the place to go back to by hand.
+        # A person could still go back to these offsets.
         _prove_all(run)
     take_each(run, stages)
 
