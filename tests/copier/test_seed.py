@@ -151,6 +151,29 @@ def test_a_target_with_records_is_not_copied_into_from_the_beginning(begin: Begi
     assert f"topic {copy.target} of passing does not exist; create it" in printed
 
 
+def test_a_copy_into_a_target_that_was_created_again_begins_again(begin: Begin, fleet: Path) -> None:
+    """The copier refuses to copy the rest alone; the command that it names lets it copy all."""
+    copy = begin("a", "b").create(2)
+    declare(fleet, copy)
+    copy.send(20)
+    copy.send(5, topic=list(copy.routes)[1])
+    assert seed("--at", "beginning", "--execute")[0] == 0
+    copier = copy.copier()
+    with started(copier):
+        copy.wait_copied()
+    copy.delete(copy.target)
+    copy.topic(copy.target, 2)
+    copy.send(10, begin=20)
+    assert copier.start().end() == REFUSED
+    assert f"copier seed COPIER --at {copy.source}:PARTITION:OFFSET --replace {copy.source}" in copier.last_line
+    offsets = [f"--at={copy.source}:{partition}:0" for partition in range(2)]
+    code, printed = seed(*offsets, "--replace", copy.source, "--execute")
+    assert code == 0, printed
+    with started(copier):
+        copy.wait_copied()
+    assert copy.require_equal() == 35
+
+
 # What `copier seed` needs of the login of the cluster's connection: the kind, the part of the copy, the operation.
 RIGHTS = (
     (TOPIC, "source", AclOperation.READ),

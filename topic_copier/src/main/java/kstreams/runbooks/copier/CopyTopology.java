@@ -23,8 +23,8 @@ import org.apache.kafka.streams.processor.api.Record;
  * <p>Its parts are classes with a name, and no state but the mode: topology facts of two releases can be compared.
  */
 final class CopyTopology {
-    /** Partitions of each target at the start; empty while the topology is only described. */
-    private static final Map<String, Integer> EXPECTED = new ConcurrentHashMap<>();
+    /** Each topic at the start; empty while the topology is only described. */
+    private static final Map<String, TopicFacts> EXPECTED = new ConcurrentHashMap<>();
 
     private CopyTopology() {
     }
@@ -32,18 +32,18 @@ final class CopyTopology {
     /**
      * The topology of all routes.
      *
-     * @param partitions of each topic at the start, none to describe it; a record for another count ends the copier
+     * @param topics at the start, none to describe it; a record for another count of partitions ends the copier
      * @param copied counts the records
      */
-    static Topology of(Settings settings, Map<String, Integer> partitions, LongAdder copied) {
-        EXPECTED.putAll(partitions);
+    static Topology of(Settings settings, Map<String, TopicFacts> topics, LongAdder copied) {
+        EXPECTED.putAll(topics);
         Topology topology = new Topology();
         for (Route route : settings.routes) {
             String source = "from-" + route.from;
             String copy = "copy-" + route.from;
             topology.addSource(AutoOffsetReset.none(), source, new RecordTime(), new ByteArrayDeserializer(),
                 new ByteArrayDeserializer(), route.from);
-            topology.addProcessor(copy, new Carrying(copied), source);
+            topology.addProcessor(copy, new Carrying(route.to, copied), source);
             topology.addSink("to-" + route.to, route.to, new ByteArraySerializer(), new CarriedSerializer(),
                 new RoutePartitioner(settings.mode), copy);
         }
@@ -59,7 +59,7 @@ final class CopyTopology {
 
         @Override
         public Optional<Set<Integer>> partitions(String target, byte[] key, Carried carried, int partitions) {
-            int expected = EXPECTED.get(target);
+            int expected = EXPECTED.get(target).partitions;
             if (partitions != expected) {
                 throw new StreamsException(
                     target + " had " + expected + " partitions at the start, and has " + partitions);
@@ -87,23 +87,28 @@ final class CopyTopology {
     }
 
     private static final class Carrying implements ProcessorSupplier<byte[], byte[], byte[], Carried> {
+        private final String target;
         private final LongAdder copied;
 
-        private Carrying(LongAdder copied) {
+        private Carrying(String target, LongAdder copied) {
+            this.target = target;
             this.copied = copied;
         }
 
         @Override
         public Processor<byte[], byte[], byte[], Carried> get() {
-            return new Carry(copied);
+            return new Carry(target, copied);
         }
     }
 
     private static final class Carry implements Processor<byte[], byte[], byte[], Carried> {
+        private final String target;
         private final LongAdder copied;
         private ProcessorContext<byte[], Carried> context;
+        private boolean marked;
 
-        private Carry(LongAdder copied) {
+        private Carry(String target, LongAdder copied) {
+            this.target = target;
             this.copied = copied;
         }
 
@@ -114,6 +119,10 @@ final class CopyTopology {
 
         @Override
         public void process(Record<byte[], byte[]> record) {
+            if (!marked) {
+                LastCopied.mark(context, EXPECTED.get(target));
+                marked = true;
+            }
             int partition = context.recordMetadata().orElseThrow().partition();
             context.forward(record.withValue(new Carried(record.value(), partition)));
             copied.increment();
