@@ -9,13 +9,7 @@ from world.copied import Begin
 
 pytestmark = pytest.mark.long
 
-_CLASSES = {
-    "consumer": "org.apache.kafka.clients.consumer.ConsumerConfig",
-    "producer": "org.apache.kafka.clients.producer.ProducerConfig",
-    "admin": "org.apache.kafka.clients.admin.AdminClientConfig",
-    "streams": "org.apache.kafka.streams.StreamsConfig",
-}
-_PRINTED = [f"-Dorg.slf4j.simpleLogger.log.{name}=info" for name in _CLASSES.values()]
+_PRINTED = "-Dorg.slf4j.simpleLogger.log.org.apache.kafka.common.config.AbstractConfig=info"
 # Settings of a file that Kafka Streams or the copier's topology have an answer of their own to.
 HARMLESS = {
     "consumer.enable.auto.commit": "true",
@@ -47,7 +41,7 @@ def printed(copier: TopicCopier) -> dict[str, dict[str, set[str]]]:
 def test_a_killed_copier_is_missed_soon_and_new_partitions_are_seen_soon(begin: Begin) -> None:
     """Ten seconds for metadata; a transaction of five, a session of six, a heartbeat of one and a half."""
     copy = begin().create().seed()
-    copier = copy.copier("printed", *_PRINTED).start().wait_running()
+    copier = copy.copier("printed", _PRINTED).start().wait_running()
     copy.send(5)
     copy.wait_copied()
     assert copier.terminate() == TERMINATED
@@ -64,7 +58,7 @@ def test_a_killed_copier_is_missed_soon_and_new_partitions_are_seen_soon(begin: 
 def test_settings_of_a_file_do_not_change_what_is_copied(begin: Begin) -> None:
     """Clients commit nothing themselves, read committed records, and write with acknowledgements, once."""
     copy = begin().create().seed()
-    copier = copy.copier("printed", *_PRINTED)
+    copier = copy.copier("printed", _PRINTED)
     copier.settings |= HARMLESS
     copier.start().wait_running()
     for partition in range(4):
