@@ -16,6 +16,7 @@ import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.processor.api.RecordMetadata;
 
 /**
  * Each route as a source, a processor and a sink: key, value, headers and time of a record go on as they are.
@@ -25,6 +26,8 @@ import org.apache.kafka.streams.processor.api.Record;
 final class CopyTopology {
     /** Each topic at the start; empty while the topology is only described. */
     private static final Map<String, TopicFacts> EXPECTED = new ConcurrentHashMap<>();
+    /** The target of each source: a field of the parts would make them differ from route to route. */
+    private static final Map<String, String> TARGETS = new ConcurrentHashMap<>();
 
     private CopyTopology() {
     }
@@ -39,11 +42,12 @@ final class CopyTopology {
         EXPECTED.putAll(topics);
         Topology topology = new Topology();
         for (Route route : settings.routes) {
+            TARGETS.put(route.from, route.to);
             String source = "from-" + route.from;
             String copy = "copy-" + route.from;
             topology.addSource(AutoOffsetReset.none(), source, new RecordTime(), new ByteArrayDeserializer(),
                 new ByteArrayDeserializer(), route.from);
-            topology.addProcessor(copy, new Carrying(route.to, copied), source);
+            topology.addProcessor(copy, new Carrying(copied), source);
             topology.addSink("to-" + route.to, route.to, new ByteArraySerializer(), new CarriedSerializer(),
                 new RoutePartitioner(settings.mode), copy);
         }
@@ -87,28 +91,24 @@ final class CopyTopology {
     }
 
     private static final class Carrying implements ProcessorSupplier<byte[], byte[], byte[], Carried> {
-        private final String target;
         private final LongAdder copied;
 
-        private Carrying(String target, LongAdder copied) {
-            this.target = target;
+        private Carrying(LongAdder copied) {
             this.copied = copied;
         }
 
         @Override
         public Processor<byte[], byte[], byte[], Carried> get() {
-            return new Carry(target, copied);
+            return new Carry(copied);
         }
     }
 
     private static final class Carry implements Processor<byte[], byte[], byte[], Carried> {
-        private final String target;
         private final LongAdder copied;
         private ProcessorContext<byte[], Carried> context;
         private boolean marked;
 
-        private Carry(String target, LongAdder copied) {
-            this.target = target;
+        private Carry(LongAdder copied) {
             this.copied = copied;
         }
 
@@ -119,12 +119,12 @@ final class CopyTopology {
 
         @Override
         public void process(Record<byte[], byte[]> record) {
+            RecordMetadata place = context.recordMetadata().orElseThrow();
             if (!marked) {
-                LastCopied.mark(context, EXPECTED.get(target));
+                LastCopied.mark(context, EXPECTED.get(TARGETS.get(place.topic())));
                 marked = true;
             }
-            int partition = context.recordMetadata().orElseThrow().partition();
-            context.forward(record.withValue(new Carried(record.value(), partition)));
+            context.forward(record.withValue(new Carried(record.value(), place.partition())));
             copied.increment();
         }
     }
