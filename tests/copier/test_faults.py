@@ -7,6 +7,7 @@ import pytest
 from lab.supervise import until
 from lab.topic_copier import REFUSED, TERMINATED, started
 from world.copied import KEPT, Begin, load, produce
+from world.proven import compare_topics
 
 
 def test_a_kill_under_load_loses_and_repeats_nothing(begin: Begin) -> None:
@@ -41,6 +42,9 @@ def test_five_kills_at_random_moments(begin: Begin, protocol: str) -> None:
     assert copier.terminate() == TERMINATED
     copy.require_left(after_kill=True)
     assert copy.require_equal() > 0
+    if protocol == "classic":
+        code, document = compare_topics(copy)
+        assert (code, document["verdict"]) == (0, "proceed"), document["reasons"]
 
 
 @pytest.mark.long

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab import kafka
+from lab.processes import kill_main_process
 from lab.settings import CHECKOUT
 from lab.supervise import until
-from lab.topic_copier import started
-from world.copied import Begin, produce, until_setting
+from lab.topic_copier import TERMINATED, started
+from world.copied import Begin, OwnBroker, produce, until_setting
 from world.ports import COPIER_METRICS, port
 
 pytestmark = pytest.mark.long
@@ -72,3 +74,34 @@ def test_what_is_left_until_the_end(begin: Begin) -> None:
         until(lambda: figures().get("UntilLeft") == 7, _READ_S, "seven offsets are left")
         producer.commit_transaction(30)
     assert copier.end() == 0
+
+
+def test_the_last_error_is_there_while_it_runs_and_while_it_waits_to_end(
+    begin_there: Begin, own_broker: OwnBroker
+) -> None:
+    """Brokers that do not answer, and the reason of an end: an agent reads it before the process is gone."""
+    stack = own_broker.stack
+    copy = begin_there().create(1).seed()
+    options = (f"-javaagent:{agent()}=host=127.0.0.1,port={port(COPIER_METRICS)}", "-Dtopic.copier.pause.s=300")
+    copier = copy.copier("metrics", *options, default_api_timeout_ms="5000", request_timeout_ms="3000").start()
+    copier.wait_running()
+    until(lambda: figures().get("LagReadAtMs", -1) > 0, _READ_S, "the lag was read")
+    assert (figures()["LastError"], figures()["LastErrorAtMs"]) == ("", -1)
+    kill_main_process(stack, "broker")
+    until(lambda: figures()["LastError"], _READ_S, "the error is there")
+    read = figures()
+    assert read["LastError"].endswith("Start the copier again once the brokers answer.")
+    assert read["LastErrorAtMs"] > read["LagReadAtMs"]
+    assert read["State"] == "RUNNING"
+    stack.supervisor.start("broker")
+    kafka.wait_for_broker(stack.lab, stack.supervisor)
+    copy.send(5)
+    copy.wait_copied()
+    copy.grow(copy.source, 2)
+    counts = f"{copy.source} has 2 partitions and {copy.target} has 1."
+    until(lambda: counts in figures()["LastError"], _READ_S, "the reason is there")
+    assert copier.runs
+    until(lambda: figures()["LastError"] in copier.last_line, _READ_S, "it is the last line")
+    assert copier.terminate() == TERMINATED
+    assert counts in copier.last_line
+    copy.require_left()

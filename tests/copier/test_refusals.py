@@ -204,7 +204,7 @@ def test_one_partition_without_an_offset_is_named(begin: Begin) -> None:
     copy.send(10, partition=2)
     line = refused(copy)
     assert f"{copy.source}, 1 of 4 partitions (2): no committed offset in group {copy.name}." in line
-    assert f"kafka-consumer-groups --group {copy.name} --topic {copy.source}:PARTITION --reset-offsets" in line
+    assert f"kstreams-runbooks copier seed COPIER --at {copy.source}:PARTITION:OFFSET --execute" in line
 
 
 @pytest.mark.long
@@ -222,6 +222,7 @@ def test_until_is_refused_where_it_cannot_be_reached(begin: Begin) -> None:
     assert "until: 'x:1' is not TOPIC:PARTITION:OFFSET" in refused(copy, until="x:1")
 
 
+_ERRORS = "org.apache.kafka.streams.errors"
 SETTINGS: Mapping[str, tuple[dict[str, str], str]] = {
     "no arrow": ({"routes": "a b"}, "routes: 'a b' is not FROM -> TO"),
     "no route": ({"routes": ""}, "routes is not set"),
@@ -229,7 +230,10 @@ SETTINGS: Mapping[str, tuple[dict[str, str], str]] = {
     "a circle": ({"routes": "a -> b, b -> a"}, "routes: topic b is named twice"),
     "itself": ({"routes": "a -> a"}, "routes: topic a is named twice"),
     "mode": ({"mode": "by_key"}, "mode: 'by_key' is not same-partition or by-key"),
-    "misspelt": ({"untill": "a:0:1"}, "Setting 'untill' is neither the copier's (routes, mode, until) nor Kafka's"),
+    "misspelt": (
+        {"untill": "a:0:1"},
+        "Setting 'untill' is neither the copier's (routes, mode, until, order, pace) nor Kafka's",
+    ),
     "guarantee": (
         {"processing.guarantee": "at_least_once"},
         "processing.guarantee is at_least_once, and the copier needs",
@@ -242,6 +246,39 @@ SETTINGS: Mapping[str, tuple[dict[str, str], str]] = {
         {"isolation.level": "read_uncommitted"},
         "isolation.level is read_uncommitted, and the copier needs",
     ),
+    "duplicates": (
+        {"producer.enable.idempotence": "false"},
+        "producer.enable.idempotence is false, and the copier needs true",
+    ),
+    "fewer acknowledgements": ({"acks": "1"}, "acks is 1, and the copier needs all"),
+    "another order": ({"producer.max.in.flight.requests.per.connection": "6"}, "max.in.flight.requests.per.connection"),
+    "broken records": ({"consumer.check.crcs": "false"}, "consumer.check.crcs is false, and the copier needs true"),
+    "a transaction without an end": (
+        {"producer.transaction.two.phase.commit.enable": "true"},
+        "producer.transaction.two.phase.commit.enable is true, and the copier needs false",
+    ),
+    **{
+        f"skips by {name}": ({name: f"{_ERRORS}.{skips}"}, f"{name} is {_ERRORS}.{skips}, and the copier needs")
+        for name, skips in (
+            ("processing.exception.handler", "LogAndContinueProcessingExceptionHandler"),
+            ("production.exception.handler", "DefaultProductionExceptionHandler"),
+            ("default.production.exception.handler", "DefaultProductionExceptionHandler"),
+            ("deserialization.exception.handler", "LogAndContinueExceptionHandler"),
+            ("default.deserialization.exception.handler", "LogAndContinueExceptionHandler"),
+        )
+    },
+    **{
+        f"code between: {name}": ({name: "x.Filter"}, f"{name} is set, and nothing may change a record between")
+        for name in (
+            "consumer.interceptor.classes",
+            "main.consumer.interceptor.classes",
+            "producer.interceptor.classes",
+            "processor.wrapper.class",
+            "__internal.consumer.wrapper__",
+        )
+    },
+    "until, blank": ({"until": ""}, "until is set and has no offset: the copier would never end."),
+    "until, commas": ({"until": " , "}, "until is set and has no offset: the copier would never end."),
     "not a number": ({"producer.linger.ms": "soon"}, "linger.ms"),
     "no group": ({"application.id": ""}, "application.id is not set"),
 }

@@ -13,6 +13,7 @@ from kstreams_runbooks.errors import RunbookError
 from lab.logins import GROUP, TOPIC
 from lab.topic_copier import REFUSED, started
 from world.copied import Begin, Copy, OwnBroker
+from world.proven import compare_topics
 
 
 @pytest.fixture
@@ -149,6 +150,63 @@ def test_a_target_with_records_is_not_copied_into_from_the_beginning(begin: Begi
     code, printed = seed("--at", "beginning", "--execute")
     assert code == 1
     assert f"topic {copy.target} of passing does not exist; create it" in printed
+
+
+def test_a_copy_into_a_target_that_was_created_again_begins_again(begin: Begin, fleet: Path) -> None:
+    """The copier refuses to copy the rest alone; the command that it names lets it copy all."""
+    copy = begin("a", "b").create(2)
+    declare(fleet, copy)
+    copy.send(20)
+    copy.send(5, topic=list(copy.routes)[1])
+    assert seed("--at", "beginning", "--execute")[0] == 0
+    copier = copy.copier()
+    with started(copier):
+        copy.wait_copied()
+    copy.delete(copy.target)
+    copy.topic(copy.target, 2)
+    copy.send(10, begin=20)
+    assert copier.start().end() == REFUSED
+    assert f"copier seed COPIER --at {copy.source}:PARTITION:OFFSET --replace {copy.source}" in copier.last_line
+    offsets = [f"--at={copy.source}:{partition}:0" for partition in range(2)]
+    code, printed = seed(*offsets, "--replace", copy.source, "--execute")
+    assert code == 0, printed
+    with started(copier):
+        copy.wait_copied()
+    assert copy.require_equal() == 35
+
+
+@pytest.mark.long
+def test_offsets_that_are_lost_are_found_by_counting(begin: Begin, fleet: Path) -> None:
+    """As docs/copier_on_call.md does: times repeat and go back, and aborted records give the target other offsets."""
+    copy = begin().create(2)
+    declare(fleet, copy)
+    copy.send(10)
+    copy.aborted(4)
+    copy.send(10, begin=10)
+    copy.send(5, partition=1)
+    assert seed("--at", "beginning", "--execute")[0] == 0
+    copier = copy.copier()
+    with started(copier):
+        copy.wait_copied()
+    copy.admin.delete_consumer_groups([copy.name])[copy.name].result(30)
+    copy.aborted(3)
+    copy.send(15, begin=20)
+    assert copier.start().end() == REFUSED
+    code, document = compare_topics(copy)
+    assert code == 1
+    compared = document["comparison"]
+    [unlike] = compared["partitions"]
+    held = {one["partition"]: one["records"] for one in compared["second"]}
+    assert (unlike["partition"], unlike["extra"], unlike["changed"]) == (0, 0, 0)
+    assert unlike["first_place"] == held[0] == 20
+    offsets = {one["partition"]: one["end"] for one in document["first"]["ranges"]}
+    offsets |= {one["partition"]: one["first"]["offset"] for one in compared["examples"] if one["place"] is not None}
+    places = [word for number, offset in offsets.items() for word in ("--at", f"{copy.source}:{number}:{offset}")]
+    code, printed = seed(*places, "--execute")
+    assert code == 0, printed
+    with started(copier):
+        copy.wait_copied()
+    assert copy.require_equal() == 40
 
 
 # What `copier seed` needs of the login of the cluster's connection: the kind, the part of the copy, the operation.

@@ -25,7 +25,7 @@ RELEASE, LIBRARY = "0.1.0", "4.4.0"
 # The same program with an older library.
 OLDER, OLDER_LIBRARY = "0.1.0.1", "4.3.1"
 LIBRARIES = {RELEASE: LIBRARY, OLDER: OLDER_LIBRARY}
-_LAUNCHER = topic_copier.MODULE / "bin" / "run-copier"
+LAUNCHER = topic_copier.MODULE / "bin" / "run-copier"
 _JVM = ("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 # Instances of the application have the first two.
 _METRICS = 3
@@ -58,7 +58,9 @@ def program(lab: Lab, name: str, number: int) -> Program:
     port = lab.ports.metrics(_METRICS + number)
     option = f"-javaagent:{agent()}=host=127.0.0.1,port={port},discoveryEnabled=false"
     facts = f"-javaagent:{topology_facts.jar()}"
-    words = (str(_LAUNCHER), str(lab.instances / name), str(releases(lab)), *_JVM, option, facts)
+    # Nothing restarts it here.
+    pause = "-Dtopic.copier.pause.s=0"
+    words = (str(LAUNCHER), str(lab.instances / name), str(releases(lab)), *_JVM, pause, option, facts)
     return Program(name, words, stop_wait_s=30)
 
 

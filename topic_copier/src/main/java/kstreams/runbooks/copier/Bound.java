@@ -122,6 +122,9 @@ final class Bound {
             return;
         }
         try {
+            // What Kafka Streams and the copier keep next to an offset stays.
+            consumer.committed(commits.keySet()).forEach((partition, before) -> commits.computeIfPresent(partition,
+                (one, end) -> before == null ? end : new OffsetAndMetadata(end.offset(), before.metadata())));
             consumer.commitSync(commits);
         } catch (CommitFailedException | RebalanceInProgressException error) {
             // The next poll finds whose partition it is, and its owner commits.

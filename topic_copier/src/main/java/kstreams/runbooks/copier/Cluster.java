@@ -7,6 +7,7 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
@@ -21,6 +22,7 @@ import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
@@ -124,7 +126,7 @@ final class Cluster implements AutoCloseable {
 
     /** In this order: a committed offset that is past an end is so in truth, as ends only grow meanwhile. */
     OffsetFacts offsets(Collection<TopicPartition> partitions) throws Refused {
-        Map<TopicPartition, Long> committed = committed();
+        Map<TopicPartition, OffsetAndMetadata> committed = read();
         committed.keySet().retainAll(partitions);
         return new OffsetFacts(committed, offsets(partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED),
             offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED));
@@ -133,13 +135,20 @@ final class Cluster implements AutoCloseable {
     /** What the group has committed. */
     Map<TopicPartition, Long> committed() throws Refused {
         Map<TopicPartition, Long> committed = new HashMap<>();
-        var answer = admin.listConsumerGroupOffsets(settings.group).partitionsToOffsetAndMetadata();
-        get(answer).forEach((partition, offset) -> {
-            if (offset != null) {
-                committed.put(partition, offset.offset());
-            }
-        });
+        read().forEach((partition, offset) -> committed.put(partition, offset.offset()));
         return committed;
+    }
+
+    private Map<TopicPartition, OffsetAndMetadata> read() throws Refused {
+        Map<TopicPartition, OffsetAndMetadata> committed =
+            new HashMap<>(get(admin.listConsumerGroupOffsets(settings.group).partitionsToOffsetAndMetadata()));
+        committed.values().removeIf(Objects::isNull);
+        return committed;
+    }
+
+    /** The first offset of each partition with this time or a later one; -1 if there is none. */
+    Map<TopicPartition, Long> since(Collection<TopicPartition> partitions, long atMs) throws Refused {
+        return offsets(partitions, OffsetSpec.forTimestamp(atMs), IsolationLevel.READ_UNCOMMITTED);
     }
 
     /** The last stable offset of each partition: as far as it can be read now. */
@@ -148,10 +157,10 @@ final class Cluster implements AutoCloseable {
     }
 
     /** Every partition of every source. */
-    List<TopicPartition> sources(Map<String, Integer> partitions) {
+    List<TopicPartition> sources(Map<String, TopicFacts> topics) {
         List<TopicPartition> sources = new ArrayList<>();
         for (Route route : settings.routes) {
-            for (int number = 0; number < partitions.get(route.from); number++) {
+            for (int number = 0; number < topics.get(route.from).partitions; number++) {
                 sources.add(new TopicPartition(route.from, number));
             }
         }

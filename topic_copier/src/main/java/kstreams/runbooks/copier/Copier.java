@@ -44,12 +44,20 @@ final class Copier {
         new Watch(settings, cluster, start, figures, ending).start();
         ending.await();
         boolean left = streams.close(leave());
-        return ending.hasFailed() ? explained() : left ? ending : notLeft();
+        Ending why = ending.hasFailed() ? explained() : left ? ending : notLeft();
+        if (why.hasFailed()) {
+            figures.error(why.sentence());
+        }
+        if (!left) {
+            // A thread that still runs keeps its partitions from the other instances.
+            System.clearProperty(CopierCommand.PAUSE);
+        }
+        return why;
     }
 
     private KafkaStreams streams(StartChecks start, Figures figures) throws Refused {
         Properties kafka = settings.kafka();
-        Topology topology = CopyTopology.of(settings, start.partitions, figures.copied);
+        Topology topology = CopyTopology.of(settings, start.topics, figures.copied);
         KafkaStreams streams;
         try {
             if (settings.until.isGiven() || settings.order.isByTime()) {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.kafka.streams.Topology;
 
@@ -12,6 +13,8 @@ import org.apache.kafka.streams.Topology;
 public final class CopierCommand {
     private static final int ENDED = 0;
     private static final int REFUSED = 1;
+    /** System property: seconds before an end with exit code 1. SIGTERM ends them at once. */
+    static final String PAUSE = "topic.copier.pause.s";
 
     private CopierCommand() {
     }
@@ -20,9 +23,11 @@ public final class CopierCommand {
         try {
             Settings settings = Settings.read(files(arguments));
             Events.about(settings.group);
+            Ending ending;
             try (Cluster cluster = new Cluster(settings)) {
-                end(new Copier(settings, cluster).run());
+                ending = new Copier(settings, cluster).run();
             }
+            end(ending);
         } catch (Refused refused) {
             end(REFUSED, "REFUSED, nothing was copied: " + refused.getMessage());
         }
@@ -52,17 +57,20 @@ public final class CopierCommand {
         return files;
     }
 
-    private static void end(Ending ending) {
+    private static void end(Ending ending) throws InterruptedException {
         if (ending.hasFailed()) {
             end(REFUSED, "FAILED: " + ending.sentence());
         }
         end(ENDED, "ENDED: " + ending.sentence());
     }
 
-    /** Nothing prints a line after this one. */
-    private static void end(int code, String line) {
+    /** Nothing prints a line after this one. A supervisor that restarts at once would start a JVM after the other. */
+    private static void end(int code, String line) throws InterruptedException {
         Events.sayLast(line);
         System.err.flush();
+        if (code == REFUSED) {
+            TimeUnit.SECONDS.sleep(Long.getLong(PAUSE, 0));
+        }
         Runtime.getRuntime().halt(code);
     }
 }

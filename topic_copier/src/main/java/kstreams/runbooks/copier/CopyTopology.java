@@ -16,6 +16,7 @@ import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.processor.api.RecordMetadata;
 
 /**
  * Each route as a source, a processor and a sink: key, value, headers and time of a record go on as they are.
@@ -23,8 +24,10 @@ import org.apache.kafka.streams.processor.api.Record;
  * <p>Its parts are classes with a name, and no state but the mode: topology facts of two releases can be compared.
  */
 final class CopyTopology {
-    /** Partitions of each target at the start; empty while the topology is only described. */
-    private static final Map<String, Integer> EXPECTED = new ConcurrentHashMap<>();
+    /** Each topic at the start; empty while the topology is only described. */
+    private static final Map<String, TopicFacts> EXPECTED = new ConcurrentHashMap<>();
+    /** The target of each source: a field of the parts would make them differ from route to route. */
+    private static final Map<String, String> TARGETS = new ConcurrentHashMap<>();
 
     private CopyTopology() {
     }
@@ -32,13 +35,14 @@ final class CopyTopology {
     /**
      * The topology of all routes.
      *
-     * @param partitions of each topic at the start, none to describe it; a record for another count ends the copier
+     * @param topics at the start, none to describe it; a record for another count of partitions ends the copier
      * @param copied counts the records
      */
-    static Topology of(Settings settings, Map<String, Integer> partitions, LongAdder copied) {
-        EXPECTED.putAll(partitions);
+    static Topology of(Settings settings, Map<String, TopicFacts> topics, LongAdder copied) {
+        EXPECTED.putAll(topics);
         Topology topology = new Topology();
         for (Route route : settings.routes) {
+            TARGETS.put(route.from, route.to);
             String source = "from-" + route.from;
             String copy = "copy-" + route.from;
             topology.addSource(AutoOffsetReset.none(), source, new RecordTime(), new ByteArrayDeserializer(),
@@ -59,7 +63,7 @@ final class CopyTopology {
 
         @Override
         public Optional<Set<Integer>> partitions(String target, byte[] key, Carried carried, int partitions) {
-            int expected = EXPECTED.get(target);
+            int expected = EXPECTED.get(target).partitions;
             if (partitions != expected) {
                 throw new StreamsException(
                     target + " had " + expected + " partitions at the start, and has " + partitions);
@@ -102,6 +106,7 @@ final class CopyTopology {
     private static final class Carry implements Processor<byte[], byte[], byte[], Carried> {
         private final LongAdder copied;
         private ProcessorContext<byte[], Carried> context;
+        private boolean marked;
 
         private Carry(LongAdder copied) {
             this.copied = copied;
@@ -114,8 +119,12 @@ final class CopyTopology {
 
         @Override
         public void process(Record<byte[], byte[]> record) {
-            int partition = context.recordMetadata().orElseThrow().partition();
-            context.forward(record.withValue(new Carried(record.value(), partition)));
+            RecordMetadata place = context.recordMetadata().orElseThrow();
+            if (!marked) {
+                LastCopied.mark(context, EXPECTED.get(TARGETS.get(place.topic())));
+                marked = true;
+            }
+            context.forward(record.withValue(new Carried(record.value(), place.partition())));
             copied.increment();
         }
     }

@@ -21,16 +21,20 @@ final class OffsetRules {
     private final String group;
     private final OffsetFacts offsets;
     private final Until until;
+    private final Settings settings;
+    private final Map<String, TopicFacts> topics;
     private final List<String> refusals = new ArrayList<>();
 
-    private OffsetRules(Settings settings, OffsetFacts offsets) {
+    private OffsetRules(Settings settings, Map<String, TopicFacts> topics, OffsetFacts offsets) {
+        this.settings = settings;
+        this.topics = topics;
         group = settings.group;
         until = settings.until;
         this.offsets = offsets;
     }
 
-    static List<String> refusals(Settings settings, OffsetFacts offsets) {
-        OffsetRules rules = new OffsetRules(settings, offsets);
+    static List<String> refusals(Settings settings, Map<String, TopicFacts> topics, OffsetFacts offsets) {
+        OffsetRules rules = new OffsetRules(settings, topics, offsets);
         if (rules.until.isGiven()) {
             rules.untilNamesEachPartition();
         }
@@ -39,7 +43,37 @@ final class OffsetRules {
             byTopic.computeIfAbsent(partition.topic(), topic -> new ArrayList<>()).add(partition);
         }
         byTopic.forEach(rules::places);
+        settings.routes.forEach(rules::target);
         return rules.refusals;
+    }
+
+    /** The target is the one that the records before the committed offsets are in; a seed begins with any target. */
+    private void target(Route route) {
+        TopicFacts to = topics.get(route.to);
+        List<TopicPartition> copied = offsets.last.keySet().stream()
+            .filter(partition -> partition.topic().equals(route.from)).collect(toList());
+        refuse(copied, partition -> !last(partition).target.equals(to.id),
+            partition -> ", copied into id " + last(partition).target,
+            "the records before the committed offsets are not in " + to.name + " (id " + to.id + "): it was deleted and"
+                + " created again, or the route had another target", "Give each partition the offset of the"
+                + " first record that " + to.name + " is to have (" + seed("--at " + route.from
+                + ":PARTITION:OFFSET --replace " + route.from) + "), 0 to copy all again.");
+        if (settings.mode == Mode.BY_KEY) {
+            refuse(copied, partition -> last(partition).target.equals(to.id)
+                    && last(partition).partitions != to.partitions,
+                partition -> ", copied into " + last(partition).partitions + " partitions",
+                to.name + " has " + to.partitions + " partitions now: keys would go on in other ones",
+                "Once the readers of " + to.name + " take that into account, commit the same offsets again ("
+                    + seed("--at " + route.from + ":PARTITION:OFFSET") + "), or copy all into a new topic.");
+        }
+    }
+
+    private static String seed(String place) {
+        return "kstreams-runbooks copier seed COPIER " + place + " --execute";
+    }
+
+    private LastCopied last(TopicPartition partition) {
+        return offsets.last.get(partition);
     }
 
     private void places(String topic, List<TopicPartition> partitions) {
@@ -47,8 +81,8 @@ final class OffsetRules {
         List<TopicPartition> limited = seeded.stream().filter(until.ends()::containsKey).collect(toList());
         refuse(partitions, partition -> !offsets.committed.containsKey(partition), partition -> "",
             "no committed offset in group " + group, "The copier never chooses where to begin: commit for each the"
-                + " offset of the first record to copy (kafka-consumer-groups --group " + group + " --topic " + topic
-                + ":PARTITION --reset-offsets --to-offset N --execute).");
+                + " offset of the first record to copy (" + seed("--at " + topic + ":PARTITION:OFFSET")
+                + "; COPIER is its name in the fleet).");
         refuse(seeded, partition -> committed(partition) < first(partition) && !isThere(partition),
             partition -> ", log start " + first(partition),
             "records were deleted before they were copied", "They cannot be copied any more: find what the target"

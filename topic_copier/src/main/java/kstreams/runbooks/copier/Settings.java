@@ -1,5 +1,7 @@
 package kstreams.runbooks.copier;
 
+import static java.util.Map.entry;
+
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -14,6 +16,8 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.errors.LogAndFailExceptionHandler;
+import org.apache.kafka.streams.errors.LogAndFailProcessingExceptionHandler;
 
 /** What the properties files set: the copier's own settings, and those of Kafka Streams and its clients. */
 final class Settings {
@@ -26,13 +30,25 @@ final class Settings {
     private static final String PACE = "pace";
     private static final Set<String> OWN = Set.of(ROUTES, MODE, UNTIL, ORDER, PACE, RELEASE);
     /** The copier's guarantees rest on these: without them, a kill repeats records, or a start skips some. */
-    private static final Map<String, String> FIXED = Map.of(
-        StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2,
-        ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none",
-        ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed",
-        ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, "true",
-        ProducerConfig.ACKS_CONFIG, "all",
-        StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, StopAtPoison.class.getName());
+    private static final Map<String, String> FIXED = Map.ofEntries(
+        entry(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2),
+        entry(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none"),
+        entry(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed"),
+        entry(ConsumerConfig.CHECK_CRCS_CONFIG, "true"),
+        entry(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, "true"),
+        entry(ProducerConfig.ACKS_CONFIG, "all"),
+        // With it the broker never ends the transaction of a killed copier.
+        entry("transaction.two.phase.commit.enable", "false"),
+        // Handlers that continue drop the record, and its offset is committed.
+        entry(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, StopAtPoison.class.getName()),
+        entry("default.production.exception.handler", StopAtPoison.class.getName()),
+        entry(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG,
+            LogAndFailProcessingExceptionHandler.class.getName()),
+        entry(StreamsConfig.DESERIALIZATION_EXCEPTION_HANDLER_CLASS_CONFIG, LogAndFailExceptionHandler.class.getName()),
+        entry("default.deserialization.exception.handler", LogAndFailExceptionHandler.class.getName()));
+    /** Code between source and target, which may drop or change records. */
+    private static final Set<String> BARRED = Set.of(ConsumerConfig.INTERCEPTOR_CLASSES_CONFIG,
+        StreamsConfig.PROCESSOR_WRAPPER_CLASS_CONFIG, Clients.WRAPPER);
     private static final List<String> PREFIXES = List.of("main.consumer.", "consumer.", "producer.", "admin.");
     /** A broker shows new partitions after this time; the default hides them for five minutes. */
     private static final String METADATA_MAX_AGE_MS = "10000";
@@ -55,7 +71,7 @@ final class Settings {
     Settings(Properties given) throws Refused {
         routes = Route.parse(required(given, ROUTES));
         mode = Mode.parse(given.getProperty(MODE, Mode.SAME_PARTITION.written).trim());
-        until = Until.parse(given.getProperty(UNTIL, ""));
+        until = given.containsKey(UNTIL) ? Until.parse(given.getProperty(UNTIL)) : Until.NEVER;
         order = Order.parse(given.getProperty(ORDER, "as-read").trim(), given.getProperty(PACE, "").trim());
         group = required(given, StreamsConfig.APPLICATION_ID_CONFIG);
         required(given, StreamsConfig.BOOTSTRAP_SERVERS_CONFIG);
@@ -128,6 +144,10 @@ final class Settings {
                 throw new Refused(name + " is " + given.getProperty(name).trim() + ", and the copier needs " + fixed
                     + "; remove the line.");
             }
+            if (BARRED.contains(bare)) {
+                throw new Refused(name + " is set, and nothing may change a record between source and target; remove"
+                    + " the line.");
+            }
         }
     }
 
@@ -159,7 +179,11 @@ final class Settings {
         given.stringPropertyNames().stream().filter(name -> !OWN.contains(name))
             .forEach(name -> kafka.put(name, given.getProperty(name).trim()));
         kafka.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
-        kafka.put(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, StopAtPoison.class.getName());
+        for (String handler : List.of(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG,
+                StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG,
+                StreamsConfig.DESERIALIZATION_EXCEPTION_HANDLER_CLASS_CONFIG)) {
+            kafka.put(handler, FIXED.get(handler));
+        }
         return kafka;
     }
 }

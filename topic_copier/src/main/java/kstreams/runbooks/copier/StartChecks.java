@@ -1,31 +1,29 @@
 package kstreams.runbooks.copier;
 
+import static java.util.Comparator.comparingLong;
+import static java.util.stream.Collectors.toList;
+
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AclOperation;
 
 /** Everything that has to be true before the first record is copied; asked again when the copier has failed. */
 final class StartChecks {
-    /** Partitions of each topic. */
-    final Map<String, Integer> partitions = new TreeMap<>();
-    /** The id of each topic. */
-    final Map<String, Uuid> ids = new TreeMap<>();
+    /** Each topic of the routes, by its name. */
+    final Map<String, TopicFacts> topics;
     final OffsetFacts offsets;
     /** What a person should know, and what refuses nothing. */
     final List<String> remarks = new ArrayList<>();
 
     /** Refused with every reason that was found. */
     StartChecks(Settings settings, Cluster cluster) throws Refused {
-        Map<String, TopicFacts> topics = cluster.topics();
+        topics = cluster.topics();
         List<String> refusals = new ArrayList<>();
-        for (TopicFacts topic : topics.values()) {
-            partitions.put(topic.name, topic.partitions);
-            ids.put(topic.name, topic.id);
-        }
         for (Route route : settings.routes) {
             TopicFacts from = topics.get(route.from);
             TopicFacts to = topics.get(route.to);
@@ -41,10 +39,35 @@ final class StartChecks {
         if (group != null) {
             refusals.addAll(rights(group, AclOperation.READ, "Read", "group " + settings.group));
         }
-        offsets = cluster.offsets(cluster.sources(partitions));
-        refusals.addAll(OffsetRules.refusals(settings, offsets));
+        offsets = cluster.offsets(cluster.sources(topics));
+        refusals.addAll(OffsetRules.refusals(settings, topics, offsets));
         if (!refusals.isEmpty()) {
             throw Refused.of(refusals);
+        }
+        for (Route route : settings.routes) {
+            deletions(topics.get(route.from), route.to, cluster);
+        }
+    }
+
+    /** A deletion is compacted away after a time: who reads later never learns of it, and keeps the key. */
+    private void deletions(TopicFacts from, String to, Cluster cluster) throws Refused {
+        long begin = System.currentTimeMillis() - (from.compacts() ? from.limit("delete.retention.ms") : Long.MAX_VALUE);
+        List<TopicPartition> behind = offsets.last.keySet().stream()
+            .filter(partition -> partition.topic().equals(from.name) && begin > 0
+                && offsets.committed.get(partition) < offsets.end.get(partition)).collect(toList());
+        Map<TopicPartition, Long> recent = cluster.since(behind, begin);
+        behind.removeIf(partition -> recent.get(partition) >= 0
+            && recent.get(partition) <= offsets.committed.get(partition));
+        if (!behind.isEmpty()) {
+            TopicPartition oldest = Collections.min(behind, comparingLong(one -> offsets.last.get(one).atMs));
+            remarks.add("WARNING: " + from.name + " is compacted, and " + behind.size() + " of " + from.partitions
+                + " partitions have records to copy from before " + Instant.ofEpochMilli(begin) + ", longer ago than"
+                + " delete.retention.ms=" + from.value("delete.retention.ms") + " (" + oldest.partition()
+                + " committed " + offsets.committed.get(oldest) + ", last copied record of "
+                + Instant.ofEpochMilli(offsets.last.get(oldest).atMs) + "). A deletion may be compacted away before it"
+                + " was copied, and " + to + " would keep its key. Once the copy is at the end, run kstreams-runbooks"
+                + " compare-topics " + from.name + " " + to + " --mode latest; if keys are left, copy all again into an"
+                + " empty topic.");
         }
     }
 

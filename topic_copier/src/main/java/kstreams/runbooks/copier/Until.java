@@ -10,6 +10,8 @@ import org.apache.kafka.common.TopicPartition;
 final class Until {
     private static final Pattern WRITTEN = Pattern.compile("([A-Za-z0-9._-]+):(\\d{1,9}):(\\d{1,18})");
 
+    static final Until NEVER = new Until(Map.of());
+
     private final Map<TopicPartition, Long> ends;
 
     private Until(Map<TopicPartition, Long> ends) {
@@ -31,6 +33,10 @@ final class Until {
             if (ends.put(partition, Long.parseLong(place.group(3))) != null) {
                 throw new Refused("until: " + partition + " has two offsets; give it one.");
             }
+        }
+        if (ends.isEmpty()) {
+            throw new Refused("until is set and has no offset: the copier would never end. Give TOPIC:PARTITION:OFFSET"
+                + " for each partition of each route, or remove the line.");
         }
         return new Until(Map.copyOf(ends));
     }

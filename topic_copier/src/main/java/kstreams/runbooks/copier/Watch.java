@@ -67,7 +67,8 @@ final class Watch extends Thread {
 
     /** A topic that is another one now, or has more partitions, is not what the copier was started for. */
     private void topics(Map<String, TopicDescription> now) {
-        for (String name : start.partitions.keySet()) {
+        for (TopicFacts was : start.topics.values()) {
+            String name = was.name;
             TopicDescription topic = now.get(name);
             if (topic == null) {
                 // A broker that has just come back may not know it yet.
@@ -77,14 +78,13 @@ final class Watch extends Thread {
                 continue;
             }
             absent.remove(name);
-            int before = start.partitions.get(name);
             int partitions = topic.partitions().size();
-            if (!topic.topicId().equals(start.ids.get(name))) {
+            if (!topic.topicId().equals(was.id)) {
                 ending.failed("topic " + name + " was deleted and created again while the copier ran (id "
-                    + start.ids.get(name) + ", now " + topic.topicId() + "). Compare source and target, then commit the"
+                    + was.id + ", now " + topic.topicId() + "). Compare source and target, then commit the"
                     + " offsets at which the copy goes on.");
-            } else if (partitions != before) {
-                ending.failed("topic " + name + " had " + before + " partitions when the copier started, and has "
+            } else if (partitions != was.partitions) {
+                ending.failed("topic " + name + " had " + was.partitions + " partitions when the copier started, and has "
                     + partitions + ". " + (settings.mode == Mode.BY_KEY
                         ? "Keys have other partitions from now on: start again once the readers take that into account."
                         : "Start the copier again: it checks both topics of the route."));

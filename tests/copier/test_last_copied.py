@@ -1,0 +1,147 @@
+"""What the copier keeps of its last copy: the target that the records before an offset are in, and their time."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+from lab.supervise import until
+from lab.topic_copier import REFUSED, TopicCopier, started
+from world.copied import COMPACTED, Begin, Copy, produce, until_setting
+
+pytestmark = pytest.mark.long
+
+_ENDED = 0
+
+
+def created_again(copy: Copy, partitions: int = 4) -> None:
+    """The target, empty and under its old name."""
+    copy.delete(copy.target)
+    copy.topic(copy.target, partitions)
+
+
+def refused(copier: TopicCopier) -> str:
+    """The last line of a start that is refused."""
+    assert copier.start().end() == REFUSED
+    assert "REFUSED, nothing was copied: " in copier.last_line
+    return copier.last_line
+
+
+@pytest.mark.parametrize(("mode", "protocol"), [("same-partition", "classic"), ("by-key", "streams")])
+def test_a_target_that_was_created_again_is_not_copied_into(begin: Begin, mode: str, protocol: str) -> None:
+    """It would get half of a copy: empty, or with records of another writer; a person commits where it begins."""
+    copy = begin("a", "b").create().seed()
+    for source in copy.routes:
+        copy.send(20, partition=1, topic=source)
+    copier = copy.copier(mode=mode, group_protocol=protocol)
+    with started(copier):
+        copy.wait_copied()
+    before = copy.committed()
+    created_again(copy)
+    copy.send(10, partition=1, begin=20)
+    line = refused(copier)
+    assert f"{copy.source}, 1 of 4 partitions (1 committed {before[1]}, copied into id " in line
+    assert f"the records before the committed offsets are not in {copy.target} (id " in line
+    assert (
+        f"kstreams-runbooks copier seed COPIER --at {copy.source}:PARTITION:OFFSET --replace {copy.source} --execute"
+        in line
+    )
+    assert copy.records(copy.target) == {}
+    # A record of its own proves nothing.
+    copy.send(1, partition=1, topic=copy.target)
+    assert f"the records before the committed offsets are not in {copy.target}" in refused(copier)
+    created_again(copy)
+    copy.seed({1: 0})
+    with started(copier):
+        copy.wait_copied()
+    if mode == "same-partition":
+        assert copy.require_equal() == 50
+    assert sum(map(len, copy.records(copy.target).values())) == 30
+
+
+def test_another_target_of_a_route_is_not_copied_into(begin: Begin) -> None:
+    """Of the same source, with the offsets of the first target."""
+    copy = begin("a", "b").create().seed()
+    copy.send(5)
+    first, second = copy.routes.values()
+    with started(copy.copier(routes=f"{copy.source} -> {first}")):
+        until(lambda: copy.committed()[0] == 5, 60, "it copies")
+    assert f"not in {second} (id " in refused(copy.copier(routes=f"{copy.source} -> {second}"))
+
+
+def test_a_seed_begins_with_any_target(begin: Begin) -> None:
+    """At the end of a history, twice without a record, then with one; and with a target that retention has emptied."""
+    copy = begin().create()
+    copy.send(30)
+    copy.aborted(3, partition=1)
+    copy.seed({0: 30, 1: 4, 2: 0, 3: 0})
+    copier = copy.copier()
+    for _ in range(2):
+        with started(copier):
+            time.sleep(1)
+    created_again(copy)
+    with started(copier):
+        copy.send(2, begin=30)
+        until(lambda: copy.committed()[0] == 32, 60, "it copies")
+    assert len(copy.records(copy.target)[0]) == 2
+    copy.delete_records(copy.target, {0: -1})
+    assert copy.records(copy.target) == {}
+    with started(copier):
+        copy.send(1, begin=32)
+        until(lambda: copy.committed()[0] == 33, 60, "it copies")
+    assert len(copy.records(copy.target)[0]) == 1
+
+
+def ended_by_rest(copy: Copy) -> None:
+    """An end behind aborted records, which the copier commits itself."""
+    copy.aborted(5)
+    assert copy.copier("until", until=until_setting({0: 16, 1: 0, 2: 0, 3: 0}, copy.source)).start().end() == _ENDED
+    assert copy.committed()[0] == 16
+
+
+def killed(copy: Copy) -> None:
+    """By a process that copies one more record."""
+    with started(copy.copier("killed")) as copier:
+        copy.send(1, begin=10)
+        copy.wait_copied()
+        copier.kill()
+
+
+@pytest.mark.parametrize("end", [ended_by_rest, killed])
+def test_every_commit_keeps_the_target(begin: Begin, end: Callable[[Copy], None]) -> None:
+    """Also that of an end without a record, and the last one before a kill."""
+    copy = begin().create().seed()
+    copy.send(10)
+    with started(copy.copier("first")):
+        copy.wait_copied()
+    end(copy)
+    created_again(copy)
+    assert f"not in {copy.target} (id " in refused(copy.copier("again"))
+
+
+def test_a_copy_that_was_behind_longer_than_deletions_are_kept_says_so(begin: Begin) -> None:
+    """A deletion may be compacted away before it is copied: the start names topic, time and remedy, and goes on."""
+    copy = begin("a", "b").create(2, config={**COMPACTED, "delete.retention.ms": "20000"}).seed()
+    copier = copy.copier()
+
+    def remarks() -> list[str]:
+        return [line for line in copier.lines if "WARNING: " in line]
+
+    now = int(time.time() * 1000)
+    produce(producer := copy.producer(), copy.source, 0, 0, timestamp=now - 3_600_000)
+    produce(producer, copy.source, 1, 1, timestamp=now)
+    assert producer.flush(30) == 0
+    with started(copier):
+        copy.wait_copied()
+        # The first copy of a history is late, and lacks nothing.
+        assert remarks() == []
+    with started(copier):
+        assert remarks() == []
+    produce(producer, copy.source, 2, 1, timestamp=now + 1)
+    produce(producer, copy.source, 3, 0, timestamp=now - 1_800_000)
+    assert producer.flush(30) == 0
+    with started(copier):
+        copy.wait_copied()
+        [line] = remarks()
+    assert f"{copy.source} is compacted, and 1 of 2 partitions have records to copy from before " in line
+    assert "longer ago than delete.retention.ms=20000 (0 committed 1, last copied record of " in line
+    assert f"kstreams-runbooks compare-topics {copy.source} {copy.target} --mode latest" in line
