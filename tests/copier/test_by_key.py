@@ -85,14 +85,14 @@ def test_a_target_that_grows_while_it_runs_ends_the_copier(begin: Begin) -> None
     copy.wait_copied()
     copy.grow(copy.target, 16)
     assert copier.end() == REFUSED
-    assert "copied into 12 partitions; " in copier.last_line
-    assert f"): {copy.target} has 16 partitions now: keys would go on in other ones." in copier.last_line
+    assert f"{copy.target} had 12 partitions" in copier.last_line
+    assert "and has 16" in copier.last_line
     assert require_placed(copy) == 1_000
 
 
 @pytest.mark.long
-def test_a_target_that_grew_while_it_was_stopped_is_refused_until_offsets_are_committed(begin: Begin) -> None:
-    """Nothing is copied by the new count until a person commits the offsets again; from then on all goes there."""
+def test_a_target_that_grew_while_it_was_stopped_is_named_at_the_start(begin: Begin) -> None:
+    """A runbook grows it like that: the copier says so, and copies by the new count."""
     copy = begin().create(BEFORE, AFTER).seed()
     send(copy, 1_000)
     copier = copy.copier(mode="by-key")
@@ -100,13 +100,8 @@ def test_a_target_that_grew_while_it_was_stopped_is_refused_until_offsets_are_co
         copy.wait_copied()
     copy.grow(copy.target, 16)
     send(copy, 1_000)
-    for _ in range(2):
-        assert copier.start().end() == REFUSED
-        assert "copied into 12 partitions; " in copier.last_line
-        assert f"{copy.target} has 16 partitions now: keys would go on in other ones." in copier.last_line
-    assert sum(map(len, copy.records(copy.target).values())) == 1_000
-    copy.seed(copy.committed())
     with started(copier):
+        assert any(f"WARNING: {copy.target} had 12 partitions" in line for line in copier.lines)
         copy.wait_copied()
         assert copier.terminate() == TERMINATED
     assert sum(map(len, copy.records(copy.target).values())) == 2_000

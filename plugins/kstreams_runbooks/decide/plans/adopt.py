@@ -117,7 +117,7 @@ def _adopting(restart: Plan, adoption: Adoption) -> Iterator[Stage]:
     runs, [bounce] = adoption.runs, restart.bounces
     inputs, library = tuple(one for one, _ in adoption.routes), _library(runs)
     committed, controls = tuple(zip(*adoption.committed, strict=True)) or ((), ())
-    # In place of what it was set to before: a copy by key would place records otherwise than a partitioner of a producer.
+    # Not by key: that would place records otherwise than a partitioner of a producer does.
     copies = tuple(sorted({**dict(runs.settings), MODE: SAME_PARTITION}.items()))
     until = tuple(sorted({**dict(copies), UNTIL: NOT_YET_KNOWN}.items()))
     yield CreateTopics(0, adoption.shapes)

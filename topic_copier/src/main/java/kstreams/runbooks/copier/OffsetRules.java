@@ -58,14 +58,6 @@ final class OffsetRules {
                 + " created again, or the route had another target", "Give each partition the offset of the"
                 + " first record that " + to.name + " is to have (" + seed("--at " + route.from
                 + ":PARTITION:OFFSET --replace " + route.from) + "), 0 to copy all again.");
-        if (settings.mode == Mode.BY_KEY) {
-            refuse(copied, partition -> last(partition).target.equals(to.id)
-                    && last(partition).partitions != to.partitions,
-                partition -> ", copied into " + last(partition).partitions + " partitions",
-                to.name + " has " + to.partitions + " partitions now: keys would go on in other ones",
-                "Once the readers of " + to.name + " take that into account, commit the same offsets again ("
-                    + seed("--at " + route.from + ":PARTITION:OFFSET") + "), or copy all into a new topic.");
-        }
     }
 
     private static String seed(String place) {
