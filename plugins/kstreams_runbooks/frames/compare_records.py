@@ -105,7 +105,9 @@ def _without(rows: "DataFrame", skipped: tuple[SkippedRecords, ...]) -> "DataFra
     if not skipped:
         return rows
     # By partition and side: one map, however many partitions there are.
-    fronts = {2 * one.partition + side: records for one in skipped for side, records in enumerate((one.first, one.second))}
+    fronts = {
+        2 * one.partition + side: records for one in skipped for side, records in enumerate((one.first, one.second))
+    }
     places = F.create_map(*(F.lit(part) for front in fronts.items() for part in front))
     front = F.try_element_at(places, F.col("partition") * 2 + (~F.col("is_first")).cast("int"))
     return rows.withColumn("place", F.col("place") - F.coalesce(front, F.lit(0))).where(F.col("place") >= 0)

@@ -223,7 +223,9 @@ def left_out(reading: OutputsReading) -> Iterator[str]:
     """Records that were read and not compared: the other topic has deleted its own."""
     skipped = () if reading.comparison is None else reading.comparison.skipped
     sums = (sum(one.first for one in skipped), sum(one.second for one in skipped))
-    for output, other, records in zip((reading.first, reading.second), (reading.second, reading.first), sums, strict=True):
+    for output, other, records in zip(
+        (reading.first, reading.second), (reading.second, reading.first), sums, strict=True
+    ):
         if records:
             yield (
                 f"{records:,} records at the front of {output.name} are not compared: {other.name} has deleted its "

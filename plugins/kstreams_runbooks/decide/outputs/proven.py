@@ -74,8 +74,8 @@ def _by_key(reading: OutputsReading, left: OutputsReading, found: OutputComparis
         if unexplained > why.copied + why.changed:
             return _said(reading, Verdict(Outcome.REFUSE, unlike))
         replaced = (
-            f"{unexplained:,} keys that differ have a newer record behind these ends: compaction explains that while it "
-            "runs, and of a deleted key until it has run in both topics"
+            f"{unexplained:,} of these keys have a newer record behind these ends: compaction explains that while it "
+            "runs, or for a deleted key until it has run in both topics"
         )
         return _said(reading, Verdict(Outcome.INCONCLUSIVE, (*unlike, replaced)))
     equal = replace(keys, missing=0, extra=0, changed=0)

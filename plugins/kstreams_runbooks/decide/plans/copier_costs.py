@@ -69,7 +69,11 @@ def proof_findings(group: str, loads: Sequence[CopierLoad], *, whole: bool) -> t
         offsets = 2 * sum(load.offsets for load in loads)
         sizes = [load.held_bytes for load in loads]
         unread = next((one.missing for one in sizes if isinstance(one, Missing)), "")
-        size = f"bytes are not known ({unread})" if unread else _size(2 * sum(one for one in sizes if isinstance(one, int)))
+        size = (
+            f"bytes are not known ({unread})"
+            if unread
+            else _size(2 * sum(one for one in sizes if isinstance(one, int)))
+        )
         low, high = (max(1, round(offsets / rate)) for rate in _COMPARED)
         cost = (
             f"{offsets:,} offsets of the inputs and their copies, {size}, and what is written until the change; about "

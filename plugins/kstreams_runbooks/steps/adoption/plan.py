@@ -88,7 +88,7 @@ def adopt_control_topic(run: Run, reading: ApplicationReading, findings: tuple[F
             "declare it, or name another one"
         )
     if mode == "adopt":
-        _require_spark(run)
+        require_spark(run)
     else:
         require_copier(load_fleet(), run.application, side.record.application)
     of_copier = judged(side, side.observed())
@@ -145,7 +145,7 @@ def adopt_control_topic(run: Run, reading: ApplicationReading, findings: tuple[F
     return made
 
 
-def _require_spark(run: Run) -> None:
+def require_spark(run: Run) -> None:
     """Inconclusive if no Spark can compare the copy afterwards, when no undo takes the change back."""
     if given_reason(run.record.params, WITHOUT_PROOF) or os.environ.get(REMOTE):
         return
