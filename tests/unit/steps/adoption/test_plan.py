@@ -26,7 +26,7 @@ def of_form(run: Run, **params: Any) -> Run:
 
 def test_without_spark_the_plan_names_both_ways_on(run: Run) -> None:
     """The connection, and the field for the reason."""
-    with pytest.raises(Inconclusive, match=r"no Airflow connection spark_default \(type spark\), and no SPARK_REMOTE: "):
+    with pytest.raises(Inconclusive, match=r"no Airflow connection spark_default \(type spark\), and no SPARK_REMOTE"):
         require_spark(of_form(run))
     with pytest.raises(Inconclusive, match=f"create the connection, or give {WITHOUT_PROOF} a reason$"):
         require_spark(of_form(run))
