@@ -53,7 +53,8 @@ def compare_latest(source: ComparedSource) -> tuple[OutputComparison, list[Examp
     has_behind = any(one.offsets for one in source.question.behind)
     rows = summary(_latest(source), (*_FIRST_PLACES, *(_BEHIND if has_behind else ())))
     behind = _behind(rows) if has_behind else None
-    explained = replace(_newer(rows) if has_behind else ExplainedKeys(), deleted=_deleted(source, rows))
+    newer, (deleted, copied) = _newer(rows) if has_behind else ExplainedKeys(), _deleted(source, rows)
+    explained = replace(newer, deleted=deleted, copied=newer.copied - copied)
     found = replace(comparison(source, rows), behind=behind, explained=explained)
     keys = found.keys or UnlikeKeys()
     if not keys.unlike:
@@ -140,8 +141,8 @@ def _newer(rows: Sequence["Row"]) -> ExplainedKeys:
     )
 
 
-def _deleted(source: ComparedSource, rows: Sequence["Row"]) -> int:
-    """The keys that retention has deleted in one topic, and that no newer record explains.
+def _deleted(source: ComparedSource, rows: Sequence["Row"]) -> tuple[int, int]:
+    """The keys that retention has deleted in one topic, without a newer record in the first, and the `copied` of them.
 
     In the topic that has such a key, its last record is before all that both topics have in its partition.
     """
@@ -158,11 +159,12 @@ def _deleted(source: ComparedSource, rows: Sequence["Row"]) -> int:
             before = {number: kept.get(number, _LAST_OFFSET) for number in partitions}
             wanted.append((F.col("kind") == kind) & (F.col(f"at_{side}") < _by_partition(before, f"from_{side}")))
     if not wanted:
-        return 0
+        return 0, 0
     keys = of_kind(_latest(source)).where(~F.col("no_key") & _is_alone() & reduce(or_, wanted))
-    if any(one.offsets for one in source.question.behind):
-        keys = keys.where((F.col("later_0") == 0) & (F.col("later_1") == 0))
-    return keys.count()
+    if not any(one.offsets for one in source.question.behind):
+        return keys.count(), 0
+    keys = keys.where(F.col("superseded") == 0)
+    return keys.count(), keys.where(F.col("copied") == 1).count()
 
 
 def _first_kept(rows: Sequence["Row"], side: int) -> dict[int, int]:

@@ -144,8 +144,8 @@ class ExplainedKeys:
     A newer record behind the ends lets compaction remove the older ones. `superseded`: one topic alone has the key
     below the ends, and the first topic has a newer record. `copied`: as that, and the second topic alone has a newer
     one. `changed`: both have the key, and the first topic has a newer record; compaction explains that only while it
-    runs. `deleted`: one topic alone has the key, without a newer record, and all of the records that both topics have
-    come after it: retention has deleted it in the other one.
+    runs. `deleted`: one topic alone has the key, the first topic has no newer record, and all of the records that both
+    topics have come after it: retention has deleted it in the other one.
     """
 
     superseded: int = 0
