@@ -13,7 +13,7 @@ still have was not deleted from the front.
 Source: Apache Kafka documentation, "Log Compaction".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from kstreams_runbooks.frames.compare_examples import ExampleSpot
 from kstreams_runbooks.frames.compare_fields import unlike_fields
 from kstreams_runbooks.frames.compare_keys import UNLIKE, comparison, keyed, of_both, of_kind, places, several, summary
-from kstreams_runbooks.frames.compare_rows import ComparedSource
+from kstreams_runbooks.frames.compare_rows import ComparedSource, value_of
 from kstreams_runbooks.model.readings.outputs import (
     BehindEnds,
     ExplainedKeys,
@@ -157,7 +157,7 @@ def _deleted(source: ComparedSource, rows: Sequence["Row"]) -> tuple[int, int]:
         if kind in unlike and partitions:
             kept = _first_kept(rows, side)
             before = {number: kept.get(number, _LAST_OFFSET) for number in partitions}
-            wanted.append((F.col("kind") == kind) & (F.col(f"at_{side}") < _by_partition(before, f"from_{side}")))
+            wanted.append((F.col("kind") == kind) & (F.col(f"at_{side}") < value_of(before, F.col(f"from_{side}"))))
     if not wanted:
         return 0, 0
     keys = of_kind(_latest(source)).where(~F.col("no_key") & _is_alone() & reduce(or_, wanted))
@@ -175,14 +175,6 @@ def _first_kept(rows: Sequence["Row"], side: int) -> dict[int, int]:
             number, at = row[f"from_{side}"], row[f"at_{side}"]
             found[number] = min(at, found.get(number, at))
     return found
-
-
-def _by_partition(values: Mapping[int, int], partition: str) -> "Column":
-    """The value of a row's partition, null without one."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    pairs = ((F.lit(number), F.lit(value).cast("long")) for number, value in values.items())
-    return F.try_element_at(F.create_map(*(part for pair in pairs for part in pair)), F.col(partition))
 
 
 def _details(source: ComparedSource) -> tuple[int, tuple[FieldChanges, ...], list[ExampleSpot]]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.frames.compare_examples import ExampleSpot, Spot
-from kstreams_runbooks.frames.compare_rows import ComparedSource, key_digest, records_read
+from kstreams_runbooks.frames.compare_rows import ComparedSource, key_digest, records_read, value_of
 from kstreams_runbooks.frames.ranges import OffsetRange
 from kstreams_runbooks.model.readings.outputs import OutputComparison, SkippedRecords, UnlikeKind, UnlikePartition
 
@@ -108,8 +108,7 @@ def _without(rows: "DataFrame", skipped: tuple[SkippedRecords, ...]) -> "DataFra
     fronts = {
         2 * one.partition + side: records for one in skipped for side, records in enumerate((one.first, one.second))
     }
-    places = F.create_map(*(F.lit(part) for front in fronts.items() for part in front))
-    front = F.try_element_at(places, F.col("partition") * 2 + (~F.col("is_first")).cast("int"))
+    front = value_of(fronts, F.col("partition") * 2 + (~F.col("is_first")).cast("int"))
     return rows.withColumn("place", F.col("place") - F.coalesce(front, F.lit(0))).where(F.col("place") >= 0)
 
 

@@ -114,6 +114,14 @@ def key_digest() -> "Column":
     return F.xxhash64(F.isnull("key"), "key")
 
 
+def value_of(values: Mapping[int, int], number: "Column") -> "Column":
+    """The value of a number, null without one; of at least one value."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    pairs = ((F.lit(name), F.lit(value).cast("long")) for name, value in values.items())
+    return F.try_element_at(F.create_map(*(part for pair in pairs for part in pair)), number)
+
+
 def records_read(ranges: Sequence[OffsetRange], counts: Mapping[int, int]) -> tuple[RecordsRead, ...]:
     """The number of records of each partition of a topic; `counts` has those with a record."""
     return tuple(RecordsRead(one.partition, counts.get(one.partition, 0)) for one in ranges)
