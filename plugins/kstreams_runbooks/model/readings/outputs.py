@@ -1,8 +1,8 @@
 """Two topics compared: what was read of each, and what differs.
 
 The first topic is the one that the second should equal: a record is missing if the first topic alone has it, extra if
-the second alone has it. A place counts from 0 among the readable records of a range: offsets have gaps where
-transactions ended or were aborted.
+the second alone has it. A place counts from 0 among the readable records of a range, behind those that are skipped:
+offsets have gaps where transactions ended or were aborted.
 """
 
 from dataclasses import dataclass
