@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kstreams_runbooks.frames.arguments import given_ranges, ranges_of
+from kstreams_runbooks.frames.arguments import given_ranges
 from kstreams_runbooks.frames.compare_job import compared_by, comparing_parser, question_of
 from kstreams_runbooks.frames.job import run_job
 from kstreams_runbooks.model.readings.outputs import IGNORED, SIDE_MODES
@@ -34,7 +34,6 @@ def main(words: Sequence[str]) -> int:
     parser = comparing_parser(NAME, __doc__)
     parser.add_argument("--mode", choices=SIDE_MODES, default="latest", help="default: %(default)s")
     parser.add_argument("--ignore-paths", default="", metavar="PATHS", help="paths of JSON values, with commas")
-    parser.add_argument("--behind", metavar="JSON", help="ranges behind the ends, as --ranges")
     given = parser.parse_args(words)
     return run_job(NAME, lambda: _compared(given), given.result)
 
@@ -45,7 +44,6 @@ def _compared(given: argparse.Namespace) -> Mapping[str, Any]:
         question_of(given, ranges),
         ignored=IGNORED,
         ignored_paths=tuple(filter(None, given.ignore_paths.split(","))),
-        behind=() if given.behind is None else ranges_of("--behind", given.behind),
     )
     return compared_by(NAME, given, question)
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from kstreams_runbooks.errors import BadInput, Inconclusive
-from kstreams_runbooks.frames.arguments import given_kafka, job_parser, whole_topic
+from kstreams_runbooks.frames.arguments import given_kafka, job_parser, ranges_of, whole_topic
 from kstreams_runbooks.frames.compare import compare_outputs
 from kstreams_runbooks.frames.compare_rows import EXAMPLES, MOST_SECONDS, CompareQuestion
 from kstreams_runbooks.frames.failures import spoken
@@ -21,6 +21,7 @@ def comparing_parser(name: str, doc: str | None) -> argparse.ArgumentParser:
     parser = job_parser(name, doc)
     parser.add_argument("--first", required=True, metavar="TOPIC", help="the topic that the second should equal")
     parser.add_argument("--second", required=True, metavar="TOPIC", help="the topic to compare with it")
+    parser.add_argument("--behind", metavar="JSON", help="ranges behind the ends, as --ranges")
     parser.add_argument("--mask", default="", metavar="PATHS", help="what examples leave out, with commas")
     parser.add_argument("--examples", type=int, default=EXAMPLES, help="the most of them; default: %(default)s")
     parser.add_argument("--max-scan-records", type=int, default=MAX_SCAN_RECORDS, help="default: %(default)s")
@@ -34,7 +35,9 @@ def question_of(given: argparse.Namespace, ranges: Sequence[OffsetRange]) -> Com
         raise BadInput(f"--second {given.second}: is the first topic too (expected two topics); give the other one")
     first, second = (tuple(whole_topic(ranges, topic)) for topic in (given.first, given.second))
     masked = tuple(filter(None, given.mask.split(",")))
-    return CompareQuestion(first, second, given.mode, masked=masked, examples=max(0, given.examples))
+    behind = () if given.behind is None else ranges_of("--behind", given.behind)
+    examples = max(0, given.examples)
+    return CompareQuestion(first, second, given.mode, masked=masked, examples=examples, behind=behind)
 
 
 def compared_by(name: str, given: argparse.Namespace, question: CompareQuestion) -> Mapping[str, Any]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LOW: Final = 0xFFFFFFFF
 UNLIKE: Final[tuple[UnlikeKind, ...]] = ("missing", "extra", "changed", "reordered", "repeated")
+_LEAST: Final = ("oldest_", "at_")
 # Keys that are shown as examples of one kind of difference; which ones is left to chance.
 _SAMPLED: Final = 3
 
@@ -35,15 +36,18 @@ def compare_by_key(source: ComparedSource) -> tuple[OutputComparison, list[Examp
 def keyed(source: ComparedSource, ranges: Sequence[OffsetRange], *, values: bool = False) -> "DataFrame":
     """The rows of both topics: digest `k` of the key (of the partition, without one), `d` of the record.
 
+    With `keys_by_partition` the digest of a key contains the partition too.
+
     `at_ms` is its timestamp; with `values` also `value`.
     """
     from pyspark.sql import functions as F  # noqa: N812 - the name that every Spark program gives it
 
     no_key = F.isnull("key")
+    of_key = F.xxhash64(F.isnull("key"), "key", "partition") if source.question.keys_by_partition else key_digest()
     return source.rows(ranges).select(
         *("is_first", "partition", "offset"),
         no_key.alias("no_key"),
-        F.when(no_key, F.xxhash64(F.lit(True), "partition")).otherwise(key_digest()).alias("k"),
+        F.when(no_key, F.xxhash64(F.lit(True), "partition")).otherwise(of_key).alias("k"),
         F.xxhash64(*source.content()).alias("d"),
         F.isnull("value").alias("deleted"),
         F.unix_millis("timestamp").alias("at_ms"),
@@ -146,7 +150,7 @@ def of_kind(keys: "DataFrame") -> "DataFrame":
 def summary(keys: "DataFrame", behind: Sequence[str] = ()) -> list["Row"]:
     """A few rows: keys by kind and by their partitions, with an example of each kind that differs.
 
-    `behind` are columns to add up (`only_…`) or to take the least of (`oldest_…`).
+    `behind` are columns to add up, or to take the least of (`oldest_…`, `at_…`).
     """
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -157,7 +161,7 @@ def summary(keys: "DataFrame", behind: Sequence[str] = ()) -> list["Row"]:
         .agg(
             F.count(F.lit(1)).alias("keys"),
             *(F.sum(name).alias(name) for name in ("count_0", "count_1")),
-            *((F.min if name.startswith("oldest") else F.sum)(name).alias(name) for name in behind),
+            *((F.min if name.startswith(_LEAST) else F.sum)(name).alias(name) for name in behind),
             F.min(F.struct("k", "from_0", "at_0", "from_1", "at_1")).alias("example"),
         )
         .collect()

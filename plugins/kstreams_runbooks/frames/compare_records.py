@@ -4,6 +4,9 @@
    record. Blocks with other digests differ, and no other record is looked at again.
 2. Of the blocks from the first to the last that differ, the records are counted as a multiset: missing, extra, changed.
 3. The first block that differs has the first place at which the topics differ.
+
+If retention has deleted the front of a partition in a topic, a read before that counts the records of both. The other
+topic then begins behind its surplus, at most as many records as offsets are deleted: both are aligned at their ends.
 """
 
 from collections import Counter, defaultdict
@@ -13,9 +16,9 @@ from typing import TYPE_CHECKING, Final
 
 from kstreams_runbooks.errors import Inconclusive
 from kstreams_runbooks.frames.compare_examples import ExampleSpot, Spot
-from kstreams_runbooks.frames.compare_rows import ComparedSource, key_digest, records_read
+from kstreams_runbooks.frames.compare_rows import ComparedSource, key_digest, records_read, value_of
 from kstreams_runbooks.frames.ranges import OffsetRange
-from kstreams_runbooks.model.readings.outputs import OutputComparison, UnlikeKind, UnlikePartition
+from kstreams_runbooks.model.readings.outputs import OutputComparison, SkippedRecords, UnlikeKind, UnlikePartition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -42,14 +45,15 @@ _Blocks = dict[tuple[int, int], list[_Block | None]]
 
 def compare_records(source: ComparedSource) -> tuple[OutputComparison, list[ExampleSpot]]:
     """What differs in which partition, and where an example of each difference is."""
-    blocks = _blocks(source)
+    skipped = _skipped(source)
+    blocks = _blocks(source, skipped)
     first, second = (
         records_read(ranges, _totals(blocks, side))
         for side, ranges in enumerate((source.question.first, source.question.second))
     )
     unlike = [place for place, (one, other) in sorted(blocks.items()) if not _same(one, other)]
     if not unlike:
-        return OutputComparison(first, second), []
+        return OutputComparison(first, second, skipped=skipped), []
     spans: dict[int, tuple[int, int]] = {}
     for partition, number in unlike:
         spans[partition] = (spans.get(partition, (number, 0))[0], number)
@@ -67,13 +71,51 @@ def compare_records(source: ComparedSource) -> tuple[OutputComparison, list[Exam
         kind: UnlikeKind = next((one for one in COUNTED if getattr(differences, one)), "reordered")
         examples.append(ExampleSpot(kind, partition, place, _spot(partition, first_at), _spot(partition, second_at)))
         examples += examples_of(partition, counted.get(partition))
-    return OutputComparison(first, second, tuple(partitions)), examples
+    return OutputComparison(first, second, tuple(partitions), skipped=skipped), examples
 
 
-def _blocks(source: ComparedSource) -> _Blocks:
+def _skipped(source: ComparedSource) -> tuple[SkippedRecords, ...]:
+    """The records that the other topic has deleted, by partition: the surplus at the front, as far as that explains it.
+
+    More than the offsets that are deleted there is a difference.
+    """
+    deleted = source.question.deleted_offsets
+    numbers = {partition for _, partition in deleted}
+    ranges = [one for one in source.question.ranges if one.partition in numbers and one.offsets]
+    if not ranges:
+        return ()
+    rows = source.rows(ranges).groupBy("is_first", "partition").count().collect()
+    counted = {(row.is_first, row.partition): row["count"] for row in rows}
+    found = []
+    for number in sorted(numbers):
+        first, second = (counted.get((is_first, number), 0) for is_first in (True, False))
+        skipped = SkippedRecords(
+            number,
+            max(0, min(first - second, deleted.get((False, number), 0))),
+            max(0, min(second - first, deleted.get((True, number), 0))),
+        )
+        found += [skipped] if skipped.first or skipped.second else []
+    return tuple(found)
+
+
+def _without(rows: "DataFrame", skipped: tuple[SkippedRecords, ...]) -> "DataFrame":
+    """The rows behind the skipped ones, whose places begin at 0 there."""
     from pyspark.sql import functions as F  # noqa: N812 - the name that every Spark program gives it
 
-    rows = source.rows(source.question.ranges, split=False).select(
+    if not skipped:
+        return rows
+    # By partition and side: one map, however many partitions there are.
+    fronts = {
+        2 * one.partition + side: records for one in skipped for side, records in enumerate((one.first, one.second))
+    }
+    front = value_of(fronts, F.col("partition") * 2 + (~F.col("is_first")).cast("int"))
+    return rows.withColumn("place", F.col("place") - F.coalesce(front, F.lit(0))).where(F.col("place") >= 0)
+
+
+def _blocks(source: ComparedSource, skipped: tuple[SkippedRecords, ...]) -> _Blocks:
+    from pyspark.sql import functions as F  # noqa: N812 - the name that every Spark program gives it
+
+    rows = _without(source.rows(source.question.ranges, split=False), skipped).select(
         *("is_first", "partition", "offset"),
         F.shiftright("place", _BLOCK_BITS).alias("block"),
         # Each place is another one: two equal records of a block do not cancel each other.

@@ -33,6 +33,10 @@ class CompareQuestion:
     `masked` are paths whose values no example shows (`compare_examples`), `examples` the most examples. In the modes
     `latest` and `windows` `ignored_paths` are paths of JSON values that are not compared, and `behind` are ranges
     behind the ends of a topic: the keys there are counted, not compared.
+
+    `deleted` are ranges in front of those of `first` and `second` that no longer exist. What equals their records is
+    left out of the other topic: mode `record` aligns such a partition at its end. With `keys_by_partition` a key counts
+    once in each of its partitions, as in a copy that keeps them.
     """
 
     first: tuple[OffsetRange, ...]
@@ -43,6 +47,8 @@ class CompareQuestion:
     examples: int = EXAMPLES
     ignored_paths: tuple[str, ...] = ()
     behind: tuple[OffsetRange, ...] = ()
+    deleted: tuple[OffsetRange, ...] = ()
+    keys_by_partition: bool = False
 
     @property
     def ranges(self) -> tuple[OffsetRange, ...]:
@@ -53,6 +59,11 @@ class CompareQuestion:
     def topic(self) -> str:
         """The name of the first topic."""
         return self.first[0].topic
+
+    @property
+    def deleted_offsets(self) -> dict[tuple[bool, int], int]:
+        """By whether it is the first topic, and the partition: how many offsets are deleted, if any are."""
+        return {(one.topic == self.topic, one.partition): one.offsets for one in self.deleted if one.offsets}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +112,14 @@ def key_digest() -> "Column":
     from pyspark.sql import functions as F  # noqa: N812
 
     return F.xxhash64(F.isnull("key"), "key")
+
+
+def value_of(values: Mapping[int, int], number: "Column") -> "Column":
+    """The value of a number, null without one; of at least one value."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    pairs = ((F.lit(name), F.lit(value).cast("long")) for name, value in values.items())
+    return F.try_element_at(F.create_map(*(part for pair in pairs for part in pair)), number)
 
 
 def records_read(ranges: Sequence[OffsetRange], counts: Mapping[int, int]) -> tuple[RecordsRead, ...]:

@@ -59,4 +59,4 @@ def _load(
         rate: float | Missing = size
     else:
         rate = written * (size / offsets) / max(seconds, _APART_S) if offsets else 0.0
-    return CopierLoad(source, target, size, replicas, rate)
+    return CopierLoad(source, target, size, replicas, rate, offsets)

@@ -1,8 +1,12 @@
 """Reads two topics, up to ends that are fixed first, and has Spark compare their records."""
 
+import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from kstreams_runbooks.decide.outputs.equal import can_be_compared
@@ -41,7 +45,8 @@ class OutputsAsked:
 
     `ranges` are those of all partitions of both topics; empty, they are the whole topics: from offset 0, or
     `from_log_start`, to the ends of now. `masked`, `examples` and `ignored_paths` as in `CompareQuestion`.
-    `reads_behind`: the keys behind the ranges are counted too.
+    `reads_behind`: the keys behind the ranges are counted too. `is_copy`: the second topic keeps the partitions of the
+    first one, so a key counts in each, and the records that are deleted in front of a range are left out of both.
     """
 
     first: str
@@ -55,6 +60,7 @@ class OutputsAsked:
     examples: int = EXAMPLES
     ignored_paths: tuple[str, ...] = ()
     reads_behind: bool = False
+    is_copy: bool = False
 
 
 CompareOutputs = Callable[[CompareQuestion, float], OutputComparison]
@@ -101,6 +107,8 @@ def read_outputs(config: Mapping[str, Any], asked: OutputsAsked, compare: Compar
             examples=asked.examples,
             ignored_paths=asked.ignored_paths,
             behind=(*_behind(first), *_behind(second)) if asked.reads_behind else (),
+            deleted=(*_deleted(first, asked), *_deleted(second, asked)),
+            keys_by_partition=asked.is_copy,
         )
         reading = replace(reading, comparison=compare(question, asked.limits.seconds))
         first, second = (_grown(reader, topic, output) for topic, output in zip(topics, (first, second), strict=True))
@@ -132,24 +140,44 @@ def outputs_of(document: Mapping[str, Any]) -> OutputComparison:
     return comparison
 
 
-def job_options(question: CompareQuestion, limit_s: float) -> dict[str, str]:
-    """The job's own arguments; the limit of records was kept before."""
-    return {
-        "--first": question.first[0].topic,
-        "--second": question.second[0].topic,
-        "--mode": question.mode,
-        "--ignore": ",".join(question.ignored),
-        "--mask": ",".join(question.masked),
-        "--examples": str(question.examples),
-        "--max-scan-records": str(sum(one.offsets for one in question.ranges)),
-        "--max-seconds": str(limit_s),
-    }
+@contextmanager
+def topics_options(question: CompareQuestion, limit_s: float) -> Iterator[dict[str, str]]:
+    """The arguments of the job that compares topics, as long as the files of some of them exist."""
+    with job_options(question, limit_s) as shared, TemporaryDirectory(prefix="compare-topics-") as made:
+        yield {
+            **shared,
+            "--ignore": ",".join(question.ignored),
+            "--deleted": _file(made, "deleted", question.deleted),
+            "--keys": "partition" if question.keys_by_partition else "topic",
+        }
+
+
+@contextmanager
+def job_options(question: CompareQuestion, limit_s: float) -> Iterator[dict[str, str]]:
+    """The arguments that both jobs take, as long as the file of one exists; the limit of records was kept before."""
+    with TemporaryDirectory(prefix="compare-") as made:
+        yield {
+            "--first": question.first[0].topic,
+            "--second": question.second[0].topic,
+            "--mode": question.mode,
+            "--mask": ",".join(question.masked),
+            "--examples": str(question.examples),
+            "--behind": _file(made, "behind", question.behind),
+            "--max-scan-records": str(sum(one.offsets for one in question.ranges)),
+            "--max-seconds": str(limit_s),
+        }
+
+
+def _file(directory: str, name: str, ranges: Sequence[OffsetRange]) -> str:
+    file = Path(directory) / f"{name}.json"
+    file.write_text(json.dumps([asdict(one) for one in ranges]), encoding="utf-8")
+    return str(file)
 
 
 def _by_job(config: Mapping[str, Any]) -> CompareOutputs:
     def compare(question: CompareQuestion, limit_s: float) -> OutputComparison:
-        options = job_options(question, limit_s)
-        return outputs_of(answered_by_job(JOB, config, question.ranges, submit_here, options))
+        with topics_options(question, limit_s) as options:
+            return outputs_of(answered_by_job(JOB, config, question.ranges, submit_here, options))
 
     return compare
 
@@ -190,6 +218,15 @@ def _readable(output: ComparedOutput) -> tuple[OffsetRange, ...]:
 def _behind(output: ComparedOutput) -> tuple[OffsetRange, ...]:
     """What can be read behind the ranges of a topic."""
     return tuple(OffsetRange(output.name, one.partition, one.end, max(one.end, one.stable)) for one in output.ranges)
+
+
+def _deleted(output: ComparedOutput, asked: OutputsAsked) -> Iterator[OffsetRange]:
+    """What no longer exists in front of the ranges of a topic, where records are compared that are left."""
+    for one in output.ranges:
+        if asked.is_copy:
+            yield OffsetRange(output.name, one.partition, one.start, one.start + one.deleted)
+        elif asked.from_log_start and asked.mode == "record":
+            yield OffsetRange(output.name, one.partition, 0, one.start)
 
 
 def _bytes(reader: ClusterReader, outputs: Sequence[ComparedOutput]) -> int | None:

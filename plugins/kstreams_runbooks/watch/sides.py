@@ -1,13 +1,10 @@
 """Reads two sides of an output below the ends that were noted of both, and has Spark compare them."""
 
-import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from dataclasses import dataclass
 from typing import Any, Final
 
 from kstreams_runbooks.errors import BadInput
@@ -105,13 +102,6 @@ def sides_here(config: Mapping[str, Any]) -> CompareOutputs:
 
 @contextmanager
 def sides_options(question: CompareQuestion, limit_s: float) -> Iterator[dict[str, str]]:
-    """The job's own arguments, as long as the file of one of them exists."""
-    with TemporaryDirectory(prefix="compare-outputs-") as made:
-        behind = Path(made) / "behind.json"
-        behind.write_text(json.dumps([asdict(one) for one in question.behind]), encoding="utf-8")
-        shared = job_options(question, limit_s)
-        yield {
-            **{name: value for name, value in shared.items() if name != "--ignore"},
-            "--ignore-paths": ",".join(question.ignored_paths),
-            "--behind": str(behind),
-        }
+    """The job's own arguments, as long as the files of some of them exist."""
+    with job_options(question, limit_s) as shared:
+        yield {**shared, "--ignore-paths": ",".join(question.ignored_paths)}

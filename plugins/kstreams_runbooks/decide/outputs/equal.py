@@ -40,11 +40,12 @@ def outputs_are_equal(reading: OutputsReading, *, may_be_empty: bool = False) ->
     undecided = tuple(_undecided(reading, may_be_empty=may_be_empty))
     if unread:
         return Verdict(Outcome.INCONCLUSIVE, (*unread, *differences, *undecided))
+    skipped = tuple(left_out(reading))
     if differences:
-        return Verdict(Outcome.REFUSE, (*differences, *undecided))
+        return Verdict(Outcome.REFUSE, (*differences, *undecided, *skipped))
     if undecided:
-        return Verdict(Outcome.INCONCLUSIVE, undecided)
-    return Verdict(Outcome.PROCEED, (_equal(reading),))
+        return Verdict(Outcome.INCONCLUSIVE, (*undecided, *skipped))
+    return Verdict(Outcome.PROCEED, (_equal(reading), *skipped))
 
 
 def _other_counts(reading: OutputsReading) -> str:
@@ -64,13 +65,18 @@ def _unread(reading: OutputsReading) -> Iterator[str]:
     for output in (reading.first, reading.second):
         yield from cut(output, "compare what is left with --from-log-start, or give ranges that exist")
     if reading.comparison is None:
-        if reading.offsets and not above:
+        if lacks_answer(reading) and not above:
             topics = f"{reading.first.name} and {reading.second.name}"
             yield f"{topics} were not compared (expected an answer of Spark); repeat"
         return
     for output, read in ((reading.first, reading.comparison.first), (reading.second, reading.comparison.second)):
         if output.compacted is not False:
             yield from _compacted(reading, output, _by_partition(read))
+
+
+def lacks_answer(reading: OutputsReading) -> bool:
+    """Whether there was something to compare, and Spark has not done so."""
+    return reading.comparison is None and reading.offsets > 0
 
 
 def above_limits(reading: OutputsReading) -> Iterator[str]:
@@ -82,7 +88,7 @@ def above_limits(reading: OutputsReading) -> Iterator[str]:
             f"{topics} have {reading.offsets:,} offsets to compare (limit {limits.records:,}): nothing was compared; "
             "raise the limit of records, or compare smaller ranges"
         )
-    if reading.bytes is not None and reading.bytes > limits.bytes:
+    if reading.bytes is not None and limits.bytes is not None and reading.bytes > limits.bytes:
         yield (
             f"{topics} have {reading.bytes:,} bytes on disk to compare (limit {limits.bytes:,}): nothing was compared; "
             "raise the limit of bytes, or compare smaller ranges"
@@ -186,7 +192,12 @@ def _undecided(reading: OutputsReading, *, may_be_empty: bool) -> Iterator[str]:
     """Why equal records do not prove equal topics; none of it explains a difference."""
     found = reading.comparison
     if (found is None and not reading.offsets) or (found is not None and not any(found.records)):
-        if not may_be_empty:
+        if found is not None and found.skipped:
+            yield (
+                f"no partition of {reading.first.name} and {reading.second.name} has a record left in both (expected "
+                "some): nothing was compared"
+            )
+        elif not may_be_empty:
             yield (
                 f"{reading.first.name} and {reading.second.name} have no record in the ranges (expected some): nothing "
                 "was compared; compare once they have records, or accept it with --may-be-empty"
@@ -206,6 +217,20 @@ def _undecided(reading: OutputsReading, *, may_be_empty: bool) -> Iterator[str]:
             f"{keys.null_keys:,} records have no key (limit 0): they have no last value; compare with mode record or "
             "by-key"
         )
+
+
+def left_out(reading: OutputsReading) -> Iterator[str]:
+    """Records that were read and not compared: the other topic has deleted its own."""
+    skipped = () if reading.comparison is None else reading.comparison.skipped
+    sums = (sum(one.first for one in skipped), sum(one.second for one in skipped))
+    for output, other, records in zip(
+        (reading.first, reading.second), (reading.second, reading.first), sums, strict=True
+    ):
+        if records:
+            yield (
+                f"{records:,} records at the front of {output.name} are not compared: {other.name} has deleted its "
+                "records there"
+            )
 
 
 def _equal(reading: OutputsReading) -> str:

@@ -1,8 +1,8 @@
 """Two topics compared: what was read of each, and what differs.
 
 The first topic is the one that the second should equal: a record is missing if the first topic alone has it, extra if
-the second alone has it. A place counts from 0 among the readable records of a range: offsets have gaps where
-transactions ended or were aborted.
+the second alone has it. A place counts from 0 among the readable records of a range, behind those that are skipped:
+offsets have gaps where transactions ended or were aborted.
 """
 
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class UnlikeRecord:
 
 @dataclass(frozen=True, slots=True)
 class RecordsRead:
-    """The readable records of a partition."""
+    """The readable records of a partition, without those in `SkippedRecords`."""
 
     partition: int
     records: int
@@ -126,12 +126,41 @@ class BehindEnds:
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedRecords:
+    """Records at the front of a partition that were not compared: the other topic has deleted what equals them.
+
+    One of both numbers is 0. Neither is above the offsets that the other topic has deleted there.
+    """
+
+    partition: int
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedKeys:
+    """Keys that differ in mode `latest`, by what may explain it; each is counted once.
+
+    A newer record behind the ends lets compaction remove the older ones. `superseded`: one topic alone has the key
+    below the ends, and the first topic has a newer record. `copied`: as that, and the second topic alone has a newer
+    one. `changed`: both have the key, and the first topic has a newer record; compaction explains that only while it
+    runs. `deleted`: one topic alone has the key, the first topic has no newer record, and all of the records that both
+    topics have come after it: retention has deleted it in the other one.
+    """
+
+    superseded: int = 0
+    copied: int = 0
+    changed: int = 0
+    deleted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class OutputComparison:
     """The answer of Spark; `partitions` are those that differ, `keys` is None in mode `record`.
 
     In mode `by-key` `partitions` are about records without a key. In the modes `latest` and `windows` `fields` count
     the changed keys by their fields, the most frequent first, and `behind` is what each topic has behind its ends
-    (None: nothing was read there).
+    (None: nothing was read there). `skipped` are partitions of mode `record` that were aligned at their ends.
     """
 
     first: tuple[RecordsRead, ...]
@@ -141,10 +170,12 @@ class OutputComparison:
     examples: tuple[UnlikeRecord, ...] = ()
     fields: tuple[FieldChanges, ...] = ()
     behind: tuple[BehindEnds, BehindEnds] | None = None
+    skipped: tuple[SkippedRecords, ...] = ()
+    explained: ExplainedKeys = ExplainedKeys()
 
     @property
     def records(self) -> tuple[int, int]:
-        """Readable records of both."""
+        """Records of both that were compared."""
         return sum(one.records for one in self.first), sum(one.records for one in self.second)
 
 
@@ -174,6 +205,11 @@ class OutputRange:
         """The end of the range, as far as committed records can be read."""
         return max(self.start, min(self.end, self.stable))
 
+    @property
+    def deleted(self) -> int:
+        """Offsets at the front of the range that no longer exist."""
+        return max(0, min(self.log_start, self.end) - self.start)
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedOutput:
@@ -197,10 +233,10 @@ class ComparedOutput:
 
 @dataclass(frozen=True, slots=True)
 class CompareLimits:
-    """What a comparison may read: offsets and bytes of both topics together, and seconds."""
+    """What a comparison may read: offsets and bytes of both topics together (None: any), and seconds."""
 
     records: int
-    bytes: int
+    bytes: int | None
     seconds: float
 
 

@@ -1,5 +1,6 @@
 """The plan of `adopt_control_topic`: what both topologies, the topics and the copier show, and the stages from that."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import get_args
@@ -17,11 +18,12 @@ from kstreams_runbooks.decide.plans.adopt import (
 )
 from kstreams_runbooks.decide.plans.adoptable import may_abandon, may_adopt
 from kstreams_runbooks.decide.plans.basis import deployed_instances, facts
-from kstreams_runbooks.decide.plans.copier_costs import copier_findings
+from kstreams_runbooks.decide.plans.copier_costs import copier_findings, proof_findings
 from kstreams_runbooks.decide.plans.retire import NO_GROUP
 from kstreams_runbooks.decide.topology.described import ParsedDescription, parsed
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
 from kstreams_runbooks.fleet import load_fleet, require_copier
+from kstreams_runbooks.frames.job import REMOTE
 from kstreams_runbooks.model.readings.adoption import AdoptedInput, AdoptReading
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Missing
 from kstreams_runbooks.model.readings.states import is_down
@@ -43,6 +45,7 @@ from kstreams_runbooks.steps.plan.plan import at_once_plan, check_deployer, judg
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of
 from kstreams_runbooks.steps.run.form import given_reason
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.run.spark_job import no_connection
 from kstreams_runbooks.steps.stages.topics import shaped_like
 from kstreams_runbooks.watch.copier_loads import read_loads
 from kstreams_runbooks.wording import outside
@@ -84,7 +87,9 @@ def adopt_control_topic(run: Run, reading: ApplicationReading, findings: tuple[F
             f"copier {side.record.application}: has no routes (expected the shipped copier, `program: topic-copier`); "
             "declare it, or name another one"
         )
-    if mode == "abandon":
+    if mode == "adopt":
+        require_spark(run)
+    else:
         require_copier(load_fleet(), run.application, side.record.application)
     of_copier = judged(side, side.observed())
     to = dict(routes) if mode == "adopt" else {control: one for one, control in routes}
@@ -130,10 +135,25 @@ def adopt_control_topic(run: Run, reading: ApplicationReading, findings: tuple[F
         for name in made.facts.instances:
             run.deployer.check_clear_state(name, stage.deletes.names)
     check_deployer(side, made.of_side(COPIER))
-    run.say(f"with this run the fleet entry of {run.declared.name} changes; apply it once the run has completed:")
+    topics = "control topics" if mode == "adopt" else "inputs"
+    run.say(
+        f"the fleet entry of {run.declared.name} changes once start_application has succeeded, also if a later task "
+        f"fails: it then reads its {topics}. The changes:"
+    )
     for line in entry_lines(mode, adoption, tuple(run.application.input_settings.items())):
         run.say(line)
     return made
+
+
+def require_spark(run: Run) -> None:
+    """Inconclusive if no Spark can compare the copy afterwards, when no undo takes the change back."""
+    if given_reason(run.record.params, WITHOUT_PROOF) or os.environ.get(REMOTE):
+        return
+    if why := no_connection():
+        raise Inconclusive(
+            f"{why}, and no {REMOTE}: whether the copy is complete would not be known (expected: Spark compares it "
+            f"after the change); create the connection, or give {WITHOUT_PROOF} a reason"
+        )
 
 
 def _costs(run: Run, side: Run, adoption: Adoption, states: Mapping[str, TopicState]) -> tuple[Finding, ...]:
@@ -143,6 +163,8 @@ def _costs(run: Run, side: Run, adoption: Adoption, states: Mapping[str, TopicSt
         loads = read_loads(reader, adoption.routes, replicas)
     login = side.application.principal or ""
     found = copier_findings(adoption.copier_group, login, loads, whole=adoption.history)
+    if not given_reason(run.record.params, WITHOUT_PROOF):
+        found += proof_findings(adoption.copier_group, loads, whole=adoption.history)
     run.say_findings(found)
     return found
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.common.compat.sdk import AirflowException
 from airflow.sdk.bases.hook import BaseHook
@@ -12,6 +13,24 @@ from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.frames.ranges import OffsetRange
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.spark_job import Submission, answered_by_job, job_file
+
+
+def no_connection(conn_id: str = SparkSubmitHook.default_conn_name) -> str:
+    """The reason why a job cannot be submitted, empty if it can: without a connection the hook would try YARN.
+
+    BadInput for one whose jobs cannot see this worker's files.
+    """
+    try:
+        connection = BaseHook.get_connection(conn_id)
+    except (AirflowNotFoundException, AirflowRuntimeError):
+        return f"no Airflow connection {conn_id} (type spark)"
+    mode = connection.extra_dejson.get("deploy-mode") or "client"
+    if mode != "client":
+        raise BadInput(
+            f"Airflow connection {conn_id}: deploy-mode {mode} (expected client): ranges and result are files of this "
+            "worker; correct it, or set another conn_id"
+        )
+    return ""
 
 
 class SparkJob(SparkSubmitOperator):
@@ -27,21 +46,8 @@ class SparkJob(SparkSubmitOperator):
         self.job = job
 
     def no_connection(self) -> str:
-        """The reason why a job cannot be submitted, empty if it can: without a connection the hook would try YARN.
-
-        BadInput for one whose jobs cannot see this worker's files.
-        """
-        try:
-            connection = BaseHook.get_connection(self._conn_id)
-        except (AirflowNotFoundException, AirflowRuntimeError):
-            return f"no Airflow connection {self._conn_id} (type spark)"
-        mode = connection.extra_dejson.get("deploy-mode") or "client"
-        if mode != "client":
-            raise BadInput(
-                f"Airflow connection {self._conn_id}: deploy-mode {mode} (expected client): ranges and result are "
-                "files of this worker; correct it, or set another conn_id"
-            )
-        return ""
+        """The reason why a job cannot be submitted through this connection, empty if it can."""
+        return no_connection(self._conn_id)
 
     def submitted(
         self, run: Run, ranges: Sequence[OffsetRange], options: Mapping[str, str] | None = None

@@ -16,6 +16,7 @@ from kstreams_runbooks.model.readings.outputs import (
     OutputsReading,
     RecordsRead,
     ShownRecord,
+    SkippedRecords,
     UnlikeKeys,
     UnlikePartition,
     UnlikeRecord,
@@ -267,6 +268,29 @@ def test_a_topic_without_a_record_is_not_equal_to_one_with_records() -> None:
     comparison = replace(SAME, second=(RecordsRead(0, 0),), partitions=(UnlikePartition(0, 10, 0, 0, 0),))
     at = reading(comparison, second=output("copy", EMPTY))
     assert outputs_are_equal(at, may_be_empty=True).outcome is Outcome.REFUSE
+
+
+def test_records_that_the_other_topic_has_deleted_are_named() -> None:
+    """Of each topic the sum over its partitions; next to a difference too."""
+    skipped = (SkippedRecords(0, 3, 0), SkippedRecords(1, 0, 4), SkippedRecords(2, 5, 0))
+    verdict = outputs_are_equal(reading(replace(SAME, skipped=skipped)))
+    assert verdict.outcome is Outcome.PROCEED
+    assert verdict.reasons[1:] == (
+        "8 records at the front of orders are not compared: copy has deleted its records there",
+        "4 records at the front of copy are not compared: orders has deleted its records there",
+    )
+    worse = replace(SAME, skipped=skipped[:1], partitions=(UnlikePartition(0, 1, 0, 0, 3),))
+    verdict = outputs_are_equal(reading(worse))
+    assert (verdict.outcome, "3 records at the front" in verdict.reasons[-1]) == (Outcome.REFUSE, True)
+
+
+@pytest.mark.parametrize("may_be_empty", [True, False])
+def test_records_of_which_the_other_topic_has_none_left_are_not_equal(*, may_be_empty: bool) -> None:
+    """Neither topic is empty: that they may be is no answer."""
+    none = OutputComparison((RecordsRead(0, 0),), (RecordsRead(0, 0),), skipped=(SkippedRecords(0, 3, 0),))
+    verdict = outputs_are_equal(reading(none), may_be_empty=may_be_empty)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "no partition of orders and copy has a record left in both (expected some)" in verdict.reasons[0]
 
 
 def test_a_comparison_that_was_not_made_is_never_equal() -> None:

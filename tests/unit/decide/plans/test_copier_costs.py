@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from kstreams_runbooks.decide.plans.copier_costs import CopierLoad, copier_findings
+from kstreams_runbooks.decide.plans.copier_costs import CopierLoad, copier_findings, proof_findings
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.verdicts import Finding
 
-ORDERS = CopierLoad("orders-sent", "orders", 4_000_000_000, 3, 1_500_000)
-CUSTOMERS = CopierLoad("customers-sent", "customers", 500_000, 3, 20_000)
+ORDERS = CopierLoad("orders-sent", "orders", 4_000_000_000, 3, 1_500_000, 40_000_000)
+CUSTOMERS = CopierLoad("customers-sent", "customers", 500_000, 3, 20_000, 5_000)
 
 
 def findings(*loads: CopierLoad, login: str = "User:passing", whole: bool = True) -> dict[str, Finding]:
@@ -57,3 +57,28 @@ def test_subjects_and_quotas_are_named_although_they_are_not_read() -> None:
     unknown = replace(ORDERS, bytes_per_s=Missing("x"))
     assert "(it needs at least 0.0 MB a second" in findings(unknown, login="")["copier-quotas"].message
     assert "the user of its login" in findings(login="")["copier-quotas"].message
+
+
+def test_the_proof_names_what_it_reads_of_both_topics_and_how_long() -> None:
+    """Twice the inputs, by the rates that were measured: no limit is named, since it has none."""
+    [found] = proof_findings("passing", (ORDERS, CUSTOMERS), whole=True)
+    assert (found.id, found.severity) == ("copy-proof-costs", "info")
+    assert "80,010,000 offsets of the inputs and their copies, 8,001.0 MB" in found.message
+    assert "about 148 to 211 s on two cores" in found.message
+    assert found.message.endswith("without_copy_proof leaves it out")
+
+
+def test_the_proof_of_empty_inputs_takes_a_second() -> None:
+    """It is never 0."""
+    [found] = proof_findings("passing", (replace(ORDERS, offsets=0, held_bytes=0),), whole=True)
+    assert "0 offsets of the inputs and their copies, 0.0 MB" in found.message
+    assert "about 1 to 1 s" in found.message
+
+
+def test_the_proof_without_known_sizes_or_without_history() -> None:
+    """What is not known is named; without history no figure is."""
+    unread = replace(ORDERS, held_bytes=Missing("log directories"))
+    [found] = proof_findings("passing", (unread, CUSTOMERS), whole=True)
+    assert "bytes are not known (log directories)" in found.message
+    [late] = proof_findings("passing", (ORDERS,), whole=False)
+    assert "prove_copy reads each record from the committed offsets on and its copy, up to the change" in late.message

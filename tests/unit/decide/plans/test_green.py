@@ -116,7 +116,7 @@ def test_instances_that_are_set_to_different_releases() -> None:
 
 def test_costs_name_what_is_not_known() -> None:
     """Disk, traffic and instances; a part that was not read is on top of the figures."""
-    load = CopierLoad("orders-control", "orders-control", 5_000_000, 1, 2_000_000.0)
+    load = CopierLoad("orders-control", "orders-control", 5_000_000, 1, 2_000_000.0, 50_000)
     [known] = green_costs("green", 2, (load,), 7_000_000)
     assert known.severity == "info"
     assert "instances: 2 more run; disk: about 7.0 MB" in known.message
