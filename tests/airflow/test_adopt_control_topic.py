@@ -14,12 +14,11 @@ from kstreams_runbooks.properties import parse
 from lab.adopted import COPIER, INSTANCES, ROUTES, SETTINGS
 from lab.application import TO_RELEASE, Deployed
 from lab.stack import Stack
-from lab.supervise import until
 from world.adopting import DAG, copier_deployed, entry_changed
 from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun_other, ended, held_by
 from world.flushing import ACCEPTED, SHORT, busy
 from world.given import declared_as
-from world.runs import approved_by_both, evidence, finished, log_of, mark_run, reached, trigger_other
+from world.runs import approved_by_both, evidence, failed, finished, log_of, mark_run, reached, trigger_other
 
 _FORM = {"copier": COPIER, "without_copy_proof": "no Spark in these tests", **ACCEPTED}
 # Two applications are read one after the other, on a machine that does more.
@@ -59,11 +58,6 @@ def begun(stack: Stack, **conf: object) -> str:
     run_id = trigger_other(stack, DAG, **{**_FORM, **conf})
     approved_by_both(stack, DAG, run_id, "approve_plan")
     return run_id
-
-
-def over(stack: Stack, run_id: str) -> None:
-    """Return when a run has failed as a whole: Airflow's scheduler may not survive a clear before that."""
-    until(lambda: stack.api().run(DAG, run_id)["state"] == "failed", 120, f"{run_id} is over", poll_s=0.5)
 
 
 def completed(stack: Stack, run_id: str) -> None:
@@ -118,7 +112,7 @@ def test_undo_restores_everything_before_the_start(sending: Stack, task: str) ->
     if task == "start_copier":
         # The next task starts the application at once, and then undo is refused.
         strike(Target(sending, DAG, run_id, task, INSTANCES), Moment.STARTING, 0)
-        over(sending, run_id)
+        failed(sending, run_id)
     else:
         reached(sending, run_id, task, "success")
         mark_run(sending, run_id, "failed")
@@ -164,7 +158,7 @@ def test_it_goes_on_after_a_kill_of_every_task(stack: Stack) -> None:
             strike(Target(stack, DAG, run_id, task, _DEPLOYED.names), moment, 0)
             if moment is not Moment.DEFERRED:
                 reached(stack, run_id, task, "failed")
-                over(stack, run_id)
+                failed(stack, run_id)
                 stack.api().clear(DAG, run_id, task)
         completed(stack, run_id)
         assert read_by(stack, "orders") == {*ROUTES.values()}

@@ -5,12 +5,13 @@ Two streams that are merged, a global table, which no group commits offsets of, 
 
 import pytest
 import yaml
+from kill.moments import Moment, Target, strike
 from lab.adopted import COPIER, INSTANCES
 from lab.parcels import INPUT_SETTINGS, INPUTS, INSTANCE, NAME, parcels
 from lab.stack import Stack
 from world.adopting import DAG, copier_deployed
 from world.endings import COMPLETED, NOTHING_CHANGED, begun_other, ended, held_by
-from world.runs import approved_by_both, evidence, finished, log_of, mark_run, reached, trigger_other
+from world.runs import approved_by_both, evidence, failed, finished, log_of, trigger_other
 
 pytestmark = pytest.mark.long
 _ROUTES = {topic: f"{topic}-control" for topic in INPUTS}
@@ -44,17 +45,20 @@ def apply_changes(stack: Stack) -> None:
 
 
 def test_there_and_back(stack: Stack) -> None:
-    """Given up and undone; adopted; abandoned, with a copier that is down. The judge looks at all of it."""
+    """Killed and undone; killed and adopted; abandoned, with a copier that is down. The judge looks at all of it."""
     with parcels(stack), copier_deployed(stack, _ROUTES):
         run_id = begun(stack)
-        reached(stack, run_id, "start_copier", "success")
-        mark_run(stack, run_id, "failed")
+        strike(Target(stack, DAG, run_id, "clear_state", (INSTANCE,)), Moment.WORKING, 0)
+        failed(stack, run_id)
         undo = trigger_other(stack, "undo", run=run_id, application=NAME)
         approved_by_both(stack, "undo", undo, "approve_undo")
         completed(stack, undo)
         run_id = begun(stack)
+        strike(Target(stack, DAG, run_id, "clear_state", (INSTANCE,)), Moment.WORKING, 0)
+        failed(stack, run_id)
+        stack.api().clear(DAG, run_id, "clear_state")
         completed(stack, run_id)
-        assert "global" in log_of(stack, run_id, "start_copier") + log_of(stack, run_id, "start_application")
+        assert "global" in log_of(stack, run_id, "clear_state", 2)
         trial = begun_other(stack, "undo", run=run_id, application=NAME, dry_run=True)
         refused = ended(trial, state="failed", outcome=NOTHING_CHANGED)
         assert "mode=abandon" in refused["run"]["outcome_sentence"]

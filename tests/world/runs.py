@@ -123,6 +123,11 @@ def reached(stack: Stack, run_id: str, task_id: str, state: str, limit_s: float 
     until(there, limit_s, f"{task_id} of {run_id} is {state}", poll_s=0.25)
 
 
+def failed(stack: Stack, run_id: str, limit_s: float = 120) -> None:
+    """Return when a run has failed as a whole: Airflow's scheduler may not survive a clear before that."""
+    until(lambda: stack.api().run(dag_of(run_id), run_id)["state"] == "failed", limit_s, f"{run_id} failed", poll_s=0.5)
+
+
 def question(stack: Stack, run_id: str, containing: str = "") -> dict[str, Any]:
     """The open question, once Airflow has deferred its task: faster answers are lost (`heard_end`)."""
     deadline = time.monotonic() + 120
