@@ -10,6 +10,7 @@ from kstreams_runbooks.decide.comparison.content import contents, own_changelogs
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
 from kstreams_runbooks.decide.comparison.global_stores import RestoredGlobal, left_behind, restored
 from kstreams_runbooks.decide.comparison.operators import partitioners
+from kstreams_runbooks.decide.comparison.read_back import read_back
 from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, REUSE, optimized, timed_by
 from kstreams_runbooks.decide.comparison.state.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
@@ -207,24 +208,25 @@ def sinks(compared: Compared) -> Iterator[Subject]:
     """External topics that are written: by a sink that stays, to the same topic or to another."""
     internal = compared.before.internal | compared.after.internal
     seen: set[tuple[str, str]] = set()
+    back = read_back(compared.after)
     for was, name in compared.operators.pairs:
         one, other = target_of(compared.before.nodes[was]), target_of(compared.after.nodes[name])
         if not one or not other or {one, other} & internal or (one, other) in seen:
             continue
         seen.add((one, other))
-        yield _sink(compared, one, other)
+        yield _sink(compared, one, other, back)
     # A sink that is also renamed has no counterpart: its records may now go to another topic.
     paired = {name for pair in seen for name in pair}
     gone = sorted(compared.before.written() - compared.after.written() - paired)
     come = sorted(compared.after.written() - compared.before.written() - paired)
     for number, one in enumerate(gone if come else ()):
-        yield _sink(compared, one, come[min(number, len(come) - 1)])
+        yield _sink(compared, one, come[min(number, len(come) - 1)], back)
     for name in come if not gone else come[len(gone) :]:
-        yield _sink(compared, name, name, added=True)
+        yield _sink(compared, name, name, back, added=True)
 
 
-def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> Subject:
-    """The fate of the records written to a topic."""
+def _sink(compared: Compared, one: str, other: str, back: Collection[str], *, added: bool = False) -> Subject:
+    """The fate of the records written to a topic; `back` are those that the application itself has state from."""
     declared, asked = _declared(compared, one, other)
     changes, missing, by = partitioners(compared, one, other)
     declared["partitioner_changed"], asked["partitioner_changed"] = changes, missing
@@ -240,6 +242,7 @@ def _sink(compared: Compared, one: str, other: str, *, added: bool = False) -> S
         "topic_changed": one != other,
         "fed_by_other": one == other and other in compared.written_by_other,
         "stateful": compared.stateful,
+        "read_back": other in back,
         "extracted": chosen,
         **declared,
     }

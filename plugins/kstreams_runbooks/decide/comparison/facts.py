@@ -149,6 +149,19 @@ def duration(milliseconds: int) -> str:
     return " ".join(parts) or "0 ms"
 
 
+def closes_later(old: Window | None, new: Window | None) -> bool:
+    """Whether windows are waited for longer than before: a closed one is open again, and takes late records."""
+    return old is not None and new is not None and new.lasts_ms > old.lasts_ms
+
+
+def closing_words(old: Window | None, new: Window | None) -> dict[str, str]:
+    """How long windows are waited for before and now, and by how much longer."""
+    if old is None or new is None:
+        return {"closing": "", "later": ""}
+    waits = f"{duration(old.lasts_ms)} → {duration(new.lasts_ms)}"
+    return {"closing": waits, "later": duration(max(new.lasts_ms - old.lasts_ms, 0))}
+
+
 def changed(old: object, new: object) -> bool | None:
     """Whether two known values differ, None if one of them is not known, or if code alone cannot compare them."""
     if old is None or new is None:

@@ -22,6 +22,10 @@ _NOT_DECLARED = "not declared"
 _UNTOLD_FACTS: dict[str, Fact] = {f"{field}_changed": False for field in _FIELDS}
 _UNTOLD_WORDS = {f"{field}_{when}": _NOT_DECLARED for field in _FIELDS for when in ("before", "after")}
 _UNTOLD_ASKED: dict[str, tuple[Undeclared, ...]] = {f"{field}_changed": () for field in _FIELDS}
+# The serdes of windowed keys as topology facts name them, and what chooses partitions by them and by other keys.
+_WINDOWED_SERDES = ("TimeWindowed(", "SessionWindowed(")
+_OF_WINDOWED_KEYS = "of windowed keys (by the key without its window)"
+_OF_PRODUCER = "of the producer (by the bytes of the whole key)"
 # Of an operator that a reader knows, and that joins nothing.
 _NO_JOIN = "no join"
 _USUAL = {DEFAULT, _NO_JOIN}
@@ -192,12 +196,31 @@ def partitioners(compared: Compared, was: str, now: str) -> tuple[bool | None, t
     Keys may move to tasks without their state.
     """
     old, new = compared.before.writers.get(was, []), compared.after.writers.get(now, [])
+    by_serde = _by_key_serde(compared.before, was), _by_key_serde(compared.after, now)
+    if all(by_serde) and len(set(by_serde)) > 1:
+        return True, (), dict(zip(("partitioner_before", "partitioner_after"), by_serde, strict=True))
     changes, asked = operator_changed(compared, old, new, _PARTITIONER)
     said = {
         "partitioner_before": _value(compared.before, old, _PARTITIONER),
         "partitioner_after": _value(compared.after, new, _PARTITIONER),
     }
     return changes, asked, said
+
+
+def _by_key_serde(side: Side, topic: str) -> str:
+    """What chooses the partitions of an output without a partitioner of the program, as its code shows; else empty.
+
+    The library partitions windowed keys by the key without its window, if the program gives their serde to the sink.
+    Source: Apache Kafka, StreamSinkNode#writeToTopology, WindowedStreamPartitioner.
+    """
+    declared, writers = side.declared.topics.get(topic), side.writers.get(topic, [])
+    serde = None if declared is None else declared.key_serde
+    if serde is None or not side.declared.was_read or topic in side.internal:
+        return ""
+    if _values(side, writers, _PARTITIONER) != {DEFAULT}:
+        return ""
+    given = not any(f"operators.{name}.key_serde" in side.declared.of_settings for name in writers)
+    return _OF_WINDOWED_KEYS if given and serde.name.startswith(_WINDOWED_SERDES) else _OF_PRODUCER
 
 
 def _held(node: Node) -> set[str]:

@@ -7,6 +7,7 @@ from posixpath import normpath
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import sides
+from kstreams_runbooks.decide.comparison.read_back import read_back
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.model.releases.release import within
 from kstreams_runbooks.model.releases.settings import SET_OVER, in_part, is_secret
@@ -80,7 +81,8 @@ INNER_SERDES = {
     "default.windowed.value.serde.inner": "window",
     "windowed.inner.class.serde": "window",
 }
-_OF_PRODUCERS = frozenset(("partitioner", "producer", "size_limit"))
+_PARTITIONER = "partitioner"
+_OF_PRODUCERS = frozenset((_PARTITIONER, "producer", "size_limit"))
 _FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names}
 # Settings of internal topics by which records go before they are read, or get another time. Source:
 # InternalTopicManager, RepartitionTopicConfig (Apache Kafka).
@@ -261,7 +263,8 @@ def facts_of(name: str, old: str, new: str, compared: Compared, *, creates: bool
         "refuses_names": name == _EXPLICIT and _refuses_names(old, new, compared),
         "slips_past": _slips_past(name, new, compared.after),
         "no_effect": name == _STORE_TYPE and _makers_stay(compared),
-        "repartitions": bool(compared.before.internal & compared.after.internal),
+        "repartitions": bool(compared.before.internal & compared.after.internal)
+        or (family == _PARTITIONER and bool(read_back(compared.after))),
         "no_threads": name == _THREADS and bool(_NO_THREADS.fullmatch(new.strip())),
         "another_release": _another_release(compared),
         "eager_ends": name == _UPGRADE_FROM and _another_release(compared) and _eager_ends(old, new, compared.before),

@@ -16,7 +16,10 @@ from kstreams_runbooks.decide.topology.graph import Role, topic_roles
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import Declaration, Unchanged
 from kstreams_runbooks.model.topology.topology import Processor, Topology
+from kstreams_runbooks.wording import first_of
 
+# Patterns that one sentence names.
+_MOST = 3
 # The object of a finding about the application as a whole; it covers those about its parts.
 WHOLE = "application"
 
@@ -105,6 +108,7 @@ def application(compared: Compared) -> Subject:
         "kinds_known": _kinds_known(compared),
         "shared_store": bool(_shared(after)),
         "streams_group": uses_streams_group(before) and uses_streams_group(after),
+        "pattern_refused": uses_streams_group(after) and bool(after.patterns),
         "idle_threads": bool(threads and threads.idle),
         "auto_create": bool(after.declared.auto_create_topics) and not before.declared.auto_create_topics,
         **of_serdes,
@@ -116,6 +120,7 @@ def application(compared: Compared) -> Subject:
         **serdes_asked,
     }
     said = {**serdes_said, "name": WHOLE, "shared": ", ".join(_shared(after)), "disagreement": disagreement(compared)}
+    said["patterns"] = first_of([f"pattern {one}" for one in sorted(after.patterns)], _MOST, " and ")
     said["threads"] = threads.sentence if threads else ""
     return Subject("application", WHOLE, facts, said, asked)
 

@@ -71,6 +71,8 @@ _STORE = "-store"
 _SUPPRESS, _SUPPRESS_STORE = "KTABLE-SUPPRESS-", "KTABLE-SUPPRESS-STATE-STORE-"
 # Generated names of the window stores of a join of streams, and the end of those of a join with a name.
 _OF_STREAM_JOIN, _JOIN_STORE = ("KSTREAM-JOIN", "KSTREAM-OUTER"), "-join-store"
+# The store in which a left or outer join of streams keeps the records that have no match yet.
+_UNMATCHED = ("KSTREAM-OUTERSHARED-", ("-left-shared-join-store", "-outer-shared-join-store"))
 # The store in which a foreign-key join keeps what its left table asks for, without a chosen name and with one.
 _SUBSCRIPTIONS = ("KTABLE-FK-JOIN-SUBSCRIPTION-STATE-STORE-", "-subscription-store")
 # Topics that a topology may read back, as its description prints them: repartition topics, and the two of a foreign-key
@@ -142,6 +144,11 @@ def is_made(name: str) -> bool:
 def is_join_window(store: str) -> bool:
     """Whether a store keeps the records of one side of a join of streams."""
     return store.startswith(_OF_STREAM_JOIN) or store.endswith(_JOIN_STORE)
+
+
+def keeps_unmatched(store: str) -> bool:
+    """Whether a store keeps the records of a join of streams until their windows close without a match."""
+    return store.startswith(_UNMATCHED[0]) or store.endswith(_UNMATCHED[1])
 
 
 def is_subscription_store(store: str) -> bool:

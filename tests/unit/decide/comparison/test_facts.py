@@ -1,7 +1,7 @@
 """What follows from facts of both sides, declared or read from code: changed, the same, or unknown."""
 
 import pytest
-from kstreams_runbooks.decide.comparison.facts import store_facts, topic_facts
+from kstreams_runbooks.decide.comparison.facts import closes_later, closing_words, store_facts, topic_facts
 from kstreams_runbooks.model.topology.change import Undeclared
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, DeclaredTopic, Serde, Unchanged, Window
 
@@ -224,3 +224,27 @@ def test_a_join_with_two_differences_has_a_window_of_its_own() -> None:
     ):
         found, _ = store_facts("s", joined(was), joined(now))
         assert tuple(found[fact] for fact in facts) == changed
+
+
+@pytest.mark.parametrize(
+    ("now", "later"),
+    [
+        (Window("tumbling", HOUR, 6 * MINUTE), True),
+        (Window("tumbling", 2 * HOUR, 5 * MINUTE), True),
+        (Window("tumbling", HOUR + MINUTE, 4 * MINUTE), False),
+        (Window("tumbling", HOUR, MINUTE), False),
+        (None, False),
+    ],
+)
+def test_a_window_closes_later_by_its_length_and_its_grace(now: Window | None, later: bool) -> None:
+    """Only their sum decides when a window takes no record any more."""
+    assert closes_later(Window("tumbling", HOUR, 5 * MINUTE), now) is later
+    assert closes_later(None, now) is False
+
+
+def test_a_sentence_has_both_waits_and_their_difference() -> None:
+    """A wait that is not known has no words."""
+    short, long = Window("tumbling", HOUR, 0), Window("tumbling", HOUR, 10 * MINUTE)
+    assert closing_words(short, long) == {"closing": "1 h → 1 h 10 min", "later": "10 min"}
+    assert closing_words(long, short)["later"] == "0 ms"
+    assert closing_words(None, long) == {"closing": "", "later": ""}

@@ -13,7 +13,9 @@ from kstreams_runbooks.model.topology.declaration import (
     Declaration,
     DeclaredOperator,
     DeclaredStore,
+    DeclaredTopic,
     Join,
+    Serde,
 )
 from kstreams_runbooks.model.topology.topology import Topology
 from world.pairs import PAIRS
@@ -223,3 +225,61 @@ def test_a_partitioner_of_one_version_alone_is_asked_for() -> None:
     assert partitioners(_compared(own, none), topic, topic)[:2] == (None, asked)
     assert partitioners(_compared(none, own), topic, topic)[0] is None
     assert partitioners(_compared(usual, none), topic, topic)[0] is False
+
+
+TIMES, SESSIONS, CLASS = "TimeWindowed(inner=string)", "SessionWindowed(inner=string)", "org.example.Hours"
+
+
+def _writes(serde: str, partitioner: str = DEFAULT) -> Declaration:
+    """A program that was read, whose sink has a serde of keys."""
+    return Declaration(
+        topics={"out": DeclaredTopic(key_serde=Serde(serde))},
+        operators={"sink": DeclaredOperator(partitioner=partitioner)},
+        not_read={"topics.orders.partitions": "a program does not show them"},
+    )
+
+
+def _partitioned(before: Declaration, after: Declaration, topic: str = "out") -> bool | None:
+    topology = parse_topology(
+        f"""Topologies:
+   Sub-topology: 0
+    Source: in (topics: [orders])
+      --> sink
+    Sink: sink (topic: {topic})
+      <-- in
+"""
+    )
+    return partitioners(Compared(Side(topology, before), Side(topology, after)), topic, topic)[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        (TIMES, CLASS, True),
+        (CLASS, SESSIONS, True),
+        (TIMES, SESSIONS, False),
+        ("string", CLASS, False),
+    ],
+)
+def test_windowed_keys_have_a_partitioner_of_their_own(before: str, after: str, changes: bool) -> None:
+    """It is that of the library, if the program gives the serde to the sink."""
+    assert _partitioned(_writes(before), _writes(after)) is changes
+
+
+def test_a_partitioner_of_the_program_counts_for_windowed_keys_too() -> None:
+    """Then their serde decides nothing."""
+    assert _partitioned(_writes(TIMES, OWN), _writes(CLASS, OWN)) is False
+    assert _partitioned(_writes(TIMES, OWN), _writes(CLASS)) is True
+
+
+def test_windowed_keys_of_the_settings_are_partitioned_by_the_producer() -> None:
+    """The library looks at the serializer that the program gives to the sink."""
+    of_settings = {"operators.sink.key_serde": frozenset({"default.key.serde"})}
+    assert _partitioned(replace(_writes(TIMES), of_settings=of_settings), _writes(CLASS)) is False
+    assert _partitioned(_writes(TIMES), replace(_writes(TIMES), of_settings=of_settings)) is True
+
+
+def test_words_of_a_serde_show_no_partitioner() -> None:
+    """Only the code of both versions does."""
+    assert _partitioned(_writes(TIMES), replace(_writes(CLASS), not_read={})) is False
+    assert _partitioned(replace(_writes(TIMES), topics={}), _writes(CLASS)) is False

@@ -8,10 +8,20 @@ from itertools import islice
 from typing import NamedTuple
 
 from kstreams_runbooks.decide.comparison.beginning import RESET, beginning
-from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.counterparts import Counterparts
-from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, changed, of_serdes, store_facts, topic_facts, until
+from kstreams_runbooks.decide.comparison.facts import (
+    DeclaredFacts,
+    changed,
+    closes_later,
+    closing_words,
+    of_serdes,
+    store_facts,
+    topic_facts,
+    until,
+)
 from kstreams_runbooks.decide.comparison.operators import partitioners
+from kstreams_runbooks.decide.comparison.read_back import read_in_its_tasks
 from kstreams_runbooks.decide.comparison.state.changelogs import Changelogs
 from kstreams_runbooks.decide.comparison.state.copies import Copies
 from kstreams_runbooks.decide.comparison.state.counted import counting_behind
@@ -44,13 +54,14 @@ from kstreams_runbooks.decide.topology.names import (
     is_generated,
     is_join_window,
     is_suppress_buffer,
+    keeps_unmatched,
     may_give_new_key,
     repartition_base,
 )
 from kstreams_runbooks.decide.topology.partitions import uncounted_inputs
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
-from kstreams_runbooks.model.topology.declaration import DeclaredStore
-from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
+from kstreams_runbooks.model.topology.declaration import DeclaredStore, Window
+from kstreams_runbooks.model.topology.topology import Processor, Sink
 from kstreams_runbooks.wording import first_of
 
 # Names listed in a sentence; more are counted.
@@ -115,7 +126,10 @@ def stores(compared: Compared) -> Iterator[Subject]:
         # A topic that restores the store has findings of its own.
         told = partner or facts["fed_by_other"] or is_buffer or facts["copies"] == "input"
         facts["input_replaced"] = store.name in replaced and not told
-        facts["joins_streams"] = store.facts["added"] is True and _is_of_new_join(compared, store.name)
+        facts |= {
+            "joins_streams": store.facts["added"] is True and _is_of_new_join(compared, store.name),
+            "unmatched_again": _unmatched_again(store, was, now),
+        }
         selects = selected.get(store.name, "")
         facts["key_selected"] = bool(selects) and facts["key_changed"] is False and _keeps_its_name(store)
         said = {
@@ -127,6 +141,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
             "writers": lost,
             "leading": next((led.changed[store.name] for led in rows if store.name in led.changed), ""),
             "left": left,
+            **closing_words(*_windows(was, now)),
             "read_before": behind.get(store.name, ""),
             **dict(zip(("inputs_before", "inputs"), replaced.get(store.name, ("", "")), strict=True)),
             **dict(zip(("lookers", "looked_into"), anew.get(store.name, ("", "")), strict=True)),
@@ -211,8 +226,8 @@ def _cut_off(compared: Compared, topic: str) -> tuple[str, ...]:
     return tuple(
         store
         for store in sorted(before.keepers.keys() & after.keepers.keys())
-        if topic in _read_in_its_tasks(after, store)
-        and _read_in_its_tasks(before, store) - own
+        if topic in read_in_its_tasks(after, store)
+        and read_in_its_tasks(before, store) - own
         and not _key_changes(compared, store)
     )
 
@@ -220,21 +235,6 @@ def _cut_off(compared: Compared, topic: str) -> tuple[str, ...]:
 def _key_changes(compared: Compared, store: str) -> bool:
     old, new = (side.declared.stores.get(store, DeclaredStore()) for side in (compared.before, compared.after))
     return changed(old.key, new.key) is True
-
-
-def _read_in_its_tasks(side: Side, store: str) -> set[str]:
-    """The topics that lead to a store within its subtopology, patterns among them."""
-    seen: set[str] = set()
-    left = [keeper.name for keeper in side.keepers[store]]
-    while left:
-        name = left.pop()
-        if name not in seen:
-            seen.add(name)
-            left += side.predecessors.get(name, ())
-    sources = [node for name in seen if isinstance(node := side.nodes[name], Source)]
-    return {topic for source in sources for topic in topics_of(source)} | {
-        source.pattern for source in sources if source.pattern is not None
-    }
 
 
 def _uncounted(compared: Compared, was: str, now: str) -> tuple[Undeclared, ...]:
@@ -371,6 +371,17 @@ def _topics_with_new_key(compared: Compared) -> set[str]:
             if any(reach.before([key]) & (keyed | grouping) for key in called[node.name]):
                 found.add(node.topic)
     return found
+
+
+def _unmatched_again(store: Subject, was: DeclaredStore | None, now: DeclaredStore | None) -> bool:
+    """Whether a join that gave records out without a match waits for one longer than before."""
+    waits = store.facts["stays"] is True and keeps_unmatched(store.name)
+    return waits and closes_later(*_windows(was, now))
+
+
+def _windows(*stores: DeclaredStore | None) -> tuple[Window | None, Window | None]:
+    before, after = (None if store is None else store.window for store in stores)
+    return before, after
 
 
 def _is_of_new_join(compared: Compared, store: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.facts import changed, duration, sides
+from kstreams_runbooks.decide.comparison.facts import changed, closes_later, closing_words, duration, sides
 from kstreams_runbooks.decide.comparison.state.held_tables import bypassing, table_change
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.decide.topology.upstream import between_store_and, store_before
@@ -131,6 +131,7 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
         "memory_alone": False,
         "table_changed": False,
         "bypassed": False,
+        "results_again": False,
         "logged": None,
         "disabled": removed and _disabled(one),
         **_of_the_new(compared, name, None if removed else one, sure=sure and not removed),
@@ -144,6 +145,7 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
     # A buffer under another name starts empty.
     table = table_change(compared, name, old, new) if was == name and sure else (False, (), "")
     past = bypassing(compared, was, name) if sure else ()
+    windows = _window_before(compared.before, was), _window_before(compared.after, name)
     facts: dict[str, Fact] = {
         "renamed": was != name and not (is_generated(was) and is_generated(name)) if sure else False,
         "added": False,
@@ -163,6 +165,7 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
         and not _may_begin_empty(compared.after, name),
         "table_changed": table[0],
         "bypassed": bool(past) and not _disabled(old),
+        "results_again": sure and _is_final(old) and _is_final(new) and closes_later(*windows),
         "logged": None if new is None else new.logging,
         **_of_the_new(compared, name, new, sure=sure),
     }
@@ -173,7 +176,7 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
     asked = {"mode_changed": what, "buffer_changed": what, "serde_changed": serde, "table_changed": table[1]}
     asked |= {"logging_changed": logging, "logged": logging}
     said = {**_said(compared, name, new), "before": was, "tables": table[2], "past": ", ".join(past)}
-    said |= {"limit_before": _limit(old), "limit": _limit(new)}
+    said |= {"limit_before": _limit(old), "limit": _limit(new), **closing_words(*windows)}
     return Subject("suppression", name, facts, said, asked)
 
 
@@ -197,6 +200,10 @@ def _logging_changed(
 
 def _disabled(one: DeclaredSuppression | None) -> bool:
     return one is not None and one.mode != _FINAL and one.time_limit_ms == 0
+
+
+def _is_final(one: DeclaredSuppression | None) -> bool:
+    return one is not None and one.mode == _FINAL
 
 
 def _of_the_new(compared: Compared, name: str, one: DeclaredSuppression | None, *, sure: bool) -> dict[str, Fact]:

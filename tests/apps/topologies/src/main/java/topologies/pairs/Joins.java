@@ -104,9 +104,14 @@ public final class Joins {
     public Pair innerJoinToLeftJoin() {
         return Pair.of(
                 builder -> join(views(builder), purchases(builder), hour(), named()),
-                builder -> views(builder)
-                        .leftJoin(purchases(builder), Joins::both, hour(), named())
-                        .to("viewed-and-bought", Produced.as("bought-sink")));
+                builder -> leftJoin(builder, hour()));
+    }
+
+    /** Purchases are waited for longer before a view is written without one. */
+    public Pair leftJoinGraceMadeLonger() {
+        return Pair.of(
+                builder -> leftJoin(builder, hour()),
+                builder -> leftJoin(builder, Windows.within(ofHours(1), ofHours(1))));
     }
 
     /** An inner join without a name becomes a left join: its second store has another name. */
@@ -182,6 +187,12 @@ public final class Joins {
                                 "users", Consumed.as("users-source"), Materialized.as("users-store"))
                         .toStream(Named.as("changes"))
                         .to("users-copied", Produced.as("out")));
+    }
+
+    private static void leftJoin(StreamsBuilder builder, JoinWindows windows) {
+        views(builder)
+                .leftJoin(purchases(builder), Joins::both, windows, named())
+                .to("viewed-and-bought", Produced.as("bought-sink"));
     }
 
     private static void copied(StreamsBuilder builder) {

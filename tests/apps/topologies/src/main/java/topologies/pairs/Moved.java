@@ -253,6 +253,23 @@ public final class Moved {
                 });
     }
 
+    /** Clicks that are kept are counted behind a topic that the program writes and reads again; the code stays. */
+    public Pair countBehindOwnTopic() {
+        return Pair.same(builder -> {
+            stream(builder, "clicks").to("clicks-kept", Produced.as("kept-sink"));
+            count(stream(builder, "clicks-kept"), "clicks", "by-user", "clicks-store");
+        });
+    }
+
+    /** Clicks that are kept go through a topic of the program to an output without a store; the code stays. */
+    public Pair ownTopicReadWithoutStore() {
+        return Pair.same(builder -> {
+            count(stream(builder, "clicks"), "clicks", "by-user", "clicks-store");
+            stream(builder, "visits").to("visits-kept", Produced.as("kept-sink"));
+            stream(builder, "visits-kept").to("visits-out", Produced.as("out-sink"));
+        });
+    }
+
     private static KStream<String, String> stream(StreamsBuilder builder, String... topics) {
         List<String> names = Arrays.asList(topics);
         return builder.stream(names, Consumed.as(names.get(0) + "-source"));
