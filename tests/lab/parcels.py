@@ -94,7 +94,8 @@ def _deploy(stack: Stack) -> Path:
     (directory / "state").mkdir(parents=True)
     kafka.create_topics(lab.bootstrap, (*STREAMS, COUNTED), partitions=_PARTITIONS, sent_with_times=STREAMS)
     compacted = NewTopic(DEPOTS, num_partitions=1, config={"cleanup.policy": "compact"})
-    AdminClient({"bootstrap.servers": lab.bootstrap}).create_topics([compacted])[DEPOTS].result(_CALL_S)
+    admin = AdminClient({"bootstrap.servers": lab.bootstrap})
+    admin.create_topics([compacted])[DEPOTS].result(_CALL_S)
     port = lab.ports.metrics(_NUMBER)
     base = {
         "application.id": NAME,

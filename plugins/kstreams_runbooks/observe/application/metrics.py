@@ -62,6 +62,7 @@ _REQUEST = [
     {"type": "read", "mbean": _TASKS, "attribute": [_REMAINING, _DROPPED]},
     {"type": "read", "mbean": _BUFFERS, "attribute": [_RECORDS, _BYTES]},
 ]
+_GLOBAL_THREAD = "-GlobalStreamThread"
 _PID = re.compile(r"[0-9]{1,9}")
 # How many application ids one sentence names.
 _SHOWN = 5
@@ -262,7 +263,9 @@ def _figures(part: Mapping[str, Any] | None, what: str, client_id: str, name: st
 
 
 def _of_client(name: str, client_id: str) -> bool:
-    return _property(name, "thread-id").startswith(f"{client_id}-")
+    """Whether a bean is of a thread of the client that has tasks: the one of global stores has its own (-1_-1)."""
+    thread = _property(name, "thread-id")
+    return thread.startswith(f"{client_id}-") and not thread.endswith(_GLOBAL_THREAD)
 
 
 def _property(name: str, key: str) -> str:

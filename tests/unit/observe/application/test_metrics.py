@@ -167,6 +167,20 @@ def test_a_buffer_with_another_name_than_streams_gives_it_is_no_answer_of_stream
     assert "of a suppress buffer has another name" in found.missing or "a suppress buffer has another" in found.missing
 
 
+def test_the_thread_of_global_stores_is_none_that_has_tasks() -> None:
+    """As 4.3.1 reports it: a task -1_-1 without restore figures, and a bean of its cache without a task."""
+    parts = sample("4.3.1")
+    tasks = next(part["value"] for part in parts.values() if "stream-task-metrics" in part["request"]["mbean"])
+    for name in tasks:
+        tasks[name]["dropped-records-total"] = 1.0
+    without = read(parts)
+    thread = f"kafka.streams:type=stream-task-metrics,thread-id={without.client_id}-GlobalStreamThread"
+    tasks[f"{thread},task-id=-1_-1"] = {"process-total": 0.0, "dropped-records-total": 7.0}
+    tasks[thread] = {"cache-size-bytes-total": 0.0}
+    assert read(parts) == without
+    assert isinstance(without.dropped, tuple)
+
+
 class _Answers(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Path says what goes wrong."""
