@@ -24,8 +24,8 @@ inputs, without the producers.
 The application is down from `stop_application` to `start_application`, while the copier starts twice. No task asks a
 person meanwhile, unless a person deploys. The log of `plan` has the changes of the fleet entry.
 
-Dry run is the default: it reads, checks, plans and reports what a real run would do. This runbook is a preview: its
-undo, and what it does after a kill, are not proven under load yet.
+Dry run is the default: it reads, checks, plans and reports what a real run would do. This runbook is a preview:
+kills and undo are proven under load for mode `adopt` alone.
 
 | step | clear it? | meanwhile | way back |
 |---|---|---|---|
