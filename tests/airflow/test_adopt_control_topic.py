@@ -156,7 +156,8 @@ def test_it_goes_on_after_a_kill_of_every_task(stack: Stack) -> None:
         run_id = begun(stack)
         for task, moment in moments.items():
             strike(Target(stack, DAG, run_id, task, _DEPLOYED.names), moment, 0)
-            if moment is not Moment.DEFERRED:
+            # What only reads is tried again by itself.
+            if moment is not Moment.DEFERRED and task != "verify":
                 reached(stack, run_id, task, "failed")
                 failed(stack, run_id)
                 stack.api().clear(DAG, run_id, task)

@@ -24,7 +24,7 @@ def copier_deployed(stack: Stack, routes: Mapping[str, str] = ROUTES) -> Iterato
         yield
     finally:
         stack.supervisor.stop(*INSTANCES)
-        entry.unlink()
+        entry.unlink(missing_ok=True)
         _forget(stack, routes)
 
 
