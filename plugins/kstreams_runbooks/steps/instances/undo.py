@@ -54,6 +54,7 @@ from kstreams_runbooks.steps.run.person import AskingTask
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step
 from kstreams_runbooks.steps.stages.cleaned_up import require_newer_than_topics
+from kstreams_runbooks.steps.stages.moved import moved_group, prove_moved
 from kstreams_runbooks.steps.stages.order import is_complete, keep_complete
 from kstreams_runbooks.steps.stages.perform import guard_stage, perform
 
@@ -156,15 +157,16 @@ class UndoOperator(RollingOperator, AskingTask):
             self._take(run.on(plan.application_of(stage)), plan, stage, cards)
         record = undone_record(run)
         fresh = fresh_of(plan_of(run, record))
-        moved = moved_roles(run, record, plan_of(run, record))
+        undone = plan_of(run, record)
+        moved = moved_roles(run, record, undone)
         for part, side in zip(plan.parts, run.sides, strict=True):
             stays = side.plan().stays_down_as
             if stays is None and part.role == fresh and not side.plan().bounces:
                 # The run had not begun with its instances, which were down, and all set to the same.
                 stays = part.facts.at_start[0].target
-            if part.role in moved:
+            if part.role in moved and undone is not None:
                 # Its entry still names the old outputs, which it reads no more: their lag proves nothing.
-                side.say("reads on at the seam of the new outputs, where the run has moved it")
+                prove_moved(side, moved_group(record.run_key, undone, part.role))
             elif stays:
                 side.demand(side.decide(left_down, reading=side.read(describes=False), target=stays))
             else:
