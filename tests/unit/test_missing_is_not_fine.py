@@ -18,6 +18,7 @@ REASONS: dict[str, tuple[str, ...]] = {
     "the same decision lists the missing reading itself, and is inconclusive, waits or refuses for it": (
         "watch/green.py::read_green",
         "watch/cutover.py::read_cutover",
+        "decide/outputs/late_drops.py::_start",
         "decide/instances/moved.py::_not_yet",
         "decide/instances/moved.py::group_has_moved",
         "decide/instances/members.py::_unowned",

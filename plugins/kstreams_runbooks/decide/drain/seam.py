@@ -171,7 +171,7 @@ def seeds_stand(rows: tuple[PartitionLag, ...] | Missing, seeds: tuple[Committed
     """Whether a group that is down has its seeds committed; wait if some are gone, and have to be written again.
 
     Brokers forget the offsets of an EMPTY group after offsets.retention.minutes (KIP-211): it would begin by
-    auto.offset.reset. Refused for another offset: somebody else has committed it.
+    auto.offset.reset. Refused for another offset: another client has committed it.
     """
     if isinstance(rows, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (f"offsets of group {group_id}: {rows.missing}",))

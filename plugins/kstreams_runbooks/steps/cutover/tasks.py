@@ -141,7 +141,7 @@ def verified_before(run: Run, name: str) -> ApplicationReading | Missing:
     """The last reading with which a completed run that has started this application has verified it.
 
     That is its start as a second side, or a cutover from it, which starts it again. A cutover to it, or one that it is
-    a neighbour of, has found processes of which it does not know how they began.
+    a neighbour of, has found its processes: they may have been restarted before.
     """
     for record in reversed(run.ledger.runs()):
         if record.dag_id not in {GREEN, CUTOVER} or record.outcome != RunOutcome.COMPLETED.value:

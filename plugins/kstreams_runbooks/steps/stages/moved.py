@@ -118,6 +118,11 @@ def prove_moved(side: Run, of: MovedGroup) -> None:
 
     pace = Pace(_LOOK_EVERY_S, side.limit("gate_ceiling_s"))
     given = poll(side, pace, look, lambda verdict: verdict.outcome is not Outcome.WAIT)
+    # First: the end of a side is proven by the last decision about it.
+    with side.reader() as reader:
+        kept_ms = read_offsets_retention_ms(reader)
+    times = {"empty_ms": _empty_ms(side, of), "kept_ms": kept_ms, "back": of.back}
+    lasted = side.decide(seeds_lasted, group_id=of.seed.group, **times)
     verdict: Verdict = side.decide(group_has_moved, **given)
     if verdict.outcome is Outcome.WAIT:
         raise Refused(
@@ -125,10 +130,7 @@ def prove_moved(side: Run, of: MovedGroup) -> None:
             f"{side.task_id} and what follows it"
         )
     side.demand(verdict)
-    with side.reader() as reader:
-        kept_ms = read_offsets_retention_ms(reader)
-    times = {"empty_ms": _empty_ms(side, of), "kept_ms": kept_ms, "back": of.back}
-    side.demand(side.decide(seeds_lasted, group_id=of.seed.group, **times))
+    side.demand(lasted)
 
 
 def _empty_ms(side: Run, of: MovedGroup) -> int | Missing:
