@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from kstreams_runbooks.decide.drain.seam import seeds, seeds_stand
 from kstreams_runbooks.decide.instances.moved import group_has_moved, seeds_lasted
+from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.decide.plans.cutover import COPIER, GREEN, back_command
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
@@ -80,6 +81,27 @@ def require_seeds(side: Run, of: MovedGroup) -> None:
                 f"offsets.retention.minutes: clear {side.task_id}, or undo this run"
             )
     side.demand(verdict)
+
+
+def require_kept_seeds(side: Run, of: MovedGroup) -> None:
+    """Refused if a group that is to start again is down and has lost a seed: it would begin by auto.offset.reset.
+
+    It has begun to start before, so other offsets are what it has read since. Inconclusive if they cannot be read.
+    """
+    if not all(map(has_ended, side.read(describes=False).instances)):
+        return
+    wanted = _seeds(side, of)
+    verdict = _seeds_now(side, of, wanted)
+    if verdict.outcome is Outcome.WAIT:
+        for one in wanted:
+            side.say(f"seed of {one.topic}-{one.partition}: {one.offset}")
+        raise Refused(
+            f"{verdict.text}, and its instances are down: it would begin by auto.offset.reset; commit the seeds that "
+            f"the log shows with kafka-consumer-groups --reset-offsets --group {of.seed.group}, then clear "
+            f"{side.task_id}"
+        )
+    if verdict.outcome is Outcome.INCONCLUSIVE:
+        side.demand(verdict)
 
 
 def wait_joined(side: Run, of: MovedGroup) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.instances.verification import change_verified
-from kstreams_runbooks.decide.plans.cutover import cutover_plan
+from kstreams_runbooks.decide.plans.cutover import after_unequal, cutover_plan
 from kstreams_runbooks.errors import Inconclusive, Refused, WriteRefused
 from kstreams_runbooks.ledger.codec import encode_call
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
@@ -105,7 +105,7 @@ def test_only_a_run_that_has_started_a_side_shows_how_it_began(run: Run) -> None
 def test_how_long_the_old_side_was_down_is_that_of_its_own_stop(run: Run) -> None:
     """From the request until its instances had started; not known before both."""
     names = {"orders": ["orders-1", "orders-2"], "orders-copier": ["copy-1"]}
-    own = tasks.after_unequal(run.whole_plan()).number
+    own = after_unequal(run.whole_plan()).number
     assert stood_s(run, names["orders"]) is None
     run.ledger.record(
         run.key, "pause", 1, "write", "stop", {"instances": names["orders-copier"], "requested_ms": 10}, 11

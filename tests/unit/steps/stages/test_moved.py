@@ -21,12 +21,13 @@ from kstreams_runbooks.steps.stages.moved import (
     moved_group,
     note_no_member,
     prove_moved,
+    require_kept_seeds,
     require_seeds,
     wait_joined,
 )
 from kstreams_runbooks.steps.stages.seam import keep_seam
 from world.cutting import cutover, restart
-from world.samples import member, partition
+from world.samples import down, instance, member, partition, reading
 
 TOPIC = "totals-v2"
 GONE = PartitionLag(TOPIC, 0, "source", "never_committed")
@@ -138,6 +139,25 @@ def test_what_a_group_that_has_begun_to_start_has_committed_is_its_own(
     broker.rows = [at(9)]
     side.keep("note", START_BEGUN, {"bounce": of.start.number, "instances": ["billing-1"]})
     require_seeds(side, of)
+    assert broker.written == 0
+
+
+def test_a_group_that_is_down_does_not_start_again_without_its_seeds(
+    broker: Broker, billing: tuple[Run, MovedGroup], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it has read since is its own; one that runs has its offsets."""
+    monkeypatch.setattr(Run, "read", lambda *_, **__: reading(down("billing-1")))
+    broker.rows = [at(None)]
+    with pytest.raises(Refused, match=r"are gone .*, and its instances are down: .* then clear"):
+        require_kept_seeds(*billing)
+    broker.rows = [Missing("hidden")]
+    with pytest.raises(Inconclusive, match="hidden"):
+        require_kept_seeds(*billing)
+    broker.rows = [at(9)]
+    require_kept_seeds(*billing)
+    broker.rows = [at(None)]
+    monkeypatch.setattr(Run, "read", lambda *_, **__: reading(instance("billing-1")))
+    require_kept_seeds(*billing)
     assert broker.written == 0
 
 
