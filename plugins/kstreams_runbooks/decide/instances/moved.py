@@ -32,7 +32,7 @@ def group_has_moved(
     if wrong := tuple(_set_otherwise(reading, target)):
         return Verdict(
             Outcome.REFUSE,
-            (f"{reading.application}: {first_of(wrong)}; set it so, then clear the task that found this",),
+            (f"{reading.application}: {first_of(wrong)}; set it so, then clear this task",),
         )
     if not isinstance(rows, Missing) and (below := tuple(_below(rows, seeds))):
         return Verdict(

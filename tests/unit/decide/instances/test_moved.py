@@ -71,7 +71,7 @@ def test_a_refusal_leads_to_what_helps() -> None:
     _, below = judged(rows=rows(first=69))
     assert below.endswith(f"to move it back, with a seam of its own: {BACK}")
     _, settings = judged(target=Target(OLD))
-    assert settings.endswith("set it so, then clear the task that found this")
+    assert settings.endswith("set it so, then clear this task")
     assert "undo" not in below + settings
 
 
