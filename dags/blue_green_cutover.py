@@ -15,11 +15,12 @@ twice. The old side runs on afterwards; the way back is this runbook with the si
 10. **start_application, wait_caught_up**: the old side again. A way back then has a seam of its own.
 11. **verify, conclude**: both sides run, each group reads on at its seam; one outcome.
 
-A hold that finds no moment at which both sides are at rest is given up: the copier starts again, and the run ends.
-No task asks a person while inputs are held. The log of `verify` has the changes of the fleet entries.
+A hold in which anything fails is given up: what it has stopped starts again, and the run ends. No task asks a person
+while inputs are held. Going back is not exact for windows whose grace is smaller than the time for which the old side
+was down. The log of `verify` has that time, and the changes of the fleet entries.
 
 Dry run is the default: it reads, checks, plans and reports what a real run would do. This runbook is a preview: a real
-run is refused, because none has been seen to its end under traffic.
+run is refused, because no way back and no undo has been seen under traffic.
 
 | step | clear it? | meanwhile | way back |
 |---|---|---|---|

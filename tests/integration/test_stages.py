@@ -16,6 +16,7 @@ from kstreams_runbooks.errors import Refused, WriteRefused
 from kstreams_runbooks.ledger.card_facts import card_facts
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.readings.readings import ApplicationReading
+from kstreams_runbooks.model.readings.sides import NotedEnd, NotedEnds
 from kstreams_runbooks.model.runs.cards import InstanceMoved, OffsetsSet, TopicCreated
 from kstreams_runbooks.model.runs.ledger import Card, RunRecord
 from kstreams_runbooks.model.runs.object_stages import (
@@ -36,8 +37,10 @@ from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.steps.plan.cards import own_changes
 from kstreams_runbooks.steps.run.run import Run, now_ms
 from kstreams_runbooks.steps.stages.announce import Announced
+from kstreams_runbooks.steps.stages.moved import MovedGroup, require_seeds
 from kstreams_runbooks.steps.stages.offsets import note_ends
 from kstreams_runbooks.steps.stages.perform import perform
+from kstreams_runbooks.steps.stages.seam import keep_seam
 from lab.kafka import topic_of_ten
 from lab.members import member_of
 from world.given import Kafka
@@ -335,3 +338,23 @@ def test_a_stage_without_a_step_is_one_sentence(run: Run) -> None:
     """Instances have steps of their own."""
     with pytest.raises(Refused, match=r"stage 3 \(stop every instance.*\) has no step here \(kind stop_all\)"):
         perform(run, StopAll(3), {})
+
+
+def test_seeds_that_a_broker_has_forgotten_are_there_again_before_the_start(run: Run, name: str) -> None:
+    """With the group itself gone, as at the end of its time; an offset of another client is left, and refused."""
+    group, admin = f"{name}-group", AdminClient(run.kafka)
+    stage, wanted = SetOffsets(1, group, (name,), "seam"), {(name, 0): 7, (name, 1): 0}
+    moves = MovedGroup(run.key, stage, StartAll(2, "4.3.1", ()), "the way back")
+    keep_seam(run, NotedEnds(1, (NotedEnd(name, 0, 0, 7), NotedEnd(name, 1, 0, 0))))
+    perform(run, stage, {})
+    require_seeds(run, moves)
+    admin.delete_consumer_groups([group])[group].result()
+    assert committed(run, group) == {}
+    require_seeds(run, moves)
+    assert {place: offset for place, (offset, _) in committed(run, group).items()} == wanted
+    assert len(run.ledger.cards(run.key)) == 1
+    other = [ConsumerGroupTopicPartitions(group, [TopicPartition(name, 0, 9)])]
+    admin.alter_consumer_group_offsets(other)[group].result()
+    with pytest.raises(Refused, match=rf"{name}-0 at 9 \(seed: 7\)"):
+        require_seeds(run, moves)
+    assert committed(run, group)[name, 0][0] == 9

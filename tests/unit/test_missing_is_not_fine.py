@@ -18,8 +18,8 @@ REASONS: dict[str, tuple[str, ...]] = {
     "the same decision lists the missing reading itself, and is inconclusive, waits or refuses for it": (
         "watch/green.py::read_green",
         "watch/cutover.py::read_cutover",
+        "decide/outputs/late_drops.py::_start",
         "decide/instances/moved.py::_not_yet",
-        "decide/instances/moved.py::group_has_moved",
         "decide/instances/members.py::_unowned",
         "decide/growth/in_place.py::_other_readers",
         "decide/growth/proven.py::_misplaced",
@@ -112,8 +112,6 @@ REASONS: dict[str, tuple[str, ...]] = {
         "deployers/docker/runbook_settings.py::SettingsFile.obstacles",
     ),
     "empty or False is the careful side: the caller waits, asks, refuses or does the work again": (
-        "steps/cutover/tasks.py::_starts",
-        "steps/cutover/tasks.py::_dropped",
         "decide/change/defects.py::_read_facts",
         "steps/plan/defects.py::_versions",
         "steps/plan/killed.py::releases_of",

@@ -15,7 +15,7 @@ from kstreams_runbooks.decide.drain.flushed import flushed, swap_holds
 from kstreams_runbooks.decide.drain.hold import may_hold
 from kstreams_runbooks.decide.drain.inputs import inputs_stand_still, still_held
 from kstreams_runbooks.decide.drain.marks import nothing_left, read_up_to
-from kstreams_runbooks.decide.drain.seam import read_to_seam, sides_at_rest, still_at_seam
+from kstreams_runbooks.decide.drain.seam import read_to_seam, seeds_stand, sides_at_rest, still_at_seam
 from kstreams_runbooks.decide.fitting.partitioning import keys_are_with_their_state
 from kstreams_runbooks.decide.fitting.topics import topics_fit
 from kstreams_runbooks.decide.fitting.uncommitted import uncommitted_records
@@ -28,7 +28,7 @@ from kstreams_runbooks.decide.instances.gate import gate
 from kstreams_runbooks.decide.instances.guards import nothing_drifted
 from kstreams_runbooks.decide.instances.left_down import left_down
 from kstreams_runbooks.decide.instances.members import every_member_runs, group_is_empty
-from kstreams_runbooks.decide.instances.moved import group_has_moved
+from kstreams_runbooks.decide.instances.moved import group_has_moved, seeds_lasted
 from kstreams_runbooks.decide.instances.rolling import restores_nothing
 from kstreams_runbooks.decide.instances.stays_down import stays_down
 from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
@@ -38,7 +38,7 @@ from kstreams_runbooks.decide.plans.adopt import abandon_plan, adopt_plan
 from kstreams_runbooks.decide.plans.adoptable import may_abandon, may_adopt
 from kstreams_runbooks.decide.plans.bump import bump_plan
 from kstreams_runbooks.decide.plans.cutover import cutover_plan
-from kstreams_runbooks.decide.plans.cutoverable import may_cut_over
+from kstreams_runbooks.decide.plans.cutoverable import may_cut_over, readers_as_planned
 from kstreams_runbooks.decide.plans.expected_gaps import with_expected_gaps, with_full_restores
 from kstreams_runbooks.decide.plans.flush import flush_plan
 from kstreams_runbooks.decide.plans.green import cancel_plan, green_plan
@@ -103,7 +103,10 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         sides_at_rest,
         still_at_seam,
         read_to_seam,
+        seeds_stand,
         group_has_moved,
+        seeds_lasted,
+        readers_as_planned,
         may_abandon,
         adopt_plan,
         abandon_plan,

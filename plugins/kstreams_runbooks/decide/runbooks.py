@@ -15,7 +15,8 @@ class Runbook:
     `field` is the field of its form that names a release, empty if the form has none; `asks` are others that only a
     person knows, with a placeholder. `plan` is the decision that makes
     its plan, `closing` the one that proves its end (decide/registry.py); its modes
-    may have others (`of_modes`). With `keeps_library` it refuses a release that brings another Kafka Streams release.
+    may have others (`of_modes`), and so may its sides (`of_sides`). With `keeps_library` it refuses a release that
+    brings another Kafka Streams release.
     `longest_h` are the hours after which Airflow ends a run of it, with the reason in `because`: its waits give up
     before that, and `conclude` still runs.
     """
@@ -33,6 +34,7 @@ class Runbook:
     longest_h: float = 0
     because: str = ""
     of_modes: tuple[tuple[str, str], ...] = ()
+    of_sides: tuple[str, ...] = ()
 
 
 _READ = ("group_known", "offsets_read")
@@ -200,6 +202,7 @@ RUNBOOKS: tuple[Runbook, ...] = (
         closing="change_verified",
         longest_h=36,
         because="two approvals of a working day, each asked again, and what is left to read and to compare",
+        of_sides=("group_has_moved",),
     ),
 )
 # A DAG of a team's own that is built from the steps of this package: as most runbooks.
@@ -237,7 +240,9 @@ def may_change(name: str) -> bool:
 def closing_decisions() -> tuple[str, ...]:
     """The decisions that prove the end of a run, by name."""
     own = (row.closing for row in RUNBOOKS if row.closing)
-    return (*dict.fromkeys((*own, *(closing for row in RUNBOOKS for _, closing in row.of_modes))), REHEARSED)
+    modes = (closing for row in RUNBOOKS for _, closing in row.of_modes)
+    sides = (closing for row in RUNBOOKS for closing in row.of_sides)
+    return (*dict.fromkeys((*own, *modes, *sides)), REHEARSED)
 
 
 def start_command(name: str, application: str, release: str) -> Iterator[str]:

@@ -137,6 +137,17 @@ def read_cutover(asked: CutoverAsked, kafka: Mapping[str, Any]) -> CutoverReadin
     )
 
 
+def readers_now(
+    fleet: Fleet, old: Application, outputs: Sequence[str], kafka: Mapping[str, Any]
+) -> tuple[GroupOnOutput, ...] | Missing:
+    """Each group with members or offsets on these outputs of the old side now; Missing if one is not known.
+
+    Unreachable if no broker answers.
+    """
+    with ClusterReader(kafka) as reader:
+        return _readers(fleet, old, reader, outputs)
+
+
 def output_pairs(old: CutoverSide, new: CutoverSide) -> tuple[OutputPair, ...]:
     """Each output of the old side with its counterpart and the class of both."""
     paired = counterparts(old.entry, new.entry)

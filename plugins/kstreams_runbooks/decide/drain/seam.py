@@ -16,6 +16,7 @@ from kstreams_runbooks.decide.drain.marks import read_up_to
 from kstreams_runbooks.decide.instances.members import group_is_empty
 from kstreams_runbooks.model.readings.cutover import SeamReading, SideDrain
 from kstreams_runbooks.model.readings.drain import DrainQuestion, Pause
+from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.sides import NotedEnd, NotedEnds
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
@@ -164,3 +165,40 @@ def seeds(
             return Missing(f"{topic}-{gone[0][1]}: was noted at the seam and does not exist now")
         found += [CommittedOffset(*place, ends[place]) for place in sorted(wanted)]
     return tuple(found)
+
+
+def seeds_stand(rows: tuple[PartitionLag, ...] | Missing, seeds: tuple[CommittedOffset, ...], group_id: str) -> Verdict:
+    """Whether a group that is down has its seeds committed; wait if some are gone, and have to be written again.
+
+    Brokers forget the offsets of an EMPTY group after offsets.retention.minutes (KIP-211): it would begin by
+    auto.offset.reset. Refused for another offset: another client has committed it.
+    """
+    if isinstance(rows, Missing):
+        return Verdict(Outcome.INCONCLUSIVE, (f"offsets of group {group_id}: {rows.missing}",))
+    if not seeds:
+        return Verdict(Outcome.INCONCLUSIVE, (f"group {group_id}: no seed is known (expected each partition)",))
+    there = {(one.topic, one.partition): one for one in rows}
+    unread = [one for one in seeds if one.place not in there or there[one.place].state not in {"ok", "never_committed"}]
+    if unread:
+        row = there.get(unread[0].place)
+        why = (row and row.why) or "it was not read"
+        return Verdict(Outcome.INCONCLUSIVE, (f"{unread[0].topic}-{unread[0].partition} of group {group_id}: {why}",))
+    other = tuple(
+        f"{one.topic}-{one.partition} at {now:,} (seed: {one.offset:,})"
+        for one in seeds
+        if (now := there[one.place].committed) is not None and now != one.offset
+    )
+    if other:
+        return Verdict(
+            Outcome.REFUSE,
+            (
+                f"group {group_id} is down and has other offsets than its seeds: {first_of(other)}; find who has "
+                "committed them, then undo this run",
+            ),
+        )
+    if gone := tuple(f"{one.topic}-{one.partition}" for one in seeds if there[one.place].committed is None):
+        return Verdict(
+            Outcome.WAIT,
+            (f"{len(gone)} of {len(seeds)} seeds of group {group_id} are gone (limit 0): {first_of(gone)}",),
+        )
+    return Verdict(Outcome.PROCEED, (f"group {group_id} has all {len(seeds)} seeds committed",))

@@ -1,4 +1,8 @@
-"""Whether a downstream group has moved: it runs as planned, and goes on at the seam of its new topics."""
+"""Whether a downstream group has moved: it runs as planned, and goes on at the seam of its new topics.
+
+What it commits afterwards does not show where it began: with its seeds gone it would have begun by auto.offset.reset,
+and be past them at the next look. So the time in which brokers could forget them is judged as well.
+"""
 
 from collections.abc import Iterator
 
@@ -6,6 +10,7 @@ from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Missing
 from kstreams_runbooks.model.readings.states import is_stable, is_up
 from kstreams_runbooks.model.target import Target
+from kstreams_runbooks.model.times import SECOND_MS
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.model.writes import CommittedOffset
 from kstreams_runbooks.wording import first_of
@@ -16,16 +21,27 @@ def group_has_moved(
     rows: tuple[PartitionLag, ...] | Missing,
     seeds: tuple[CommittedOffset, ...],
     target: Target,
+    back: str,
 ) -> Verdict:
     """Proceed once every instance runs on `target`, the group is stable, and no partition is committed below its seed.
 
     `rows` are those of its new topics. Wait while its members join. Refused for an offset below a seed, or without one:
-    records would be processed twice, or by auto.offset.reset.
+    records would be processed twice, or by auto.offset.reset. `back` is the command of the way back: an undo leaves a
+    group that has moved where it is.
     """
-    wrong = tuple(_set_otherwise(reading, target))
-    wrong += () if isinstance(rows, Missing) else tuple(_below(rows, seeds))
-    if wrong:
-        return Verdict(Outcome.REFUSE, (f"{reading.application}: {first_of(wrong)}; undo this run",))
+    if wrong := tuple(_set_otherwise(reading, target)):
+        return Verdict(
+            Outcome.REFUSE,
+            (f"{reading.application}: {first_of(wrong)}; set it so, then clear this task",),
+        )
+    if not isinstance(rows, Missing) and (below := tuple(_below(rows, seeds))):
+        return Verdict(
+            Outcome.REFUSE,
+            (
+                f"{reading.application}: {first_of(below)}: it may process records twice, or never; stop it, and "
+                f"correct what it has processed; to move it back, with a seam of its own: {back}",
+            ),
+        )
     if unknown := tuple(_unknown(reading, rows, seeds)):
         return Verdict(Outcome.INCONCLUSIVE, unknown)
     if waits := tuple(_not_yet(reading)):
@@ -75,3 +91,28 @@ def _below(rows: tuple[PartitionLag, ...], seeds: tuple[CommittedOffset, ...]) -
             yield f"{seed.topic}-{seed.partition} has no committed offset (seed: {seed.offset:,})"
         elif now < seed.offset:
             yield f"{seed.topic}-{seed.partition} is committed at {now:,} (seed: {seed.offset:,})"
+
+
+def seeds_lasted(group_id: str, empty_ms: int | Missing, kept_ms: int | Missing, back: str) -> Verdict:
+    """Proceed if a group had members again before brokers could forget its seeds; else where it began is not known.
+
+    `empty_ms` is the time from the request of its stop, or from the seeds that were written once the group was gone,
+    until a look found members; `kept_ms` the smallest offsets.retention.minutes of the brokers. Source: KIP-211.
+    """
+    if isinstance(empty_ms, Missing):
+        why = f"how long it had no member is not known: {empty_ms.missing}"
+        return Verdict(Outcome.INCONCLUSIVE, (f"group {group_id}: {why}",))
+    if isinstance(kept_ms, Missing):
+        why = f"offsets.retention.minutes is not known: {kept_ms.missing}"
+        return Verdict(Outcome.INCONCLUSIVE, (f"group {group_id}: {why}",))
+    text = f"group {group_id} had no member for up to {empty_ms / SECOND_MS:,.0f} s"
+    limit = f"{kept_ms / SECOND_MS:,.0f} s: offsets.retention.minutes"
+    if empty_ms < kept_ms:
+        return Verdict(Outcome.PROCEED, (f"{text} (limit {limit}): it began at its seeds",))
+    return Verdict(
+        Outcome.INCONCLUSIVE,
+        (
+            f"{text} (limit {limit}): whether it began at its seeds is not known; compare what it has processed with "
+            f"the records from the seam on; to move it back, with a seam of its own: {back}",
+        ),
+    )

@@ -54,7 +54,8 @@ def words(kind: OutputKind) -> str:
 
 
 def _unpaced(output: OutputClass, history: SideHistory) -> str:
-    dropped = "whether late records were dropped is not known"
+    why = f" ({history.unknown})" if history.unknown else ""
+    dropped = f"whether late records were dropped is not known{why}"
     if history.dropped is not None:
         dropped = f"{history.dropped:,} late records were dropped (limit 0)"
     return (

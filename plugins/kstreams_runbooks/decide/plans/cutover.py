@@ -24,6 +24,14 @@ _CHAIN, _NEIGHBOUR, _DOWNSTREAM = "chain", "neighbour", "downstream"
 _HOW = "copier"
 
 
+# The old side reads what came while it was down as fast as it can.
+NOT_EXACT = (
+    "going back is not exact for windows whose grace is smaller than the time for which {old} was down: they may drop "
+    "records when it starts again"
+)
+_OUTPUTS = "outputs"
+
+
 @dataclass(frozen=True, slots=True)
 class MovingGroup:
     """A downstream group that moves: `topics` are pairs of an old output that it reads and the new one.
@@ -77,15 +85,15 @@ def cutover_plan(restart: Plan, cutover: Cutover, findings: tuple[Finding, ...] 
         change=(
             (GREEN, new),
             (COPIER, copier),
-            ("outputs", ", ".join(f"{one} → {other}" for one, other in cutover.outputs)),
+            (_OUTPUTS, ", ".join(f"{one} → {other}" for one, other in cutover.outputs)),
             ("downstream", ", ".join(one.side.application for one in cutover.moving)),
         ),
         stages=tuple(replace(one, number=number) for number, one in enumerate(stages, 1)),
         findings=(*restart.findings, *findings),
         undo=(
             f"until the inputs flow again: {copier} and {old} as they were",
-            f"afterwards: {old} starts, and the groups that have moved stay; to take them back: "
-            f"{back_command(old, new, copier)}",
+            f"afterwards: {old} starts, and the groups that have moved stay ({NOT_EXACT.format(old=old)}); to take "
+            f"them back: {back_command(old, new, copier)}",
         ),
         title=f"cutover from {old} to {new}",
         worst_case=(
@@ -155,6 +163,23 @@ def left_alone(plan: Plan, begun: Collection[int]) -> tuple[str, ...]:
 def after_unequal(plan: Plan) -> StartAll:
     """The stage that starts the old side again if the ends of both sides differ at the seam: nothing is moved."""
     return next(one for one in reversed(plan.stages) if isinstance(one, StartAll) and not one.side)
+
+
+def stands_s(plan: Plan, compare_s: float) -> float:
+    """For how long the old side is down at most once the inputs flow again, in seconds.
+
+    The comparison of each output takes up to `compare_s`; then the groups move one after another, each within
+    gate_ceiling_s.
+    """
+    outputs = [one for one in dict(plan.change)[_OUTPUTS].split(", ") if one]
+    groups = [one for one in plan.sides if is_downstream(one.role)]
+    return len(outputs) * compare_s + len(groups) * plan.limit("gate_ceiling_s")
+
+
+def stood_text(old: str, seconds: float | None) -> str:
+    """What it means for a way back that the old side was down for so long; None if that is not known."""
+    how_long = "for a time that is not known" if seconds is None else f"for {seconds:,.0f} s"
+    return f"{old} was down {how_long}: {NOT_EXACT.format(old=old)}"
 
 
 def back_command(old: str, new: str, copier: str) -> str:

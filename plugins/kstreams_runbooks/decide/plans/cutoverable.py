@@ -4,6 +4,7 @@ Topics are compared by their exact names, never by how they begin: `orders` and 
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 
 from kstreams_runbooks.decide.plans.cutover import CUTOVER
@@ -11,6 +12,7 @@ from kstreams_runbooks.model.readings.cutover import (
     CopyingSide,
     CutoverReading,
     DownstreamReading,
+    GroupOnOutput,
     PairedOutput,
     SideReading,
 )
@@ -46,6 +48,22 @@ def may_cut_over(reading: CutoverReading) -> Verdict:
         Outcome.PROCEED,
         (f"{reading.new.application} may take over from {reading.old.application}; {moves} moves",),
         tuple(_findings(reading)),
+    )
+
+
+def readers_as_planned(reading: CutoverReading, readers: tuple[GroupOnOutput, ...] | Missing) -> Verdict:
+    """Whether no group reads the old outputs now that the plan, which was made from `reading`, does not move.
+
+    A group that has moved keeps its offsets on them.
+    """
+    now = replace(reading, readers=readers)
+    if isinstance(readers, Missing):
+        return Verdict(Outcome.INCONCLUSIVE, tuple(_unknown_readers(now)))
+    if left := tuple(_undeclared(now)):
+        return Verdict(Outcome.REFUSE, left)
+    groups = len({one.group_id for one in readers})
+    return Verdict(
+        Outcome.PROCEED, (f"{groups} groups use the outputs of {reading.old.application}, as when this was planned",)
     )
 
 
@@ -227,6 +245,10 @@ def _unknown(reading: CutoverReading) -> Iterator[str]:
         for topic, partitions in ((one.old, one.old_partitions), (one.new, one.new_partitions)):
             if isinstance(partitions, Missing):
                 yield f"output {topic}: {partitions.missing}"
+    yield from _unknown_readers(reading)
+
+
+def _unknown_readers(reading: CutoverReading) -> Iterator[str]:
     if isinstance(reading.readers, Missing):
         yield f"the groups that read the outputs of {reading.old.application}: {reading.readers.missing}"
 

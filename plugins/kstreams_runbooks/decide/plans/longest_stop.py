@@ -34,6 +34,8 @@ from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
 ACCEPT = "accept_late_loss"
+# The finding about a store that may drop records after a stop.
+LATE = "late-after-stop"
 _ACCEPTS = f"accept the loss: give {ACCEPT} a reason"
 # Of a grace: what a stop and the disorder of the inputs may use together.
 _SHARE = 0.5
@@ -191,7 +193,7 @@ def may_stop(
     is_asked = anyway or (stop.rolls and not stop.longer and stop.seconds <= _SHORT_ROLL_S)
     shown = [*_told(of_person, stop), *(("stores", one) for one in open_ if is_asked)]
     because = f"; accepted with the reason: {accepted}" if accepted else ""
-    findings = tuple(Finding("late-after-stop", "danger", of, f"{said}{because}", _SOURCE) for of, said in shown)
+    findings = tuple(Finding(LATE, "danger", of, f"{said}{because}", _SOURCE) for of, said in shown)
     stops = [one for one in losses if one not in of_person]
     unknown = () if is_asked else open_
     if not stops and not unknown:

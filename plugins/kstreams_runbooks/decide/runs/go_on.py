@@ -13,6 +13,7 @@ who asks for other things. Each of them is tried in tests/unit/decide/runs/test_
 - `cannot start: … SETTING …`, `output TOPIC: … leave it out`, `give another one (FIELD)`: the same run without what is
   refused of its form.
 - the command of `fleet_check` in backticks: that one, once it is looked after.
+- `with a seam of its own: COMMAND` at the end: that one, which is a dry run.
 - `trigger a new run`, `trigger this again`: the same run; a form that is wrong leaves the wrong field out.
 - `clear TASK`, `clear this step`: that task and what follows it. Without any of these: the task that failed, or the
   task that reads, if the one that failed only judges what that has read.
@@ -52,6 +53,8 @@ _ASKED = re.compile(
 _FIRST = re.compile(r"\bthen (?:trigger|clear)\b[^;]*$|\bfirst(?: \([^()]*\))?$")
 # What no step of the run can bring back, a person accepts there.
 _ACCEPT = re.compile(r"`(kstreams-runbooks trigger fleet_check[^`]*)`$")
+# The way back of a group that has moved: an undo leaves it.
+_SEAM = re.compile(r"with a seam of its own: (kstreams-runbooks trigger [^;]*)$")
 # What loses state is never the first command.
 _LOSES, _KEEP = re.compile(rf"--param {LOSE_STATE}=([\w.,-]*\w)"), "local_state=keep"
 # The words of an undo that has nothing to do.
@@ -121,6 +124,8 @@ def go_on(ending: Ending, *, changed: bool) -> GoOn:
     record, asked = ending.record, _asked(ending)
     if ending.flush_back and record.dag_id == UNDO and f"{WITHOUT_FLUSH}=true" in ending.failure:
         return _flush_first(ending)
+    if moves_back := _SEAM.search(ending.failure):
+        return _one("the way back, with a seam of its own, first as a dry run", moves_back[1])
     if other := _after_a_change(ending, asked) if changed else _before_a_change(ending, asked):
         return other
     # Once a run has a plan its form was read, and what is wrong is a declaration that was changed since.

@@ -137,7 +137,7 @@ class StreamsReading:
     `restoring` is the number of active tasks that still restore; `restore_remaining` the records they still have to
     restore (-1 if Streams does not know yet). Both are `Missing` in releases that have no such metric. `buffers` are
     those of its suppress operators, one for each task. `dropped` has each task with the records that it has dropped
-    since its start.
+    since its start, and `closed_tasks` is how often a thread has closed a task: its figures are gone then.
     """
 
     taken: Taken
@@ -154,6 +154,7 @@ class StreamsReading:
     buffers: tuple[SuppressBuffer, ...] | Missing = Missing("the suppress buffers were not read")
     as_deployed: bool = False
     dropped: tuple[tuple[str, int], ...] | Missing = Missing("dropped records were not read")
+    closed_tasks: int | Missing = Missing("closed tasks were not read")
 
 
 def polled_buffers(instance: str, found: StreamsReading | Missing) -> PolledBuffers:

@@ -36,11 +36,12 @@ class SideHistory:
     """How the second side came to its outputs.
 
     `is_paced`: its history was merged by time and paced, or it processed it live. `dropped` are the records that its
-    tasks with windows dropped as late, None if that is not known.
+    tasks with windows dropped as late, None if that is not known, and `unknown` is why.
     """
 
     is_paced: bool
     dropped: int | None = None
+    unknown: str = ""
 
 
 @dataclass(frozen=True, slots=True)

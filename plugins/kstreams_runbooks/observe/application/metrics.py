@@ -36,6 +36,7 @@ _CLIENT = "kafka.streams:type=stream-metrics,client-id=*"
 _RUNTIME = "java.lang:type=Runtime"
 _UPDATER = "kafka.streams:type=stream-state-updater-metrics,*"
 _TASKS = "kafka.streams:type=stream-task-metrics,*"
+_THREADS = "kafka.streams:type=stream-thread-metrics,*"
 # Streams has no metric of the present size: the largest in its window is the nearest.
 _STATE_ID = "in-memory-suppression-state-id"
 _BUFFERS = f"kafka.streams:type=stream-state-metrics,{_STATE_ID}=*,*"
@@ -43,6 +44,7 @@ _RECORDS, _BYTES = "suppression-buffer-count-max", "suppression-buffer-size-max"
 _RESTORING = "active-restoring-tasks"
 _REMAINING = "restore-remaining-records-total"
 _DROPPED = "dropped-records-total"
+_CLOSED = "task-closed-total"
 
 _REQUEST = [
     {
@@ -60,6 +62,7 @@ _REQUEST = [
     {"type": "read", "mbean": _RUNTIME, "attribute": ["Name", "StartTime"]},
     {"type": "read", "mbean": _UPDATER, "attribute": [_RESTORING]},
     {"type": "read", "mbean": _TASKS, "attribute": [_REMAINING, _DROPPED]},
+    {"type": "read", "mbean": _THREADS, "attribute": [_CLOSED]},
     {"type": "read", "mbean": _BUFFERS, "attribute": [_RECORDS, _BYTES]},
 ]
 _GLOBAL_THREAD = "-GlobalStreamThread"
@@ -159,6 +162,7 @@ def _client(
         or Missing("no topology-description among the client's metrics"),
         buffers=_buffers(answers.get(_keys(_BUFFERS)), client_id),
         dropped=_dropped(answers.get(_keys(_TASKS)), client_id),
+        closed_tasks=_closed(answers.get(_keys(_THREADS)), client_id),
     )
 
 
@@ -227,6 +231,12 @@ def _dropped(part: Mapping[str, Any] | None, client_id: str) -> tuple[tuple[str,
             return Missing(f"a task has no {_DROPPED}")
         found.append((_shaped(_property(place, "task-id"), TASK, "a task"), number))
     return tuple(found) if found else Missing(f"no task has reported its {_DROPPED}")
+
+
+def _closed(part: Mapping[str, Any] | None, client_id: str) -> int | Missing:
+    """How often its threads have closed a task since their start: the figures of a task go with it."""
+    values = _figures(part, _THREADS, client_id, _CLOSED, lowest=0) if not denied(part) else []
+    return sum(values) if values else Missing(f"no thread has reported its {_CLOSED}")
 
 
 def _buffers(part: Mapping[str, Any] | None, client_id: str) -> tuple[SuppressBuffer, ...] | Missing:

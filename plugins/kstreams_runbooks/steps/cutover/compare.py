@@ -74,9 +74,11 @@ class CompareSides(SparkJob):
                 else:
                     # One job of this operator at a time; a Connect server takes several questions.
                     compare_pairs(run, asked, self._compare(run), at_once=bool(os.environ.get(REMOTE)))
-            except RunbookError as error:
+            except Exception as error:
                 if self.otherwise is not None:
-                    self.otherwise(run, error)
+                    # An error of another library leaves the old side down as well.
+                    own = error if isinstance(error, RunbookError) else Inconclusive(f"{type(error).__name__}: {error}")
+                    self.otherwise(run, own)
                 raise
             run.keep("note", self.task_id, {"plan": run.whole_plan().digest})
 

@@ -7,7 +7,7 @@ from typing import Final
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.plans.basis import costs_at_once, facts, other_library
 from kstreams_runbooks.decide.plans.cutover import COPIER, CUTOVER, GREEN, Cutover, MovingGroup, cutover_plan
-from kstreams_runbooks.decide.plans.cutoverable import may_cut_over
+from kstreams_runbooks.decide.plans.cutoverable import may_cut_over, readers_as_planned
 from kstreams_runbooks.decide.plans.switches import CopierSwitch
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.text import parse_topology
@@ -33,6 +33,7 @@ from kstreams_runbooks.watch.cutover import (
     neighbours_of,
     output_pairs,
     read_cutover,
+    readers_now,
 )
 from kstreams_runbooks.watch.internal_topics import running_version
 from kstreams_runbooks.watch.sides import OutputPair
@@ -53,6 +54,22 @@ def require_rehearsal(run: Run) -> None:
             f"{CUTOVER}: moves no group yet (expected a dry run): that no record is lost or doubled under traffic is "
             "not proven; trigger it as a dry run, which shows every stage"
         )
+
+
+def unproven(run: Run) -> tuple[Finding, ...]:
+    """The finding about a real run that the environment allows, for its approver."""
+    if run.dry_run:
+        return ()
+    return (
+        Finding(
+            "runbook-not-proven",
+            "danger",
+            CUTOVER,
+            f"is a preview: {UNPROVEN} in the environment of this Airflow allows real runs, and that no record is lost "
+            "or doubled under traffic is not proven",
+            "docs/blue_green.md",
+        ),
+    )
 
 
 def further(run: Run) -> tuple[str, ...]:
@@ -80,7 +97,7 @@ def blue_green_cutover(run: Run, reading: ApplicationReading, findings: tuple[Fi
         cutover_plan,
         restart=restart,
         cutover=_cutover(run, green, copier, seen),
-        findings=(*fitting, *_of_sides(run), *verdict.findings),
+        findings=(*unproven(run), *fitting, *_of_sides(run), *verdict.findings),
     )
     switch = CopierSwitch(_held(seen), next(one for one in made.sides if one.role == COPIER), copier.inputs)
     may_be_held(run, reading, parsed(versions[run.record.application]), switch, holds=_HOLDS)
@@ -98,6 +115,14 @@ def seen_at_plan(run: Run) -> CutoverReading:
             seen: CutoverReading = decode(CutoverReading, kept.payload["inputs"]["reading"])
             return seen
     raise Refused("what reads the outputs is not known: `plan` has not run; clear it and what follows it")
+
+
+def require_readers(run: Run) -> None:
+    """Refused or Inconclusive unless the groups on the outputs of the old side are those that the plan moves."""
+    seen = seen_at_plan(run)
+    fleet, own = load_fleet(), run.first.application
+    readers = run.patiently(partial(readers_now, fleet, own, seen.old.outputs, run.kafka))
+    run.demand(run.decide(readers_as_planned, reading=seen, readers=readers))
 
 
 def pairs_at_plan(run: Run) -> tuple[OutputPair, ...]:

@@ -1,7 +1,8 @@
 """A moment at which every side behind a stopped copier is at rest, with the ends of their outputs.
 
-A hold that ends without such a moment is given up as long as nothing but the copier is down: the copier starts again,
-and the run has to end. No person is asked while inputs are held.
+A hold that ends without such a moment is given up: what the run has stopped in it starts again, the copier last, and
+the run has to end. No person is asked while inputs are held. A run that is killed while it gives up has kept that it
+does: a rerun of any task of the hold ends it first.
 """
 
 from collections.abc import Iterator
@@ -41,12 +42,11 @@ _SHORTEST_S = 60.0
 @write("holds the inputs for a moment, and notes where both sides are equal if they are")
 def note_point(run: Run) -> None:
     """The copier stops, both sides read to the end, the ends of their outputs are noted, and the copier starts."""
-    # Asked again before the first write: what allowed the plan may be gone.
-    require_rehearsal(run)
     hold = run.whole_plan().input_holds[0]
-    if not run.dry_run:
-        require_not_given_up(run, hold)
+    require_not_given_up(run, hold)
     with given_up_otherwise(run, hold):
+        # Asked again before the first write: what allowed the plan may be gone.
+        require_rehearsal(run)
         pause(run, hold)
         if run.dry_run:
             run.say(f"would {hold.certify.sentence}, and note the ends of the outputs of both sides")
@@ -54,7 +54,7 @@ def note_point(run: Run) -> None:
             noted, _ = at_rest(run, hold)
             run.ledger.remember(run.key, _POINT, encode(noted))
             keep_complete(run, hold.certify)
-    resume(run, hold)
+        resume(run, hold)
 
 
 def point_of(run: Run) -> NotedEnds:
@@ -121,42 +121,84 @@ def _outputs(run: Run) -> tuple[str, ...]:
 
 @contextmanager
 def given_up_otherwise(run: Run, hold: InputHold) -> Iterator[None]:
-    """Start the copier again if the body fails after its stop has begun; what failed is raised again."""
+    """Start again what the run has stopped in a hold if the body fails in it; what failed is raised again.
+
+    Once the inputs have begun to flow again the hold has what it was for: only the copier is started, and the same task
+    goes on from there.
+    """
     try:
         yield
-    except (Refused, Inconclusive, Unreachable) as error:
-        if run.dry_run or flows(run, hold) or not _has_begun(run, hold):
+    except Exception as error:
+        if run.dry_run or not _holds(run, hold):
             raise
+        if flows(run, hold):
+            _start_copier(run, error)
+            raise
+        run.ledger.remember(run.key, f"{_GIVEN_UP} {hold.number}", str(error) or type(error).__name__)
         _give_up(run, hold, error)
+        if not isinstance(error, RunbookError):
+            raise
+        kind = Inconclusive if isinstance(error, Inconclusive | Unreachable) else Refused
+        raise kind(f"{error}; {_again(run, hold)}; trigger a new run") from error
 
 
 def require_not_given_up(run: Run, hold: InputHold) -> None:
-    """Refused if this run has started the copier again without what the hold was for."""
-    if why := run.ledger.recall(run.key, f"{_GIVEN_UP} {hold.number}"):
-        raise Refused(f"this run has given up its hold {hold.number} ({why}); trigger a new run")
+    """Refused if this run has given up the hold; first what it has stopped in it is started, if that is left to do."""
+    if run.dry_run or (why := run.ledger.recall(run.key, f"{_GIVEN_UP} {hold.number}")) is None:
+        return
+    error = Refused(f"this run has given up its hold {hold.number} ({why})")
+    if _holds(run, hold):
+        _give_up(run, hold, error)
+    raise Refused(f"{error}; {_again(run, hold)}; trigger a new run")
 
 
-def _has_begun(run: Run, hold: InputHold) -> bool:
-    """Whether a card shows that the stop of the copier has begun."""
+def _holds(run: Run, hold: InputHold) -> bool:
+    """Whether the stop of the copier has begun, and its start is not complete: as the check of the fleet has it."""
     starts = {one.number for one in hold.resuming}
-    return any(card.stage in starts for card in run.ledger.cards(run.key))
+    begun = any(card.stage in starts for card in run.ledger.cards(run.key))
+    return begun and not all(is_complete(run, one) for one in hold.resuming)
 
 
-def _give_up(run: Run, hold: InputHold, error: RunbookError) -> None:
-    run.ledger.remember(run.key, f"{_GIVEN_UP} {hold.number}", str(error))
-    side = run.side(COPIER)
-    side.warn(f"{error}; the copier is started again")
-    try:
-        start_down(side)
-    except RunbookError as failed:
-        raise Inconclusive(f"{error}; the copier is not known to run again ({failed}); undo this run") from error
+def _give_up(run: Run, hold: InputHold, error: Exception) -> None:
+    """Start the old side, if the hold stops it, and the copier; Inconclusive if one is not known to run again.
+
+    The old side first: it reads on as it would have, with no backlog. The copier starts also if the old side does not.
+    """
+    run.warn(f"{error}; {' and '.join(_stopped(run, hold))} start again")
+    failed = []
+    for side in (*([run.first] if hold.stops else []), run.side(COPIER)):
+        try:
+            start_down(side)
+        except RunbookError as why:
+            failed.append(f"{side.record.application} is not known to run again ({why})")
+    if failed:
+        raise Inconclusive(f"{error}; {'; '.join(failed)}; undo this run") from error
     let_flow(run, hold)
     for stage in hold.resuming:
         # Nothing is held any more: the check of the fleet goes by this note.
         if isinstance(stage, StartAll):
-            keep_complete(side, stage)
-    kind = Inconclusive if isinstance(error, Inconclusive | Unreachable) else Refused
-    raise kind(f"{error}; the copier runs again, and nothing else was changed; trigger a new run") from error
+            keep_complete(run.side(COPIER), stage)
+
+
+def _start_copier(run: Run, error: Exception) -> None:
+    side = run.side(COPIER)
+    side.warn(f"{error}; each instance of the copier that is down starts again")
+    try:
+        start_down(side)
+    except RunbookError as why:
+        kept = (
+            f"the copier is not known to run again ({why}); clear {run.task_id} and what follows it, or undo this run"
+        )
+        raise Inconclusive(f"{error}; {kept}") from error
+
+
+def _stopped(run: Run, hold: InputHold) -> tuple[str, ...]:
+    return (*((run.first.record.application,) if hold.stops else ()), run.side(COPIER).record.application)
+
+
+def _again(run: Run, hold: InputHold) -> str:
+    names = _stopped(run, hold)
+    return f"{' and '.join(names)} {'run' if len(names) > 1 else 'runs'} again, and nothing else was changed"
 
 
 def start_down(side: Run) -> None:
@@ -181,3 +223,11 @@ def start_down(side: Run) -> None:
 def moving_roles(run: Run) -> tuple[str, ...]:
     """The roles of the groups that move, in the order of the plan."""
     return tuple(one.role for one in run.whole_plan().sides if is_downstream(one.role))
+
+
+def moves_begun(run: Run) -> tuple[str, ...]:
+    """The groups whose move has begun, by a card of one of their stages."""
+    plan, roles = run.whole_plan(), set(moving_roles(run))
+    own = {stage.number: stage.side for stage in plan.stages if stage.side in roles}
+    begun = {own[card.stage] for card in run.ledger.cards(run.key) if card.stage in own}
+    return tuple(part.application for part in plan.sides if part.role in begun)

@@ -4,44 +4,47 @@ While the old side is down no person is asked, and a failure leaves one side tha
 one, which the undo starts again; afterwards the new one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
+from kstreams_runbooks.decide.change.described import side_of
 from kstreams_runbooks.decide.drain.certificate import certified
 from kstreams_runbooks.decide.drain.marks import read_up_to
-from kstreams_runbooks.decide.drain.seam import read_to_seam, seeds, still_at_seam
+from kstreams_runbooks.decide.drain.seam import read_to_seam, still_at_seam
 from kstreams_runbooks.decide.instances.members import group_is_empty
-from kstreams_runbooks.decide.instances.moved import group_has_moved
 from kstreams_runbooks.decide.instances.verification import change_verified
+from kstreams_runbooks.decide.outputs.late_drops import late_drops
 from kstreams_runbooks.decide.outputs.sides import sides_are_equal
-from kstreams_runbooks.decide.plans.cutover import COPIER, CUTOVER, after_unequal, back_command
+from kstreams_runbooks.decide.plans.cutover import COPIER, CUTOVER, after_unequal, back_command, stood_text
 from kstreams_runbooks.decide.plans.longest_stop import dropping_stores
 from kstreams_runbooks.decide.runbooks import GREEN
 from kstreams_runbooks.decide.runs.approval import Asking
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
+from kstreams_runbooks.decide.topology.described import parsed
+from kstreams_runbooks.decide.topology.partitions import task_counts
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.cutover import DownstreamReading, SeamReading
 from kstreams_runbooks.model.readings.drain import DrainQuestion, Pause
-from kstreams_runbooks.model.readings.lag import LagRole
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, StreamsReading
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.readings.sides import NotedEnd, NotedEnds, SideHistory
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
 from kstreams_runbooks.model.runs.stages import Stage, StartAll, StopAll
+from kstreams_runbooks.model.times import SECOND_MS
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from kstreams_runbooks.steps.approval.approve import ApprovePlan
 from kstreams_runbooks.steps.approval.asking import answer_fields
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.cutover.compare import CompareSides, SidesAsked, require_compared
-from kstreams_runbooks.steps.cutover.plan import pairs_at_plan, seen_at_plan
+from kstreams_runbooks.steps.cutover.plan import pairs_at_plan, require_readers, seen_at_plan
 from kstreams_runbooks.steps.cutover.rest import (
     APPROVAL,
     at_rest,
     given_up_otherwise,
+    moves_begun,
     moving_roles,
     point_of,
     require_not_given_up,
@@ -55,6 +58,14 @@ from kstreams_runbooks.steps.plan.releases import known_of, running_or_missing
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
+from kstreams_runbooks.steps.stages.moved import (
+    MovedGroup,
+    moved_group,
+    note_no_member,
+    prove_moved,
+    require_seeds,
+    wait_joined,
+)
 from kstreams_runbooks.steps.stages.order import flows, is_complete, keep_complete, require_earlier
 from kstreams_runbooks.steps.stages.perform import guard_stage
 from kstreams_runbooks.steps.stages.seam import keep_seam, seam_of
@@ -76,14 +87,20 @@ def compare_outputs() -> CompareSides:
 
 def compare_at_seam() -> CompareSides:
     """The task that compares them below the seam; if they are not proven equal, the old side starts again."""
-    return CompareSides(sides=_at_seam, otherwise=_old_again, task_id=_AT_SEAM)
+    return CompareSides(sides=asked_at_seam, otherwise=old_again, task_id=_AT_SEAM)
 
 
 def _at_point(run: Run) -> SidesAsked:
     return _asked(run, point_of(run))
 
 
-def _at_seam(run: Run) -> SidesAsked:
+def asked_at_seam(run: Run) -> SidesAsked | None:
+    """The comparison below the seam; None once the move of a group has begun, after this comparison ended well."""
+    if moving := moves_begun(run):
+        # What is below noted ends does not change.
+        require_compared(run, _AT_SEAM)
+        run.say(f"the move of {', '.join(moving)} has begun after this comparison ended well: not compared again")
+        return None
     _require_moving(run)
     hold = switching(run)
     if not all(is_complete(run, one) for one in hold.resuming):
@@ -93,53 +110,49 @@ def _at_seam(run: Run) -> SidesAsked:
 
 def _asked(run: Run, noted: NotedEnds) -> SidesAsked:
     seen = seen_at_plan(run)
-    history = SideHistory(is_paced=False, dropped=_dropped(run, seen.new.application))
+    dropped = _dropped(run, seen.new.application)
+    history = (
+        SideHistory(is_paced=False, unknown=dropped.missing)
+        if isinstance(dropped, Missing)
+        else SideHistory(is_paced=False, dropped=dropped)
+    )
     return SidesAsked(seen.old.application, seen.new.application, pairs_at_plan(run), noted, history)
 
 
-def _dropped(run: Run, name: str) -> int | None:
-    """The late records that the tasks of the new side have dropped since it began; None if that is not known.
-
-    The counters of Kafka Streams begin with a process: they count from the beginning only as long as every process is
-    the one that the run which started this side has verified.
-    """
+def _dropped(run: Run, name: str) -> int | Missing:
+    """The late records that the tasks of the new side have dropped since it began; Missing if that is not known."""
     side = run.on(name)
-    began = _verified_before(run, name)
     now = side.read(describes=False)
-    if began is None or _starts(began) != _starts(now):
-        return None
-    versions, total = list[Described](), 0
+    versions = list[Described]()
     for version in running_or_missing(side, now):
         if isinstance(version, Missing):
-            return None
+            return version
         versions.append(version)
-    late = {one.subtopology for one in dropping_stores(tuple(versions), known_of(side, now))}
-    for one in now.instances:
-        if not isinstance(one.streams, StreamsReading) or isinstance(one.streams.dropped, Missing):
-            return None
-        total += sum(count for task, count in one.streams.dropped if task.rpartition("_")[0] in late)
-    return total
+    known, tasks = known_of(side, now), dict[str, int]()
+    for one in versions:
+        compared = side_of(parsed(one), known)
+        for subtopology, count in task_counts(compared.topology, compared.counts).items():
+            tasks[subtopology] = max(count, tasks.get(subtopology, 0))
+    late = {one.subtopology for one in dropping_stores(versions, known)}
+    return late_drops(verified_before(run, name), now, late, tasks)
 
 
-def _verified_before(run: Run, name: str) -> ApplicationReading | None:
-    """The last reading with which a completed start or cutover has verified this application."""
-    about = (run.record.cluster, name)
+def verified_before(run: Run, name: str) -> ApplicationReading | Missing:
+    """The last reading with which a completed run that has started this application has verified it.
+
+    That is its start as a second side, or a cutover from it, which starts it again. A cutover to it, or one that it is
+    a neighbour of, has found its processes: they may have been restarted before.
+    """
     for record in reversed(run.ledger.runs()):
         if record.dag_id not in {GREEN, CUTOVER} or record.outcome != RunOutcome.COMPLETED.value:
             continue
+        if (record.cluster, record.application) != (run.record.cluster, name):
+            continue
         for kept in reversed(run.ledger.evidence(record.run_key, kind="verdict", name=change_verified.__name__)):
-            if (record.cluster, kept.payload["application"]) == about:
+            if kept.payload["application"] == name:
                 after: ApplicationReading = decode(ApplicationReading, kept.payload["inputs"]["after"])
                 return after
-    return None
-
-
-def _starts(reading: ApplicationReading) -> list[tuple[str, Any]]:
-    return sorted(
-        (one.instance, (one.streams.start.started_at_ms, one.streams.start.pid))
-        for one in reading.instances
-        if isinstance(one.streams, StreamsReading) and one.streams.start is not None
-    )
+    return Missing(f"no completed run of {GREEN} or {CUTOVER} has started {name} and verified it")
 
 
 def approve_cutover() -> "ApproveCutover":
@@ -166,12 +179,13 @@ class ApproveCutover(ApprovePlan):
 def pause_inputs(run: Run) -> None:
     """The copier is down; both sides read what they have."""
     hold = switching(run)
-    if not run.dry_run and not flows(run, hold):
-        require_not_given_up(run, hold)
-        require_compared(run, _COMPARED)
-        if not is_complete(run, hold.pausing[0]):
-            authorize(run, _APPROVED, ())
+    require_not_given_up(run, hold)
     with given_up_otherwise(run, hold):
+        if not run.dry_run and not flows(run, hold):
+            require_compared(run, _COMPARED)
+            if not is_complete(run, hold.pausing[0]):
+                authorize(run, _APPROVED, ())
+                require_readers(run)
         pause(run, hold)
 
 
@@ -204,22 +218,26 @@ def certify(run: Run) -> None:
 def stop_application(run: Run) -> None:
     """Every instance of the old side down, its group EMPTY, and no output of either side written since the seam."""
     hold = switching(run)
-    if not run.dry_run and not all(is_complete(run, one) for one in hold.stops):
-        require_held(run, hold)
-        _require_at_seam(run)
-    take_each(run, hold.stops)
-    if not run.dry_run and not flows(run, hold):
-        _require_at_seam(run)
+    require_not_given_up(run, hold)
+    with given_up_otherwise(run, hold):
+        if not run.dry_run and not all(is_complete(run, one) for one in hold.stops):
+            require_held(run, hold)
+            _require_at_seam(run)
+        take_each(run, hold.stops)
+        if not run.dry_run and not flows(run, hold):
+            _require_at_seam(run)
 
 
 @write("lets the inputs flow again")
 def resume_inputs(run: Run) -> None:
     """The copier runs; from here on only the new side writes."""
     hold = switching(run)
-    if not run.dry_run and not flows(run, hold):
-        require_earlier(run, hold.resuming[0])
-        _require_at_seam(run)
-    resume(run, hold)
+    require_not_given_up(run, hold)
+    with given_up_otherwise(run, hold):
+        if not run.dry_run and not flows(run, hold):
+            require_earlier(run, hold.resuming[0])
+            _require_at_seam(run)
+        resume(run, hold)
 
 
 def _require_at_seam(run: Run, topics: tuple[str, ...] = ()) -> None:
@@ -237,9 +255,13 @@ def _seam(run: Run) -> NotedEnds:
     return seam
 
 
-def _old_again(run: Run, error: RunbookError) -> None:
-    """The old side starts again, and nothing is moved: the groups read on at the seam of its outputs."""
-    if seam_of(run) is None or not all(is_complete(run, one) for one in switching(run).resuming):
+def old_again(run: Run, error: RunbookError) -> None:
+    """The old side starts again, and nothing is moved: the groups read on at the seam of its outputs.
+
+    Not once the move of a group has begun: that one belongs to the new outputs, and the old side has to stay at the
+    seam for the others.
+    """
+    if seam_of(run) is None or not all(is_complete(run, one) for one in switching(run).resuming) or moves_begun(run):
         return
     own, start = run.first, after_unequal(run.whole_plan())
     run.ledger.remember(run.key, _OLD_AGAIN, str(error))
@@ -282,23 +304,26 @@ def _move(run: Run, side: Run, stages: tuple[Stage, ...]) -> None:
     stop, seed, start = stages
     if not (isinstance(stop, StopAll) and isinstance(seed, SetOffsets) and isinstance(start, StartAll)):
         raise Refused(f"plan {run.whole_plan().digest}: {side.record.application} has other stages; look at the plan")
-    old = tuple(topic for _, topic in seed.pairs)
+    old, of = tuple(topic for _, topic in seed.pairs), moved_group(run.key, run.whole_plan(), stop.side)
     group = GroupAtSeam(side.application, run.kafka, _of(_seam(run), old))
     if not is_complete(side, stop):
         _require_at_seam(run, old)
-        _stop_at_seam(side, stop, start, group)
+        _stop_at_seam(side, stop, of, group)
     if not is_complete(side, seed):
         _require_at_seam(run, old)
         _require_read(side, group)
     make(side, seed)
+    # Brokers forget the offsets of a group without members: nothing may begin by auto.offset.reset.
+    require_seeds(side, of)
     take_each(run, (start,))
+    wait_joined(side, of)
 
 
 def _of(seam: NotedEnds, topics: tuple[str, ...]) -> tuple[NotedEnd, ...]:
     return tuple(one for one in seam.ends if one.topic in topics)
 
 
-def _stop_at_seam(side: Run, stop: StopAll, start: StartAll, group: GroupAtSeam) -> None:
+def _stop_at_seam(side: Run, stop: StopAll, of: MovedGroup, group: GroupAtSeam) -> None:
     """Every instance of a group down, with nothing left of the old outputs.
 
     The old side is down: what is read to its end stays read. A group that ends with an aborted transaction has read
@@ -310,7 +335,9 @@ def _stop_at_seam(side: Run, stop: StopAll, start: StartAll, group: GroupAtSeam)
             _wait_read(side, group)
         authorize(side, APPROVAL, (), stage=stop.number, going_on=True)
         guard_stage(side, stop, others=True)
-        stop_all(side, start.bounce)
+        if not _all_down(side):
+            note_no_member(side, of)
+        stop_all(side, of.start.bounce)
         verdict = _read(side, group)
         if verdict.outcome is Outcome.PROCEED:
             keep_complete(side, stop)
@@ -373,47 +400,22 @@ def _demand_read(side: Run, verdict: Verdict) -> None:
 
 @step("compares what runs now with the plan; changes nothing")
 def verify(run: Run) -> None:
-    """Both sides and the copier run, and each group reads on at the seam of the new outputs."""
+    """Both sides and the copier run, each group reads on at the seam of the new outputs, and no other reads the old."""
     if run.dry_run:
         rehearsed(run)
         return
     moving = set(moving_roles(run))
     for part, side in zip(run.whole_plan().parts, run.sides, strict=True):
         if part.role in moving:
-            _prove_moved(run, side)
+            prove_moved(side, moved_group(run.key, run.whole_plan(), part.role))
         elif part.role == COPIER:
             # What it copies grew while it was down.
             prove_side(side, replace(planned_from(side), partitions=()))
         else:
             prove_side(side)
+    require_readers(run)
     for line in _left_to_do(run):
         run.say(line)
-
-
-def _prove_moved(run: Run, side: Run) -> None:
-    """The group runs on its planned settings, and no partition is committed below its seed."""
-    plan = side.plan()
-    [stage] = [one for one in plan.stages if isinstance(one, SetOffsets)]
-    [start] = [one for one in plan.stages if isinstance(one, StartAll)]
-
-    def look() -> tuple[dict[str, Any], Verdict]:
-        roles: dict[str, LagRole] = dict.fromkeys(stage.topics, "source")
-        with side.reader() as reader:
-            topics = reader.topics(stage.topics)
-            rows = read_partitions(reader, side.application.application_id, roles, topics)
-        wanted = seeds(_seam(run), stage.topics, {one.name: one.partitions for one in topics})
-        if isinstance(wanted, Missing):
-            raise Inconclusive(f"group {stage.group}: {wanted.missing}")
-        reading, target = side.read(describes=False), start.bounce.target
-        of = {"reading": reading, "rows": rows, "seeds": wanted, "target": target}
-        return of, group_has_moved(reading, rows, wanted, target)
-
-    pace = Pace(_LOOK_EVERY_S, side.limit("gate_ceiling_s"))
-    of = poll(side, pace, look, lambda verdict: verdict.outcome is not Outcome.WAIT)
-    verdict: Verdict = side.decide(group_has_moved, **of)
-    if verdict.outcome is Outcome.WAIT:
-        raise Refused(f"{verdict.text} after {pace.ceiling_s:.0f} s (gate_ceiling_s)")
-    side.demand(verdict)
 
 
 def _left_to_do(run: Run) -> Iterator[str]:
@@ -423,9 +425,20 @@ def _left_to_do(run: Run) -> Iterator[str]:
     for group in seen.downstream:
         yield _entry_line(group, paired)
     new, old = seen.new.application, seen.old.application
+    yield stood_text(old, stood_s(run, [one.name for one in run.first.application.deployer.instances]))
     yield f"{old} runs as well, so that there is a way back: {back_command(old, new, run.side(COPIER).declared.name)}"
 
 
 def _entry_line(group: DownstreamReading, paired: dict[str, str]) -> str:
     changed = ", ".join(f"{topic} → {paired[topic]}" for topic in group.topics)
     return f"change `inputs` and `input_settings` of {group.entry} now: {changed}"
+
+
+def stood_s(run: Run, names: Collection[str]) -> float | None:
+    """For how long the old side was down, whose instances have these `names`; None if that is not kept."""
+    start = after_unequal(run.whole_plan())
+    stops = [one.payload for one in run.ledger.evidence(run.key, kind="write", name="stop")]
+    asked = [one["requested_ms"] for one in stops if {*one["instances"]} <= {*names}]
+    restarts = run.ledger.evidence(run.key, kind="write", name="restart")
+    ended = [one.at_ms for one in restarts if one.payload["bounce"] == start.number]
+    return (ended[-1] - asked[0]) / SECOND_MS if asked and ended else None

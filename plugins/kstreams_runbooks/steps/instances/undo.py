@@ -11,7 +11,7 @@ from kstreams_runbooks.decide.plans.local_state import STALE
 from kstreams_runbooks.decide.plans.undo import deployed_as, undo_plan
 from kstreams_runbooks.model.readings.readings import ApplicationReading, InstanceReading, Missing, StreamsReading
 from kstreams_runbooks.model.runs.cards import KINDS
-from kstreams_runbooks.model.runs.ledger import Card
+from kstreams_runbooks.model.runs.ledger import Card, RunRecord
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, OtherStage, Stage, StartAll, StopAll
 from kstreams_runbooks.model.target import Target
@@ -54,6 +54,7 @@ from kstreams_runbooks.steps.run.person import AskingTask
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step
 from kstreams_runbooks.steps.stages.cleaned_up import require_newer_than_topics
+from kstreams_runbooks.steps.stages.moved import MovedGroup, moved_group, prove_moved, require_kept_seeds
 from kstreams_runbooks.steps.stages.order import is_complete, keep_complete
 from kstreams_runbooks.steps.stages.perform import guard_stage, perform
 
@@ -151,12 +152,14 @@ class UndoOperator(RollingOperator, AskingTask):
         if not plan.stages:
             # No stage demands the approval: closing the cards needs it too.
             authorize(run, self.approval, ())
-        cards = {card.seq: card for card in run.ledger.cards(undone_record(run).run_key)}
+        record = undone_record(run)
+        undone = plan_of(run, record)
+        fresh, moved = fresh_of(undone), _moved(run, record, undone)
+        cards = {card.seq: card for card in run.ledger.cards(record.run_key)}
+        for role, group in moved.items():
+            require_kept_seeds(run.side(role), group)
         for stage in plan.stages:
             self._take(run.on(plan.application_of(stage)), plan, stage, cards)
-        record = undone_record(run)
-        fresh = fresh_of(plan_of(run, record))
-        moved = moved_roles(run, record, plan_of(run, record))
         for part, side in zip(plan.parts, run.sides, strict=True):
             stays = side.plan().stays_down_as
             if stays is None and part.role == fresh and not side.plan().bounces:
@@ -164,7 +167,7 @@ class UndoOperator(RollingOperator, AskingTask):
                 stays = part.facts.at_start[0].target
             if part.role in moved:
                 # Its entry still names the old outputs, which it reads no more: their lag proves nothing.
-                side.say("reads on at the seam of the new outputs, where the run has moved it")
+                prove_moved(side, moved[part.role])
             elif stays:
                 side.demand(side.decide(left_down, reading=side.read(describes=False), target=stays))
             else:
@@ -240,6 +243,13 @@ class UndoOperator(RollingOperator, AskingTask):
             self.take(run, bounce, run.read() if bounce.after_drain else reading, name)
         if names:
             run.say(f"{bounce.deployed}: {', '.join(names)} in place")
+
+
+def _moved(run: Run, record: RunRecord, undone: Plan | None) -> dict[str, MovedGroup]:
+    """The groups that the run to undo has moved, by role: they stay."""
+    if undone is None:
+        return {}
+    return {role: moved_group(record.run_key, undone, role) for role in moved_roles(run, record, undone)}
 
 
 def _set_down(run: Run, target: Target) -> None:

@@ -6,8 +6,10 @@ from functools import partial
 from kstreams_runbooks.act.topic_checks import certain
 from kstreams_runbooks.decide.change.without_topology import WITHOUT_TOPOLOGY
 from kstreams_runbooks.decide.lag import total_lag
+from kstreams_runbooks.decide.plans.cutover import CUTOVER, NOT_EXACT, stands_s
 from kstreams_runbooks.decide.plans.longest_stop import (
     ACCEPT,
+    LATE,
     Orders,
     dropping_stores,
     expected_drops,
@@ -25,9 +27,11 @@ from kstreams_runbooks.decide.plans.only_copy import task_topics
 from kstreams_runbooks.decide.runbooks import GREEN
 from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.frames.compare_rows import MOST_SECONDS
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.copying import BY_TIME, ORDER, PACE, TOPIC_COPIER
 from kstreams_runbooks.model.readings.disorder import LateLoss, LateStore, PartitionOrder, Stop
+from kstreams_runbooks.model.readings.hold import seconds_text
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, StreamsReading
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import Described
@@ -39,13 +43,14 @@ from kstreams_runbooks.steps.plan.releases import deployable, described_or_missi
 from kstreams_runbooks.steps.run.form import given_reason
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.watch.held_inputs import longest_forecast
-from kstreams_runbooks.wording import pasted
+from kstreams_runbooks.wording import first_of, pasted
 
 # The last records of each partition, which show the disorder of the inputs, and how long reading them may take.
 _LAST, _READ_S = 100_000, 120.0
 # Before a short roll, the commonest run: so many of all partitions together, but of each at least some.
 _OF_ALL, _AT_LEAST, _SHORT_S = 200_000, 1_000, 30.0
 _LOSSES = "late losses"
+_STANDS = "it is down from the seam until every group has moved"
 # How many times as fast as live: six minutes of backlog take one.
 _PACE = 6
 
@@ -69,11 +74,23 @@ def with_late_losses(run: Run, made: Plan, taken_by: str) -> Plan:
         held = longest_forecast(run.ledger, run.key) if behind else None
         pace = pace_of(made, part.role)
         stop = None if side.application.as_deployed else longest_stop(made.of_side(part.role), held, pace)
+        if stop is not None and made.runbook == CUTOVER and not part.role:
+            stop = replace(stop, seconds=stop.seconds + stands_s(made, MOST_SECONDS), what=_STANDS)
         if stop is not None:
             merges = behind and pace is None and not made.of_side(part.role).bounces
             stop = replace(stop, cure=_merges(run, made) if merges else "")
-            findings += require_in_time(side, side.observed(taken_by), stop, made.of_side(part.role))
+            found = require_in_time(side, side.observed(taken_by), stop, made.of_side(part.role))
+            findings += (*found, *_way_back(part.application, stop, found) * (stop.what == _STANDS))
     return replace(made, findings=(*made.findings, *findings))
+
+
+def _way_back(old: str, stop: Stop, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """That a cutover has no exact way back, if the old side may drop records when it starts again."""
+    stores = tuple(one.object for one in found if one.id == LATE)
+    if not stores:
+        return ()
+    about = f"may be down for up to {seconds_text(stop.seconds)}: {NOT_EXACT.format(old=old)} ({first_of(stores)})"
+    return (Finding("way-back-not-exact", "warning", old, about, "docs/blue_green.md"),)
 
 
 def _merges(run: Run, made: Plan) -> str:

@@ -24,7 +24,12 @@ def keep_seam(run: Run, ends: NotedEnds) -> NotedEnds:
 
 def seam_of(run: Run) -> NotedEnds | None:
     """The ends that this run has noted; None before that."""
-    kept = run.ledger.recall(run.key, _SEAM)
+    return seam_of_run(run, run.key)
+
+
+def seam_of_run(run: Run, run_key: str) -> NotedEnds | None:
+    """The same of the run with this key, which an undo takes back."""
+    kept = run.ledger.recall(run_key, _SEAM)
     if kept is None:
         return None
     noted: NotedEnds = decode(NotedEnds, kept)

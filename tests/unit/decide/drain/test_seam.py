@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.drain.seam import read_to_seam, seeds, sides_at_rest, still_at_seam
+from kstreams_runbooks.decide.drain.seam import read_to_seam, seeds, seeds_stand, sides_at_rest, still_at_seam
 from kstreams_runbooks.model.readings.cutover import SeamReading, SideDrain
 from kstreams_runbooks.model.readings.drain import DrainReading, OpenTransaction, Pause
 from kstreams_runbooks.model.readings.lag import PartitionLag
@@ -178,3 +178,42 @@ def test_seeds_are_the_noted_ends_of_every_partition() -> None:
         seeds(NOTED, ("totals-v3",), {"totals-v3": 1}),
     ):
         assert isinstance(found, Missing)
+
+
+SEEDS = (CommittedOffset("totals-v2", 0, 4), CommittedOffset("totals-v2", 1, 0))
+
+
+def seeded(first: int | None = 4, second: int | None = 0) -> tuple[PartitionLag, ...]:
+    """The partitions of a new topic with what a group has committed there; None: nothing."""
+    return tuple(
+        PartitionLag(
+            "totals-v2", number, "source", "never_committed" if at is None else "ok", topic_id="b", committed=at
+        )
+        for number, at in enumerate((first, second))
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "outcome", "why"),
+    [
+        (seeded(), Outcome.PROCEED, "group billing has all 2 seeds committed"),
+        (seeded(first=None), Outcome.WAIT, "1 of 2 seeds of group billing are gone (limit 0): totals-v2-0"),
+        (seeded(None, None), Outcome.WAIT, "2 of 2 seeds"),
+        (seeded(first=9), Outcome.REFUSE, "totals-v2-0 at 9 (seed: 4); find who has committed them"),
+        (seeded(first=3, second=None), Outcome.REFUSE, "totals-v2-0 at 3 (seed: 4)"),
+        (seeded()[:1], Outcome.INCONCLUSIVE, "totals-v2-1 of group billing: it was not read"),
+        (
+            (*seeded()[:1], PartitionLag("totals-v2", 1, "source", "unknown", why="hidden")),
+            Outcome.INCONCLUSIVE,
+            "totals-v2-1 of group billing: hidden",
+        ),
+        (Missing("hidden"), Outcome.INCONCLUSIVE, "offsets of group billing: hidden"),
+    ],
+)
+def test_seeds_are_there_exactly_or_are_written_again(
+    rows: tuple[PartitionLag, ...] | Missing, outcome: Outcome, why: str
+) -> None:
+    """Only what is gone is written again: another offset is somebody else's, and what is not read is not known."""
+    verdict = seeds_stand(rows, SEEDS, "billing")
+    assert (verdict.outcome, why in verdict.text) == (outcome, True), verdict.text
+    assert seeds_stand(rows, (), "billing").outcome is Outcome.INCONCLUSIVE

@@ -229,7 +229,12 @@ LATE = OutputClass("totals", "late_sensitive", "late_sensitive", "latest", reaso
             Outcome.INCONCLUSIVE,
             "21,383 late records were dropped (limit 0)",
         ),
-        (SideHistory(is_paced=False), Outcome.INCONCLUSIVE, "whether late records were dropped is not known"),
+        (SideHistory(is_paced=False), Outcome.INCONCLUSIVE, "whether late records were dropped is not known;"),
+        (
+            SideHistory(is_paced=False, unknown="a thread failed"),
+            Outcome.INCONCLUSIVE,
+            "is not known (a thread failed);",
+        ),
     ],
 )
 def test_late_sensitive_outputs_are_decided_behind_a_paced_history(

@@ -1,62 +1,21 @@
 """The stages of a cutover: two holds, the groups that move one by one, and the old side again at the end."""
 
 from dataclasses import replace
-from typing import Any
 
 from kstreams_runbooks.decide.plans.cutover import (
-    Cutover,
-    MovingGroup,
     after_unequal,
     back_command,
     cutover_plan,
     left_alone,
+    stands_s,
+    stood_text,
     task_of_stage,
 )
-from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
-from kstreams_runbooks.model.runs.plan import Plan, SidePart
+from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Certify, StartAll, StopAll
-from world.samples import OLD, declared, reading
-
-
-def restart() -> Plan:
-    """A stop and restart of the old side as it is."""
-    made = restart_plan(reading(), declared(), None, {"audit": "true"}, (), (), "code", at_once=True)
-    [bounce] = made.bounces
-    return replace(made, stages=(replace(bounce, settings=()),))
-
-
-def part(name: str, **settings: str) -> SidePart:
-    """Another application, whose instances have these settings."""
-    facts = restart().facts
-    runs = tuple(replace(one, settings=tuple(sorted(settings.items()))) for one in facts.at_start)
-    return SidePart("", name, "demo", replace(facts, at_start=runs))
-
-
-BILLING = MovingGroup(
-    part("billing", **{"in.totals": "totals", "mode": "fast"}),
-    "billing-group",
-    (("totals", "totals-v2"),),
-    (("in.totals", "totals"),),
-)
-REPORTS = MovingGroup(
-    part("reports", **{"in.a": "totals", "in.b": "windows"}),
-    "reports-group",
-    (("totals", "totals-v2"), ("windows", "windows-v2")),
-    (("in.a", "totals"), ("in.b", "windows")),
-)
-
-
-def cutover(**changes: Any) -> Cutover:
-    """Two outputs, and two groups that read them."""
-    of = Cutover(
-        inputs=("orders-control",),
-        outputs=(("totals", "totals-v2"), ("windows", "windows-v2")),
-        green=part("orders-v2"),
-        copier=part("orders-copier", mode="same-partition"),
-        moving=(BILLING, REPORTS),
-    )
-    return replace(of, **changes)
+from world.cutting import BILLING, cutover, part, restart
+from world.samples import OLD
 
 
 def kinds(plan: Plan) -> list[str]:
@@ -163,3 +122,19 @@ def test_measured_figures_of_a_side_do_not_bind() -> None:
     assert cutover_plan(restart(), cutover()).digest == made.digest
     assert cutover_plan(restart(), cutover(moving=(BILLING,))).digest != made.digest
     assert cutover_plan(restart(), cutover(outputs=(("totals", "totals-v3"),))).digest != made.digest
+
+
+def test_the_old_side_is_down_for_the_comparison_and_every_move() -> None:
+    """The bound that its windows are judged by: each output compared, each group within its gate."""
+    made = replace(cutover_plan(restart(), cutover()), limits=(("gate_ceiling_s", 60.0),))
+    assert stands_s(made, 900) == 2 * 900 + 2 * 60
+    alone = replace(cutover_plan(restart(), cutover(moving=())), limits=(("gate_ceiling_s", 60.0),))
+    assert stands_s(alone, 10) == 20
+
+
+def test_that_going_back_is_not_exact_is_part_of_the_undo() -> None:
+    """For windows whose grace is smaller than the time of the old side's stop."""
+    not_exact = "going back is not exact for windows whose grace is smaller than the time for which orders was down"
+    assert not_exact in cutover_plan(restart(), cutover()).undo[1]
+    assert stood_text("orders", 84.4).startswith(f"orders was down for 84 s: {not_exact}")
+    assert stood_text("orders", None).startswith("orders was down for a time that is not known: going back")

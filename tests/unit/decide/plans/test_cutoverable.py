@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.plans.cutoverable import may_cut_over
+from kstreams_runbooks.decide.plans.cutoverable import may_cut_over, readers_as_planned
 from kstreams_runbooks.model.readings.cutover import (
     CopyingSide,
     CutoverReading,
@@ -194,3 +194,24 @@ def test_what_is_not_known_is_never_taken_for_fine(changes: dict[str, Any]) -> N
     verdict = may_cut_over(reading(**changes))
     assert (verdict.outcome, "hidden" in verdict.text) == (Outcome.INCONCLUSIVE, True)
     assert may_cut_over(reading(**changes, copier=None)).outcome is Outcome.REFUSE
+
+
+def test_a_group_that_came_since_the_plan_is_refused() -> None:
+    """It would stay on the old output; those that the plan moves keep their offsets there."""
+    moves = GroupOnOutput("totals", "billing", "billing")
+    same = readers_as_planned(reading(), (moves,))
+    assert (same.outcome, same.text) == (
+        Outcome.PROCEED,
+        "1 groups use the outputs of orders, as when this was planned",
+    )
+    assert readers_as_planned(reading(), ()).outcome is Outcome.PROCEED
+    new = readers_as_planned(reading(), (moves, GroupOnOutput("totals", "reports")))
+    assert new.outcome is Outcome.REFUSE
+    assert "group reports: it reads totals, and no fleet entry declares it" in new.text
+    declared = readers_as_planned(reading(), (moves, GroupOnOutput("totals", "reports", "reports")))
+    assert declared.text.startswith("reports: it reads totals and would stay on the output of orders")
+    unknown = readers_as_planned(reading(), Missing("hidden"))
+    assert (unknown.outcome, unknown.text) == (
+        Outcome.INCONCLUSIVE,
+        "the groups that read the outputs of orders: hidden",
+    )

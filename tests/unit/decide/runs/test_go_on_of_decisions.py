@@ -21,6 +21,7 @@ from kstreams_runbooks.decide.runs.approval import may_answer, may_approve
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.go_on import Ending, go_on
 from kstreams_runbooks.errors import RunbookError
+from kstreams_runbooks.model.readings.cutover import GroupOnOutput
 from kstreams_runbooks.model.readings.disorder import Stop
 from kstreams_runbooks.model.readings.drain import Pause
 from kstreams_runbooks.model.readings.emptying import EmptyingSeen
@@ -432,7 +433,7 @@ KEPT = (
         lambda _: {"sides": (seam.OLD, seam.NEW)},
         dag_id=CUTOVER,
         changed=True,
-        more="; the copier runs again, and nothing else was changed; trigger a new run",
+        more="; orders and orders-copier run again, and nothing else was changed; trigger a new run",
     ),
     Refusal(
         "sides_are_equal",
@@ -464,9 +465,37 @@ KEPT = (
     ),
     Refusal(
         "group_has_moved",
-        {"reading": moved.MOVED, "rows": moved.rows(first=69), "seeds": moved.SEEDS, "target": moved.TARGET},
+        {"reading": moved.MOVED, "rows": moved.rows(first=69), "seeds": moved.SEEDS, "target": moved.TARGET}
+        | {"back": moved.BACK},
         "verify",
+        NEXT_RUN,
+        lambda _: {"rows": moved.rows()},
+        dag_id=CUTOVER,
+        changed=True,
+    ),
+    Refusal(
+        "seeds_lasted",
+        {"group_id": "billing", "empty_ms": 60_000, "kept_ms": 60_000, "back": moved.BACK},
+        "verify",
+        NEXT_RUN,
+        lambda _: {"empty_ms": 5_000},
+        dag_id=CUTOVER,
+        changed=True,
+    ),
+    Refusal(
+        "seeds_stand",
+        {"rows": seam.seeded(first=9), "seeds": seam.SEEDS, "group_id": "billing"},
+        "move_downstream",
         BACK,
+        dag_id=CUTOVER,
+        changed=True,
+    ),
+    Refusal(
+        "readers_as_planned",
+        {"reading": cutoverable.reading(), "readers": (GroupOnOutput("totals", "reports"),)},
+        "pause_inputs",
+        "pause_inputs",
+        {"readers": ()},
         dag_id=CUTOVER,
         changed=True,
     ),

@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -179,6 +180,26 @@ def test_the_thread_of_global_stores_is_none_that_has_tasks() -> None:
     tasks[thread] = {"cache-size-bytes-total": 0.0}
     assert read(parts) == without
     assert isinstance(without.dropped, tuple)
+
+
+def with_threads(closed: float | None, *, of: str = "orders") -> StreamsReading:
+    """A reading of 4.3.1 with what one thread of a client reports of closed tasks, as 4.3.1 answered."""
+    parts = sample("4.3.1")
+    part = json.loads((SAMPLES / "jolokia_threads.json").read_text())
+    client = read(parts).client_id if of == "orders" else of
+    [place] = part["value"]
+    figures = {} if closed is None else {"task-closed-total": closed}
+    part["value"] = {re.sub(r"thread-id=.*-StreamThread", f"thread-id={client}-StreamThread", place): figures}
+    return read({**parts, part["request"]["mbean"]: part})
+
+
+def test_closed_tasks_are_counted_over_the_threads_of_the_client() -> None:
+    """The counters of a task go with it: an answer without the figure is not 0."""
+    assert with_threads(0.0).closed_tasks == 0
+    assert with_threads(3.0).closed_tasks == 3
+    for silent in (with_threads(None), with_threads(3.0, of="billing-1"), read(sample("4.3.1"))):
+        assert isinstance(silent.closed_tasks, Missing)
+        assert "no thread has reported its task-closed-total" in silent.closed_tasks.missing
 
 
 class _Answers(http.server.BaseHTTPRequestHandler):

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.change.without_topology import may_stay_unread
-from kstreams_runbooks.errors import BadInput, WriteRefused
+from kstreams_runbooks.decide.plans.cutover import cutover_plan
+from kstreams_runbooks.errors import BadInput, Refused, WriteRefused
 from kstreams_runbooks.ledger.codec import encode, encode_call
 from kstreams_runbooks.model.runs.cards import InstanceMoved
 from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
@@ -19,7 +20,10 @@ from kstreams_runbooks.steps.instances.undone import (
     topics_of_cards,
     undone_record,
 )
+from kstreams_runbooks.steps.plan.flushed import START_BEGUN
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.stages.moved import MovedGroup
+from world.cutting import cutover, restart
 from world.samples import NEW, OLD, applied, card, declared, instance, reading
 from world.sides import AUDITED, COUNTS, declaration, described
 
@@ -128,3 +132,31 @@ def test_an_undo_has_the_reason_of_its_run(run: Run) -> None:
         patched.setattr("kstreams_runbooks.steps.instances.undone.undone_record", lambda _: bold.record)
         assert accepted_before(_begun(run, without_topology="")) == "the registry is down"
         assert accepted_before(_begun(run, without_topology="looked by hand")) == "looked by hand"
+
+
+def test_a_group_that_a_cutover_has_moved_is_looked_at(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the seam and the stages of the run that has moved it; a refusal ends the undo before its cards are closed."""
+    made = cutover_plan(restart(), cutover())
+    run.ledger.store_plan(run.key, made.digest, encode(made))
+    run.ledger.write_card(card(run_key=run.key))
+    [start] = [one for one in made.stages if (one.kind, one.side) == ("start_all", "downstream_1")]
+    run.keep("note", START_BEGUN, {"bounce": start.number, "instances": ["billing-1"]})
+    begun = _begun(run)
+    back = replace(made, runbook="undo", stages=())
+    run.ledger.store_plan(begun.key, back.digest, encode(back))
+    seen: list[tuple[str, str]] = []
+
+    def prove(side: Run, of: MovedGroup) -> None:
+        assert (of.run_key, of.start.number) == (run.key, start.number)
+        seen.append(("moved", side.record.application))
+        raise Refused("totals-v2-0 is committed at 69 (seed: 70)")
+
+    monkeypatch.setattr(module, "authorize", lambda *_, **__: None)
+    monkeypatch.setattr(module, "require_kept_seeds", lambda side, _: seen.append(("seeds", side.record.application)))
+    monkeypatch.setattr(module, "prove_moved", prove)
+    monkeypatch.setattr(module, "_proven", lambda side: seen.append(("proven", side.record.application)))
+    with pytest.raises(Refused, match="committed at 69"):
+        module.undo().go(begun)
+    proven = [("proven", name) for name in ("orders", "orders-v2", "orders-copier")]
+    assert seen == [("seeds", "billing"), *proven, ("moved", "billing")]
+    assert [one.done for one in run.ledger.cards(run.key)] == [False]

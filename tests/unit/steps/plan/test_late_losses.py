@@ -4,17 +4,21 @@ Records are read live (tests/long/test_holds_and_grace.py).
 """
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from kstreams_runbooks.decide.plans.cutover import cutover_plan
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.readings.disorder import PartitionOrder, Stop
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.topology.declaration import DeclaredStore, Described, Window
+from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.steps.plan import late_losses
 from kstreams_runbooks.steps.plan.late_losses import require_in_time, say_dropped, with_late_losses
 from kstreams_runbooks.steps.run.run import Run
+from world.cutting import cutover, restart
 from world.samples import declared, down, instance, partition, reading
 from world.sides import BEFORE, known
 
@@ -106,3 +110,30 @@ def test_a_reset_expects_any_number(planned: Run, plan: Plan, caplog: pytest.Log
     vars(again).update(declared=declared(), kafka={}, observed=lambda _: reading())
     assert with_late_losses(again, plan, "observe") == plan
     assert "not known (the inputs are read again)" in shown(again, dropped(("1_0", 5)), caplog)[-1][1]
+
+
+def test_the_old_side_of_a_cutover_is_down_until_every_group_has_moved(
+    planned: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its hold alone would fit its grace: the comparison and the moves are part of its stop, and a finding says so."""
+    made = replace(cutover_plan(restart(), cutover()), limits=(("gate_ceiling_s", 60.0),))
+    seen: list[tuple[str, Stop]] = []
+
+    def asked(side: Run, _: ApplicationReading, stop: Stop, __: Plan) -> tuple[Finding, ...]:
+        seen.append((side.record.application, stop))
+        return (Finding("late-after-stop", "danger", "counts", "may drop", "docs"),)
+
+    monkeypatch.setattr(Run, "observed", lambda *_: reading())
+    monkeypatch.setattr(Run, "application", SimpleNamespace(as_deployed=False, program=""))
+    monkeypatch.setattr(late_losses, "longest_forecast", lambda *_: None)
+    monkeypatch.setattr(late_losses, "longest_stop", lambda *_: Stop(30, "its inputs are held"))
+    monkeypatch.setattr(late_losses, "require_in_time", asked)
+    findings = with_late_losses(planned, made, "observe").findings
+    stops = dict(seen)
+    assert stops["orders"].seconds == 30 + 2 * 900 + 2 * 60
+    assert stops["orders"].what == "it is down from the seam until every group has moved"
+    assert stops["orders-v2"].seconds == 30
+    [back] = [one for one in findings if one.id == "way-back-not-exact"]
+    assert back.object == "orders"
+    assert "may be down for up to 1,950 s: going back is not exact for windows" in back.message
+    assert back.message.endswith("(counts)")
