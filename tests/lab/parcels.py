@@ -109,7 +109,16 @@ def _deploy(stack: Stack) -> Path:
     write_atomically(directory / "deployment.properties", dump({"release": TO_RELEASE}))
     files = (str(directory / "base.properties"), str(directory / "deployment.properties"))
     option = f"-javaagent:{agent()}=host=127.0.0.1,port={port},discoveryEnabled=false"
-    words = ("java", *_JVM, option, "-cp", _classes(stack), "parcels.Parcels", *files)
+    words = (
+        "java",
+        *_JVM,
+        option,
+        f"-javaagent:{topology_facts.jar()}",
+        "-cp",
+        _classes(stack),
+        "parcels.Parcels",
+        *files,
+    )
     stack.supervisor.add(Program(INSTANCE, words, stop_wait_s=40))
     entry = lab.config / "applications" / f"{NAME}.yaml"
     entry.write_text(yaml.safe_dump(_declared(stack)), encoding="utf-8")
