@@ -192,6 +192,7 @@ def test_keys_that_compaction_has_removed_for_newer_ones_are_proven(kafka: Kafka
         assert "2 keys have a newer record behind these ends" in verdict.sentence
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
@@ -226,6 +227,7 @@ def test_another_value_of_a_key_that_is_newer_behind_the_ends_is_not_proven(kafk
         assert (verdict.outcome, found.explained) == (Outcome.INCONCLUSIVE, ExplainedKeys(changed=1)), verdict.sentence
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("which", ["first", "second"])
 def test_keys_of_a_front_that_retention_has_deleted(kafka: Kafka, which: str) -> None:
     """A topic that is compacted and has a retention: keys before all that both have are left out, others count."""
