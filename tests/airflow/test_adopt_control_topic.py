@@ -15,7 +15,7 @@ from lab.adopted import COPIER, INSTANCES, ROUTES, SETTINGS
 from lab.application import TO_RELEASE, Deployed
 from lab.stack import Stack
 from world.adopting import DAG, copier_deployed, entry_changed
-from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun_other, ended, held_by
+from world.endings import DRY_RUN, NOTHING_CHANGED, begun_other, completed, ended, held_by
 from world.flushing import ACCEPTED, SHORT, busy
 from world.given import declared_as
 from world.runs import approved_by_both, evidence, failed, finished, log_of, mark_run, reached, trigger_other
@@ -58,16 +58,6 @@ def begun(stack: Stack, **conf: object) -> str:
     run_id = trigger_other(stack, DAG, **{**_FORM, **conf})
     approved_by_both(stack, DAG, run_id, "approve_plan")
     return run_id
-
-
-def completed(stack: Stack, run_id: str) -> None:
-    """The run ends well, and holds nothing."""
-    state = finished(stack, run_id)
-    document = evidence(stack, run_id)
-    assert state == "success", document["run"]["outcome_sentence"]
-    assert document["run"]["outcome"] == COMPLETED
-    assert document["recheck"]["different"] == []
-    assert held_by(stack) == ()
 
 
 def abandoned(stack: Stack) -> None:

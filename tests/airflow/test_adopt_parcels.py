@@ -10,8 +10,8 @@ from lab.adopted import COPIER, INSTANCES
 from lab.parcels import INPUT_SETTINGS, INPUTS, INSTANCE, NAME, parcels
 from lab.stack import Stack
 from world.adopting import DAG, copier_deployed
-from world.endings import COMPLETED, NOTHING_CHANGED, begun_other, ended, held_by
-from world.runs import approved_by_both, evidence, failed, finished, log_of, trigger_other
+from world.endings import NOTHING_CHANGED, begun_other, completed, ended
+from world.runs import approved_by_both, failed, log_of, trigger_other
 
 pytestmark = pytest.mark.long
 _ROUTES = {topic: f"{topic}-control" for topic in INPUTS}
@@ -23,15 +23,6 @@ def begun(stack: Stack, **conf: object) -> str:
     run_id = trigger_other(stack, DAG, **{**_FORM, **conf})
     approved_by_both(stack, DAG, run_id, "approve_plan")
     return run_id
-
-
-def completed(stack: Stack, run_id: str) -> None:
-    """The run ends well, and holds nothing."""
-    state = finished(stack, run_id)
-    document = evidence(stack, run_id)
-    assert (state, document["run"]["outcome"]) == ("success", COMPLETED), document["run"]["outcome_sentence"]
-    assert document["recheck"]["different"] == []
-    assert held_by(stack) == ()
 
 
 def apply_changes(stack: Stack) -> None:

@@ -17,7 +17,7 @@ from lab.copier import COPIES, TRAFFIC
 from lab.judge import judged
 from lab.shipped_copier import NAME, seed, shipped_copier
 from lab.stack import Stack
-from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun_other, ended, held_by
+from world.endings import DRY_RUN, NOTHING_CHANGED, begun_other, completed, ended
 from world.given import declared_as
 from world.greening import DAG, GREEN, INSTANCE, OUTPUTS, green_deployed, state_of, topics_of
 from world.runs import approve, evidence, finished, log_of, reached, trigger_other
@@ -47,16 +47,6 @@ def begun(stack: Stack, **conf: object) -> str:
     run_id = trigger_other(stack, DAG, application=GREEN, **_LATE, **conf)
     approve(stack, run_id, "approve_plan")
     return run_id
-
-
-def completed(stack: Stack, run_id: str) -> None:
-    """The run ends well, and holds nothing."""
-    state = finished(stack, run_id)
-    document = evidence(stack, run_id)
-    assert state == "success", document["run"]["outcome_sentence"]
-    assert document["run"]["outcome"] == COMPLETED
-    assert document["recheck"]["different"] == []
-    assert held_by(stack) == ()
 
 
 def committed(stack: Stack) -> set[str]:

@@ -17,7 +17,7 @@ from lab.copier import TRAFFIC
 from lab.judge import judged
 from lab.shipped_copier import NAME
 from lab.stack import Stack
-from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, begun_other, ended, held_by
+from world.endings import DRY_RUN, NOTHING_CHANGED, begun_other, completed, ended, held_by
 from world.given import declared_as
 from world.going_on import followed
 from world.grown import (
@@ -63,16 +63,6 @@ def begun(stack: Stack, **conf: object) -> str:
     reached(stack, run_id, "plan", "success", _SLOW_S)
     approved_by_both(stack, DAG, run_id, "approve_plan")
     return run_id
-
-
-def completed(stack: Stack, run_id: str) -> None:
-    """The run ends well, and holds nothing."""
-    state = finished(stack, run_id)
-    document = evidence(stack, run_id)
-    assert state == "success", document["run"]["outcome_sentence"]
-    assert document["run"]["outcome"] == COMPLETED
-    assert document["recheck"]["different"] == []
-    assert held_by(stack) == ()
 
 
 def deployed(stack: Stack, name: str) -> str:

@@ -255,7 +255,7 @@ def test_latest_begins_before_a_transaction_that_is_open(run: Run, name: str) ->
 
 
 def test_offsets_like_those_of_a_group_that_lacks_some(run: Run, name: str) -> None:
-    """A partition without records is no question; one with records is, unless where that group begins is known."""
+    """An empty partition begins at its start; one with records is refused, unless that group's beginning is known."""
     group, like = f"{name}-group", f"{name}-like"
     wanted = SetOffsets(1, group, (name,), "group", like=like)
     admin = AdminClient(run.kafka)

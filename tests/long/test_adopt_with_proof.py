@@ -10,12 +10,12 @@ from lab.adopted import COPIER, ROUTES
 from lab.application import TO_RELEASE, Deployed
 from lab.stack import DEFAULT_RATE, Parts, Stack
 from world.adopting import DAG, copier_deployed, entry_changed
-from world.endings import COMPLETED
+from world.endings import completed
 from world.flushing import ACCEPTED, SHORT, busy
 from world.given import declared_as
 from world.own_stack import own_stack
 from world.ports import STACK
-from world.runs import approved_by_both, evidence, finished, log_of, reached, trigger_other
+from world.runs import approved_by_both, log_of, reached, trigger_other
 
 pytestmark = pytest.mark.long
 
@@ -37,15 +37,6 @@ def begun(stack: Stack, **conf: object) -> str:
     run_id = trigger_other(stack, DAG, copier=COPIER, **ACCEPTED, **conf)
     approved_by_both(stack, DAG, run_id, "approve_plan")
     return run_id
-
-
-def completed(stack: Stack, run_id: str) -> None:
-    """The run ends well, and each of its decisions can be made again."""
-    state = finished(stack, run_id)
-    document = evidence(stack, run_id)
-    assert state == "success", document["run"]["outcome_sentence"]
-    assert document["run"]["outcome"] == COMPLETED
-    assert document["recheck"]["different"] == []
 
 
 def test_a_copy_is_proven_although_its_front_is_deleted_meanwhile(stack: Stack) -> None:

@@ -12,7 +12,7 @@ from lab.application import Deployed
 from lab.stack import Stack
 from lab.supervise import until
 
-from world.runs import dag_of, evidence, trigger, trigger_other
+from world.runs import dag_of, evidence, finished, trigger, trigger_other
 
 NOTHING_CHANGED = "refused or rejected, nothing changed"
 STOPPED = "stopped, changed"
@@ -38,6 +38,15 @@ def begun(stack: Stack, **conf: Any) -> Trial:
     """Trigger a library bump, remembering what runs."""
     starts = _starts(stack)
     return Trial(stack, trigger(stack, **conf), starts)
+
+
+def completed(stack: Stack, run_id: str) -> None:
+    """The run ends well, each of its decisions can be made again, and it holds nothing."""
+    state = finished(stack, run_id)
+    document = evidence(stack, run_id)
+    assert (state, document["run"]["outcome"]) == ("success", COMPLETED), document["run"]["outcome_sentence"]
+    assert document["recheck"]["different"] == []
+    assert held_by(stack) == ()
 
 
 def begun_other(stack: Stack, dag_id: str, **conf: Any) -> Trial:

@@ -129,8 +129,9 @@ class SetOffsets:
     time of their commit (KIP-211). A partition without one gets the place at which `reset` would have it begin. `kept`
     commits what brokers have forgotten since then. `target` is resolved when it is written: `targets` has a topic and
     its target as a text (decide/reset/targets.py). It is refused if retention has deleted more than `most_lost` offsets
-    that the plan would read. `group` commits what the group `like` has committed. `pairs` have a topic, and the topic
-    whose committed metadata (the stream time) goes with the offsets.
+    that the plan would read. `group` commits what the group `like` has committed; with `reset` a partition that it has
+    not committed begins at its start. `pairs` have a topic, and the topic whose committed metadata (the stream time)
+    goes with the offsets.
     """
 
     number: int

@@ -74,7 +74,7 @@ def mode_of(run: Run) -> AdoptMode:
 
 
 def may_be_down(run: Run) -> bool:
-    """Whether no instance of a side has to run: the copier starts with this run, or leaves with it, even failed."""
+    """Whether no instance of a side has to run: the copier starts with this run, or leaves, maybe after a failure."""
     return run.application.copies
 
 
