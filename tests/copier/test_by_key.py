@@ -91,19 +91,23 @@ def test_a_target_that_grows_while_it_runs_ends_the_copier(begin: Begin) -> None
 
 
 @pytest.mark.long
-def test_a_target_that_grew_while_it_was_stopped_is_named_at_the_start(begin: Begin) -> None:
-    """A runbook grows it like that: the copier says so, and copies by the new count."""
+def test_a_target_that_grew_while_it_was_stopped_is_refused_until_its_number_is_set(begin: Begin) -> None:
+    """A supervisor that starts it again decides nothing; a runbook or a person names the new number."""
     copy = begin().create(BEFORE, AFTER).seed()
     send(copy, 1_000)
-    copier = copy.copier(mode="by-key")
-    with started(copier):
+    with started(copy.copier(mode="by-key")):
         copy.wait_copied()
     copy.grow(copy.target, 16)
     send(copy, 1_000)
-    with started(copier):
-        assert any(f"WARNING: {copy.target} had 12 partitions" in line for line in copier.lines)
+    old, named = copy.copier(mode="by-key"), copy.copier(mode="by-key", partitions=f"{copy.target}:12")
+    for copier, reason in ((old, "had 12"), (named, "has 16"), (old, "had 12")):
+        assert copier.start().end() == REFUSED
+        assert f"{copy.target} {reason} partitions" in copier.last_line
+    assert f"Then set partitions={copy.target}:16." in old.last_line
+    assert require_placed(copy) == 1_000
+    with started(copy.copier(mode="by-key", partitions=f"{copy.target}:16")) as copier:
         copy.wait_copied()
         assert copier.terminate() == TERMINATED
     assert sum(map(len, copy.records(copy.target).values())) == 2_000
-    with started(copier):
+    with started(copy.copier(mode="by-key")):
         pass

@@ -230,9 +230,13 @@ SETTINGS: Mapping[str, tuple[dict[str, str], str]] = {
     "a circle": ({"routes": "a -> b, b -> a"}, "routes: topic b is named twice"),
     "itself": ({"routes": "a -> a"}, "routes: topic a is named twice"),
     "mode": ({"mode": "by_key"}, "mode: 'by_key' is not same-partition or by-key"),
+    "a number without a target": ({"mode": "by-key", "partitions": "12"}, "partitions: '12' is not TARGET:NUMBER"),
+    "a target of no route": ({"mode": "by-key", "partitions": "x:12"}, "partitions: no route has the target x"),
+    "two numbers": ({"mode": "by-key", "routes": "a -> b", "partitions": "b:12,b:13"}, "partitions: b is named twice"),
+    "partitions of the source": ({"routes": "a -> b", "partitions": "b:12"}, "only mode=by-key takes the partition"),
     "misspelt": (
         {"untill": "a:0:1"},
-        "Setting 'untill' is neither the copier's (routes, mode, until, order, pace) nor Kafka's",
+        "Setting 'untill' is neither the copier's (routes, mode, until, order, pace, partitions) nor Kafka's",
     ),
     "guarantee": (
         {"processing.guarantee": "at_least_once"},

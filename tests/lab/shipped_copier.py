@@ -105,7 +105,7 @@ def declared(
             ],
             "releases": {release: str(releases(lab) / release) for release in LIBRARIES},
             "topology": ["bash", "-c", f"{facts} {factory}", "topology", "{directory}", "{settings_file}"],
-            "settable": ["mode", "until", "order", "pace"],
+            "settable": ["mode", "until", "order", "pace", "partitions"],
             "stop_timeout_s": 30,
             "start_timeout_s": 30,
         },

@@ -12,6 +12,8 @@ UNTIL: Final = "until"
 MODE: Final = "mode"
 SAME_PARTITION: Final = "same-partition"
 BY_KEY: Final = "by-key"
+# Of the shipped copier: the targets that were given partitions on purpose, with their numbers.
+PARTITIONS: Final = "partitions"
 # Of the shipped copier: a backlog is merged by the time of its records, so many times as fast at most.
 ORDER: Final = "order"
 BY_TIME: Final = "by-time"

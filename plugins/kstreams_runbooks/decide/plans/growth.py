@@ -14,14 +14,13 @@ from kstreams_runbooks.decide.growth.closure import Closure
 from kstreams_runbooks.decide.growth.verdict import moved_sentence
 from kstreams_runbooks.decide.plans.switches import COPIER, CopierSwitch
 from kstreams_runbooks.decide.runbooks import INCREASE
-from kstreams_runbooks.model.copying import BY_KEY, MODE
+from kstreams_runbooks.model.copying import BY_KEY, MODE, PARTITIONS
 from kstreams_runbooks.model.readings.growth import TopicForecast
 from kstreams_runbooks.model.runs.object_stages import GrowTopics, SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Bounce, Certify, Stage, StartAll, StopAll
 from kstreams_runbooks.model.verdicts import Finding
 
-# The setting of the shipped copier that chooses partitions by key, and its value.
 _RESUMES = 3
 
 
@@ -58,7 +57,8 @@ def growth_plan(
 
 def _stages(bounce: Bounce, switch: CopierSwitch, closed: Closure, group: str) -> Iterator[Stage]:
     [runs, *_] = switch.side.facts.at_start
-    by_key = tuple(sorted({**dict(runs.settings), MODE: BY_KEY}.items()))
+    grown = ",".join(f"{one.name}:{one.after}" for one in closed.grown if one.name in switch.inputs)
+    by_key = tuple(sorted({**dict(runs.settings), MODE: BY_KEY, PARTITIONS: grown}.items()))
     library = runs.version if runs.version != runs.release else ""
     yield StopAll(0, side=switch.side.role)
     yield Certify(0, switch.inputs, switch.name, pauses=1, resumes=_RESUMES)

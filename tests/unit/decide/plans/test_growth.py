@@ -37,7 +37,7 @@ def test_the_topics_grow_between_the_stop_and_the_start() -> None:
     assert (seeds.group, seeds.to) == ("orders-id", "unset")
     assert seeds.topics == ("orders", "orders-by-customer-repartition")
     copier, own = [one for one in plan.stages if isinstance(one, StartAll)]
-    assert copier.settings == (("a", "b"), ("mode", "by-key"))
+    assert copier.settings == (("a", "b"), ("mode", "by-key"), ("partitions", "orders:12"))
     assert (own.settings, own.release) == ((), OLD)
     assert plan.change == (("release", OLD), ("partitions", "12"), ("copier", "copy"))
 

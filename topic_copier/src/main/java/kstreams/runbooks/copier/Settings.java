@@ -28,7 +28,8 @@ final class Settings {
     private static final String RELEASE = "release";
     private static final String ORDER = "order";
     private static final String PACE = "pace";
-    private static final Set<String> OWN = Set.of(ROUTES, MODE, UNTIL, ORDER, PACE, RELEASE);
+    private static final String PARTITIONS = "partitions";
+    private static final Set<String> OWN = Set.of(ROUTES, MODE, UNTIL, ORDER, PACE, PARTITIONS, RELEASE);
     /** The copier's guarantees rest on these: without them, a kill repeats records, or a start skips some. */
     private static final Map<String, String> FIXED = Map.ofEntries(
         entry(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2),
@@ -64,6 +65,7 @@ final class Settings {
     final Mode mode;
     final Until until;
     final Order order;
+    final GrownTargets grown;
     final String group;
     final boolean streamsGroup;
     private final Properties kafka;
@@ -73,6 +75,7 @@ final class Settings {
         mode = Mode.parse(given.getProperty(MODE, Mode.SAME_PARTITION.written).trim());
         until = given.containsKey(UNTIL) ? Until.parse(given.getProperty(UNTIL)) : Until.NEVER;
         order = Order.parse(given.getProperty(ORDER, "as-read").trim(), given.getProperty(PACE, "").trim());
+        grown = GrownTargets.parse(given.getProperty(PARTITIONS, "").trim(), mode, routes);
         group = required(given, StreamsConfig.APPLICATION_ID_CONFIG);
         required(given, StreamsConfig.BOOTSTRAP_SERVERS_CONFIG);
         streamsGroup = "streams".equalsIgnoreCase(given.getProperty(StreamsConfig.GROUP_PROTOCOL_CONFIG));
@@ -131,7 +134,7 @@ final class Settings {
         unknown.removeIf(name -> name.contains("."));
         if (!unknown.isEmpty()) {
             throw new Refused("Setting '" + String.join("', '", unknown) + "' is neither the copier's (routes, mode,"
-                + " until, order, pace) nor Kafka's; correct or remove it.");
+                + " until, order, pace, partitions) nor Kafka's; correct or remove it.");
         }
     }
 

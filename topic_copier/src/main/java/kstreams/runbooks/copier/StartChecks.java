@@ -41,24 +41,17 @@ final class StartChecks {
         }
         offsets = cluster.offsets(cluster.sources(topics));
         refusals.addAll(OffsetRules.refusals(settings, topics, offsets));
+        if (settings.mode == Mode.BY_KEY) {
+            for (Route route : settings.routes) {
+                refusals.addAll(settings.grown.refusals(topics.get(route.to), offsets, route.from));
+            }
+        }
         if (!refusals.isEmpty()) {
             throw Refused.of(refusals);
         }
         for (Route route : settings.routes) {
             deletions(topics.get(route.from), route.to, cluster);
-            if (settings.mode == Mode.BY_KEY) {
-                growth(route.from, topics.get(route.to));
-            }
         }
-    }
-
-    /** Not refused: that is how a topic of state is given more partitions, with its readers stopped meanwhile. */
-    private void growth(String from, TopicFacts to) {
-        offsets.last.entrySet().stream().filter(last -> last.getKey().topic().equals(from))
-            .mapToLong(last -> last.getValue().partitions).filter(before -> before != to.partitions).max()
-            .ifPresent(before -> remarks.add("WARNING: " + to.name + " had " + before + " partitions when a record of "
-                + from + " was last copied, and has " + to.partitions + ": keys go on in other partitions. If its"
-                + " readers have state by key and no runbook has grown it, stop the copier, and stop them."));
     }
 
     /** A deletion is compacted away after a time: who reads later never learns of it, and keeps the key. */

@@ -86,7 +86,7 @@ final class Watch extends Thread {
             } else if (partitions != was.partitions) {
                 ending.failed("topic " + name + " had " + was.partitions + " partitions when the copier started, and has "
                     + partitions + ". " + (settings.mode == Mode.BY_KEY
-                        ? "Keys have other partitions from now on: start again once the readers take that into account."
+                        ? "Keys have other partitions from now on: the next start names what to do first."
                         : "Start the copier again: it checks both topics of the route."));
             }
         }
