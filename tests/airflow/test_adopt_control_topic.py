@@ -3,7 +3,7 @@
 Producers go on all the time. The judge looks at the outputs at the end.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 from confluent_kafka.admin import AdminClient
@@ -24,6 +24,21 @@ _FORM = {"copier": COPIER, "without_copy_proof": "no Spark in these tests", **AC
 # Two applications are read one after the other, on a machine that does more.
 _LIMITS = {**SHORT, "max_reading_age_s": 120}
 _DEPLOYED = Deployed(release=TO_RELEASE)
+_KILLS = {
+    "create_topics": Moment.WORKING,
+    "copy_inputs": Moment.WRITING,
+    "stop_copier": Moment.WORKING,
+    "stop_application": Moment.STOPPING,
+    "copy_rest": Moment.WORKING,
+    "set_offsets": Moment.WORKING,
+    "start_copier": Moment.WORKING,
+    "start_application": Moment.STARTING,
+    "wait_caught_up": Moment.DEFERRED,
+    "delete_offsets": Moment.WORKING,
+    "verify": Moment.WORKING,
+}
+# The way back needs none of these.
+_COPIES = {"create_topics", "copy_inputs", "copy_rest", "start_copier"}
 _BACK = f"kstreams-runbooks trigger {DAG} --application orders --param mode=abandon --param copier={COPIER}"
 
 
@@ -58,6 +73,25 @@ def begun(stack: Stack, **conf: object) -> str:
     run_id = trigger_other(stack, DAG, **{**_FORM, **conf})
     approved_by_both(stack, DAG, run_id, "approve_plan")
     return run_id
+
+
+def undone(stack: Stack, run_id: str) -> None:
+    """Everything that the run has changed is as before it."""
+    undo = trigger_other(stack, "undo", run=run_id)
+    approved_by_both(stack, "undo", undo, "approve_undo")
+    assert finished(stack, undo) == "success", evidence(stack, undo)["run"]["outcome_sentence"]
+    assert all(card["done"] for card in evidence(stack, run_id)["cards"])
+
+
+def killed_in(stack: Stack, run_id: str, moments: Mapping[str, Moment]) -> None:
+    """Each of these tasks is killed in its middle and cleared."""
+    for task, moment in moments.items():
+        strike(Target(stack, DAG, run_id, task, _DEPLOYED.names), moment, 0)
+        # What only reads is tried again by itself.
+        if moment is not Moment.DEFERRED and task != "verify":
+            reached(stack, run_id, task, "failed")
+            failed(stack, run_id)
+            stack.api().clear(DAG, run_id, task)
 
 
 def abandoned(stack: Stack) -> None:
@@ -106,10 +140,7 @@ def test_undo_restores_everything_before_the_start(sending: Stack, task: str) ->
     else:
         reached(sending, run_id, task, "success")
         mark_run(sending, run_id, "failed")
-    undo = trigger_other(sending, "undo", run=run_id)
-    approved_by_both(sending, "undo", undo, "approve_undo")
-    assert finished(sending, undo) == "success", evidence(sending, undo)["run"]["outcome_sentence"]
-    assert all(card["done"] for card in evidence(sending, run_id)["cards"])
+    undone(sending, run_id)
     as_before(sending)
 
 
@@ -129,28 +160,31 @@ def test_there_and_back(sending: Stack) -> None:
 @pytest.mark.long
 def test_it_goes_on_after_a_kill_of_every_task(stack: Stack) -> None:
     """Each task is killed in its middle and cleared, in one run."""
-    moments = {
-        "create_topics": Moment.WORKING,
-        "copy_inputs": Moment.WRITING,
-        "stop_copier": Moment.WORKING,
-        "stop_application": Moment.STOPPING,
-        "copy_rest": Moment.WORKING,
-        "set_offsets": Moment.WORKING,
-        "start_copier": Moment.WORKING,
-        "start_application": Moment.STARTING,
-        "wait_caught_up": Moment.DEFERRED,
-        "delete_offsets": Moment.WORKING,
-        "verify": Moment.WORKING,
-    }
     with busy(stack, _DEPLOYED), declared_as(stack, limits=_LIMITS), copier_deployed(stack):
         run_id = begun(stack)
-        for task, moment in moments.items():
-            strike(Target(stack, DAG, run_id, task, _DEPLOYED.names), moment, 0)
-            # What only reads is tried again by itself.
-            if moment is not Moment.DEFERRED and task != "verify":
-                reached(stack, run_id, task, "failed")
-                failed(stack, run_id)
-                stack.api().clear(DAG, run_id, task)
+        killed_in(stack, run_id, _KILLS)
         completed(stack, run_id)
         assert read_by(stack, "orders") == {*ROUTES.values()}
         abandoned(stack)
+
+
+@pytest.mark.long
+def test_the_way_back_is_undone_and_goes_on_after_a_kill_of_every_task(stack: Stack) -> None:
+    """An undo leaves the copier in front; at last the application reads its inputs again."""
+    with busy(stack, _DEPLOYED), declared_as(stack, limits=_LIMITS), copier_deployed(stack):
+        completed(stack, begun(stack))
+        with entry_changed(stack, **_LIMITS):
+            for task in ("stop_copier", "stop_application", "set_offsets"):
+                run_id = begun(stack, mode="abandon")
+                reached(stack, run_id, task, "success")
+                mark_run(stack, run_id, "failed")
+                undone(stack, run_id)
+                assert settings(stack) == [{"release": TO_RELEASE, **SETTINGS}] * 2
+                assert read_by(stack, "orders") == {*ROUTES.values()}
+                assert None not in [stack.supervisor.pid(name) for name in (*_DEPLOYED.names, INSTANCES[0])]
+                assert held_by(stack) == ()
+            run_id = begun(stack, mode="abandon")
+            killed_in(stack, run_id, {task: moment for task, moment in _KILLS.items() if task not in _COPIES})
+            completed(stack, run_id)
+        assert read_by(stack, "orders") == {*ROUTES}
+        assert stack.supervisor.pid(INSTANCES[0]) is None
