@@ -123,8 +123,10 @@ def test_after_kills_every_record_is_copied_once(begin: Begin) -> None:
         copier.start()
     copier.wait_running()
     copy.wait_copied()
-    assert copy.require_equal() == 40_000
     assert copier.terminate() == 143
+    # The open transaction of a killed one hides what is behind it.
+    copy.require_left(after_kill=True)
+    assert copy.require_equal() == 40_000
 
 
 @pytest.mark.long

@@ -197,10 +197,14 @@ class Copy:
             ends = self.ends(source)
 
             def reached(source: str = source, ends: dict[int, int] = ends) -> bool:
-                committed = self.committed(source)
+                try:
+                    committed = self.committed(source)
+                except (KafkaException, TimeoutError):
+                    # A broker that has just started loads the groups' offsets first.
+                    return False
                 return all(committed.get(partition, 0) >= end for partition, end in ends.items())
 
-            until(reached, _COPIED_S, f"{source} is copied: {self.committed(source)} of {ends}", poll_s=0.3)
+            until(reached, _COPIED_S, f"{source} is copied up to {ends}", poll_s=0.3)
 
     def require_equal(self) -> int:
         """Every record of every source is in its target, and nothing else; returns how many."""
