@@ -88,12 +88,13 @@ test-secured-core: setup ## Of these: every runbook without each of its rights i
 test-copier: setup build ## The shipped copier: kills, refusals, every kind of record; source and target record by record; 12 minutes
 	@TEST_BUILT=1 $(MAKE) --no-print-directory --output-sync=target -j2 test-copier-faults test-copier-rest
 
-test-copier-faults: setup ## The half of `make test-copier` with kills, topics that change, and `until`
-	$(BIN)/python -m pytest -m "long or not long" tests/copier/test_faults.py tests/copier/test_until.py
+COPIER_FAULTS := $(addprefix tests/copier/,test_faults.py test_until.py test_by_time.py)
+test-copier-faults: setup ## The half of `make test-copier` with kills, topics that change, `until`, and the order of time
+	$(BIN)/python -m pytest -m "long or not long" --durations=10 $(COPIER_FAULTS)
 
 test-copier-rest: setup ## The other half: records, keys, refusals, rights, offsets that expire, a broker that dies, metrics
-	TEST_PORT_BASE=$$(($${TEST_PORT_BASE:-27000} + 1000)) $(BIN)/python -m pytest -m "long or not long" tests/copier \
-		--ignore tests/copier/test_faults.py --ignore tests/copier/test_until.py
+	TEST_PORT_BASE=$$(($${TEST_PORT_BASE:-27000} + 1000)) $(BIN)/python -m pytest -m "long or not long" --durations=10 \
+		tests/copier $(addprefix --ignore ,$(COPIER_FAULTS))
 
 test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bounce; about 10 minutes
 	$(BIN)/python -m pytest tests/chaos
