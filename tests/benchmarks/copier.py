@@ -95,7 +95,9 @@ class Run:
 
     def seed(self, partitions: int) -> None:
         """Begin at 0."""
-        places = [TopicPartition(self.source, number, 0) for number in range(partitions)]
+        places = topic_copier.begins(
+            self.lab.bootstrap, {(self.source, number): 0 for number in range(partitions)}, {self.source: self.target}
+        )
         admin = AdminClient({"bootstrap.servers": self.lab.bootstrap})
 
         def taken() -> bool:

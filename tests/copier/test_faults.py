@@ -188,3 +188,21 @@ def test_a_target_that_is_deleted_ends_the_copier(begin: Begin) -> None:
     copy.delete(copy.target)
     assert copier.end() == REFUSED
     assert f"Topic {copy.target} does not exist" in copier.last_line
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("protocol", ["classic", "streams"])
+def test_no_copy_with_another_time_is_ever_committed(begin: Begin, protocol: str) -> None:
+    """The target gets LogAppendTime while the copier runs; with CreateTime again, it goes on where it was."""
+    copy = begin().create(1).seed()
+    copy.send(10)
+    copier = copy.copier(group_protocol=protocol).start().wait_running()
+    copy.wait_copied()
+    copy.configure(copy.target, message_timestamp_type="LogAppendTime")
+    copy.send(10, begin=10)
+    assert copier.end() == REFUSED
+    assert f"{copy.target} has message.timestamp.type=LogAppendTime" in copier.last_line
+    copy.configure(copy.target, message_timestamp_type="CreateTime")
+    with started(copier):
+        copy.wait_copied()
+    assert copy.require_equal() == 20

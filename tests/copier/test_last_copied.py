@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+from confluent_kafka import Consumer
 from lab.supervise import until
 from lab.topic_copier import REFUSED, TopicCopier, started
 from world.copied import COMPACTED, Begin, Copy, produce, until_setting
@@ -39,7 +40,8 @@ def test_a_target_that_was_created_again_is_not_copied_into(begin: Begin, mode: 
     created_again(copy)
     copy.send(10, partition=1, begin=20)
     line = refused(copier)
-    assert f"{copy.source}, 1 of 4 partitions (1 committed {before[1]}, copied into id " in line
+    assert f"{copy.source}, 4 of 4 partitions (0 committed 0, for id " in line
+    assert f"; 1 committed {before[1]}, for id " in line
     assert f"the records before the committed offsets are not in {copy.target} (id " in line
     assert (
         f"kstreams-runbooks copier seed COPIER --at {copy.source}:PARTITION:OFFSET --replace {copy.source} --execute"
@@ -50,7 +52,7 @@ def test_a_target_that_was_created_again_is_not_copied_into(begin: Begin, mode: 
     copy.send(1, partition=1, topic=copy.target)
     assert f"the records before the committed offsets are not in {copy.target}" in refused(copier)
     created_again(copy)
-    copy.seed({1: 0})
+    copy.seed(dict.fromkeys(range(4), 0))
     with started(copier):
         copy.wait_copied()
     if mode == "same-partition":
@@ -68,8 +70,8 @@ def test_another_target_of_a_route_is_not_copied_into(begin: Begin) -> None:
     assert f"not in {second} (id " in refused(copy.copier(routes=f"{copy.source} -> {second}"))
 
 
-def test_a_seed_begins_with_any_target(begin: Begin) -> None:
-    """At the end of a history, twice without a record, then with one; and with a target that retention has emptied."""
+def test_a_seed_begins_with_its_target(begin: Begin) -> None:
+    """At the end of a history, twice without a record; not with another target; and with one that is emptied."""
     copy = begin().create()
     copy.send(30)
     copy.aborted(3, partition=1)
@@ -79,6 +81,8 @@ def test_a_seed_begins_with_any_target(begin: Begin) -> None:
         with started(copier):
             time.sleep(1)
     created_again(copy)
+    assert f"the records before the committed offsets are not in {copy.target}" in refused(copier)
+    copy.seed({0: 30, 1: 4, 2: 0, 3: 0})
     with started(copier):
         copy.send(2, begin=30)
         until(lambda: copy.committed()[0] == 32, 60, "it copies")
@@ -145,3 +149,43 @@ def test_a_copy_that_was_behind_longer_than_deletions_are_kept_says_so(begin: Be
     assert f"{copy.source} is compacted, and 1 of 2 partitions have records to copy from before " in line
     assert "longer ago than delete.retention.ms=20000 (0 committed 1, last copied record of " in line
     assert f"kstreams-runbooks compare-topics {copy.source} {copy.target} --mode latest" in line
+
+
+def test_an_offset_that_another_program_has_committed_is_refused(begin: Begin) -> None:
+    """A person has looked at the source with the group id of the copier: what they saw would never be copied."""
+    copy = begin().create(1).seed()
+    copy.send(10)
+    with started(copy.copier()):
+        copy.wait_copied()
+    copy.send(20, begin=10)
+    reader = Consumer({"bootstrap.servers": copy.bootstrap, "group.id": copy.name, "auto.offset.reset": "earliest"})
+    reader.subscribe([copy.source])
+    seen = 0
+    while seen < 20:
+        seen += len(reader.consume(20, 10))
+    reader.close()
+    line = refused(copy.copier())
+    assert f"1 of 1 partitions (0 committed 30): another program has committed as group {copy.name}" in line
+    assert f"copier seed COPIER --at {copy.source}:PARTITION:OFFSET --replace {copy.source} --execute" in line
+    copy.seed({0: 10})
+    with started(copy.copier()):
+        copy.wait_copied()
+    assert copy.require_equal() == 30
+
+
+def test_another_mode_is_refused_until_a_person_has_decided(begin: Begin) -> None:
+    """Keys would go on in other partitions, while the counts are equal."""
+    copy = begin().create().seed()
+    copy.send(10, partition=1)
+    with started(copy.copier()):
+        copy.wait_copied()
+    line = refused(copy.copier(mode="by-key"))
+    assert f"{copy.target} had 4 partitions when a record of {copy.source} was last copied, in mode same-part" in line
+    with started(copy.copier(mode="by-key", partitions=f"{copy.target}:4")):
+        copy.send(10, partition=1, begin=10)
+        copy.wait_copied()
+    assert "Then commit the same offsets again (kstreams-runbooks copier seed" in refused(copy.copier())
+    copy.seed({**copy.committed()})
+    with started(copy.copier()):
+        copy.send(1, partition=2)
+        copy.wait_copied()

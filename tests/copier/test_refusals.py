@@ -302,6 +302,20 @@ def test_a_setting_that_is_wrong_is_refused(begin: Begin, case: str) -> None:
 
 
 @pytest.mark.long
+def test_a_setting_that_is_there_twice_is_refused(begin: Begin) -> None:
+    """The last line would count, and the first route never be copied."""
+    copy = begin().create(1).seed()
+    copier = copy.copier()
+    file = copier.directory / "twice.properties"
+    file.write_text("routes=a -> b\nroutes=c -> d\n", encoding="latin-1")
+    ended = subprocess.run(
+        ["java", "-jar", str(jar()), "--config", str(file)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == REFUSED
+    assert f"{file}: routes is set twice. Correct that line." in ended.stdout.splitlines()[-1]
+
+
+@pytest.mark.long
 def test_a_broker_that_does_not_answer_ends_the_start(begin: Begin) -> None:
     """With what to do."""
     copy = begin()

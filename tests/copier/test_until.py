@@ -7,7 +7,7 @@ import pytest
 from confluent_kafka import Producer
 from lab import kafka
 from lab.supervise import until
-from lab.topic_copier import REFUSED
+from lab.topic_copier import REFUSED, started
 from world.copied import COMPACTED, Begin, Copy, load, produce, until_setting
 
 ENDED = 0
@@ -149,3 +149,15 @@ def test_a_source_that_is_truncated_after_the_end_was_reached_changes_nothing(be
     copier.settings.pop("until")
     assert copier.start().end() == REFUSED
     assert "(0 committed 8, log start 10): records were deleted before they were copied" in copier.last_line
+
+
+@pytest.mark.long
+def test_an_instance_without_until_passes_it_and_the_other_says_so(begin: Begin) -> None:
+    """Exit code 0 would say that the copy ends there."""
+    copy = begin().create(2).seed()
+    for partition in range(2):
+        copy.send(15, partition=partition)
+    with started(copy.copier("on")):
+        limited = copy.copier("until", until=until_setting({0: 5, 1: 5}, copy.source)).start()
+        assert limited.end() == REFUSED
+        assert "past until: another" in limited.last_line or "before the committed" in limited.last_line

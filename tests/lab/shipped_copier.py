@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions
 from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe import ClusterReader
@@ -126,15 +126,14 @@ def declared(
     }
 
 
-def seed(bootstrap: str, group: str, topics: Sequence[str]) -> None:
-    """Commit the beginning of each partition that has no offset."""
+def seed(bootstrap: str, group: str, topics: Sequence[str], routes: Mapping[str, str] | None = None) -> None:
+    """Commit the beginning of each partition that has no offset; the group of a copier also has routes."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     with ClusterReader({"bootstrap.servers": bootstrap}) as reader:
         places = {(one.name, number) for one in reader.topics(topics) for number in range(one.partitions)}
         committed = reader.committed([group])[group]
     known = set() if isinstance(committed, Missing) else {*committed}
-    asked = [TopicPartition(topic, number, 0) for topic, number in sorted(places - known)]
-    if asked:
+    if asked := topic_copier.begins(bootstrap, dict.fromkeys(sorted(places - known), 0), routes or {}):
         admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, asked)])[group].result(30)
 
 
@@ -170,7 +169,7 @@ def deploy(
         absent = {*routes, *routes.values()} - reader.topic_names()
     if absent:
         kafka.create_topics(lab.bootstrap, absent, sent_with_times=absent)
-    seed(lab.bootstrap, name, tuple(routes))
+    seed(lab.bootstrap, name, tuple(routes), routes)
     entry = place(stack, name, instances, routes, release, **changes)
     stack.supervisor.start(*instances)
     until(lambda: members(stack, name) == len(instances), _RUNNING_S, f"{name} is in its group", poll_s=0.3)

@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from confluent_kafka import TopicPartition
+from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.copied_into import copied_into
 from kstreams_runbooks.properties import dump
 
 from lab.settings import CHECKOUT
@@ -121,6 +124,18 @@ class TopicCopier:
         assert process is not None
         os.kill(process.pid, number)
         return process.wait(_ENDS_S)
+
+
+def begins(bootstrap: str, offsets: Mapping[tuple[str, int], int], routes: Mapping[str, str]) -> list[TopicPartition]:
+    """The offsets at which a copy begins, each with its target if that is there."""
+    with ClusterReader({"bootstrap.servers": bootstrap}) as reader:
+        targets = {one.name: one for one in reader.topics([*routes.values()])}
+    into = {
+        source: copied_into(targets[target].topic_id, targets[target].partitions)
+        for source, target in routes.items()
+        if target in targets
+    }
+    return [TopicPartition(topic, number, offset, into.get(topic)) for (topic, number), offset in offsets.items()]
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from lab import kafka
 from lab.second_listener import SecondListener
 from lab.stack import Stack
 from lab.supervise import until
-from lab.topic_copier import TopicCopier
+from lab.topic_copier import TopicCopier, begins
 
 # A topic's own: the broker's defaults keep records for ever.
 KEPT = {"retention.ms": "-1"}
@@ -113,9 +113,10 @@ class Copy:
             counts = {
                 name: len(self.admin.list_topics(name, timeout=_CALL_S).topics[name].partitions) for name in self.routes
             }
-            places = [TopicPartition(name, number, 0) for name, count in counts.items() for number in range(count)]
+            chosen = {(name, number): 0 for name, count in counts.items() for number in range(count)}
         else:
-            places = [TopicPartition(topic or self.source, number, offset) for number, offset in offsets.items()]
+            chosen = {(topic or self.source, number): offset for number, offset in offsets.items()}
+        places = begins(self.bootstrap, chosen, self.routes)
 
         def taken() -> bool:
             asked = [ConsumerGroupTopicPartitions(self.name, places)]

@@ -4,6 +4,7 @@ from kstreams_runbooks.fleet.copier import TopicCopier
 from kstreams_runbooks.model.readings.copying import SeedPlace, SeedReading, TopicEnd
 from kstreams_runbooks.model.writes import SavedOffsets
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
+from kstreams_runbooks.observe.kafka.copied_into import copied_into
 from kstreams_runbooks.observe.kafka.ends import ends_of, places_of
 
 
@@ -17,8 +18,19 @@ def read_seed(copier: TopicCopier, reader: ClusterReader, before: SavedOffsets) 
     committed = before.by_place()
     sources = [topics[name] for name in copier.inputs if name in topics]
     targets = [topics[name] for name in copier.outputs if name in topics]
+    into = {
+        source: copied_into(topics[target].topic_id, topics[target].partitions)
+        for source, target in copier.route_pairs
+        if target in topics
+    }
     places = tuple(
-        SeedPlace(*place, *ends[place], one.offset if (one := committed.get(place)) else None)
+        SeedPlace(
+            *place,
+            *ends[place],
+            one.offset if (one := committed.get(place)) else None,
+            one.metadata if one else "",
+            into.get(place[0], ""),
+        )
         for place in places_of(sources)
     )
     return SeedReading(

@@ -30,8 +30,9 @@ def seeded(reading: SeedReading, at: SeedAt) -> tuple[Verdict, tuple[CommittedOf
     """Whether these offsets may be committed, and the offset of every partition of every source.
 
     Refused for a partition without an offset, one of no source, a committed offset that differs and is not named, the
-    beginning of a source whose target has records (each would be there twice), and an end behind which a transaction is
-    open. Inconclusive if a part of that cannot be read.
+    beginning of a source whose target has records (each would be there twice), and an offset behind an open
+    transaction. Inconclusive if a part of that cannot be read. A chosen offset names the target; a partition without
+    one keeps what was committed with its own.
     """
     wanted = {(one.topic, one.partition): _wanted(one, at) for one in reading.places}
     absent = tuple(f"topic {name} of {reading.copier} does not exist; create it" for name in reading.absent)
@@ -41,7 +42,11 @@ def seeded(reading: SeedReading, at: SeedAt) -> tuple[Verdict, tuple[CommittedOf
         return Verdict(Outcome.INCONCLUSIVE, lacking), ()
     if reasons := tuple(_refused(reading, at, wanted)):
         return Verdict(Outcome.REFUSE, reasons), ()
-    offsets = tuple(CommittedOffset(*place, offset) for place, offset in wanted.items() if offset is not None)
+    offsets = tuple(
+        CommittedOffset(one.topic, one.partition, offset, one.into if _is_chosen(one, at) else one.metadata)
+        for one in reading.places
+        if (offset := wanted[one.topic, one.partition]) is not None
+    )
     return Verdict(
         Outcome.PROCEED, (f"group {reading.group_id}: {len(offsets)} offsets, one of each partition of its sources",)
     ), offsets
@@ -55,13 +60,17 @@ def _wanted(place: SeedPlace, at: SeedAt) -> int | None:
     return at.offsets.get((place.topic, place.partition), place.committed)
 
 
+def _is_chosen(place: SeedPlace, at: SeedAt) -> bool:
+    return bool(at.everywhere) or (place.topic, place.partition) in at.offsets
+
+
 def _missing(reading: SeedReading, at: SeedAt) -> Iterator[str]:
     for place in reading.places:
         for end in (place.start, place.stable, place.end):
             if isinstance(end, Missing):
                 yield f"{place.name}: its ends cannot be read: {end.missing}"
                 break
-    for end_of in reading.targets if at.everywhere == "beginning" else ():
+    for end_of in reading.targets if at.everywhere != "end" else ():
         if isinstance(end_of.end, Missing):
             yield f"{end_of.name}: whether it has records cannot be read: {end_of.end.missing}"
 
@@ -95,28 +104,56 @@ def _refused(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], 
             f"group {reading.group_id}: {first_of(differing, _SHOWN)}: a committed offset says what is copied "
             f"({len(differing)} differ); leave it, or name its source with --replace TOPIC"
         )
-    if at.everywhere == "beginning":
-        yield from _twice(reading)
-    if at.everywhere == "end":
-        yield from _open(reading)
+    yield from _twice(reading, at, wanted)
+    yield from _open(reading, at, wanted)
 
 
-def _twice(reading: SeedReading) -> Iterator[str]:
+def _twice(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], int | None]) -> Iterator[str]:
+    """Sources that would be copied from their start, with records in the target already."""
     for source, target in reading.routes:
-        full = [one for one in reading.targets if one.topic == target and one.end != 0]
+        full = [
+            one
+            for one in reading.targets
+            if one.topic == target
+            and one.end != 0
+            and (at.everywhere == "beginning" or one.partition in _begun(reading, at, source, wanted))
+        ]
         if full:
             yield (
                 f"{target} has had records ({first_of([f'{one.name} ends at {one.end:,}' for one in full])}): from the "
                 f"beginning of {source} each record that is there would be there twice; copy into an empty topic, or "
-                f"give --at {source}:PARTITION:OFFSET, the offset after the last copied record"
+                f"give --at {source}:PARTITION:OFFSET, the offset after the last copied record, or also --replace "
+                f"{source} if none of {source} is there"
             )
 
 
-def _open(reading: SeedReading) -> Iterator[str]:
-    opened = [place for place in reading.places if place.stable != place.end]
+def _begun(
+    reading: SeedReading, at: SeedAt, source: str, wanted: Mapping[tuple[str, int], int | None]
+) -> frozenset[int]:
+    """Partitions that are chosen to begin at their first record, and of which nothing is committed."""
+    if source in at.replace:
+        return frozenset()
+    return frozenset(
+        place.partition
+        for place in reading.places
+        if place.topic == source
+        and (source, place.partition) in at.offsets
+        and place.committed is None
+        and wanted[source, place.partition] == place.start != place.end
+    )
+
+
+def _open(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], int | None]) -> Iterator[str]:
+    opened = [
+        f"{place.name} at {place.stable:,}"
+        for place in reading.places
+        if _is_chosen(place, at)
+        and not isinstance(place.stable, Missing)
+        and (offset := wanted[place.topic, place.partition]) is not None
+        and offset > place.stable
+    ]
     if opened:
-        shown = [f"{place.name} at {place.stable:,}" for place in opened]
         yield (
-            f"{first_of(shown, _SHOWN)}: a transaction is open before the end: its records would never be copied; wait "
-            "until it has ended"
+            f"{first_of(opened, _SHOWN)}: a transaction is open before the chosen offset: its records would never be "
+            "copied; wait until it has ended"
         )

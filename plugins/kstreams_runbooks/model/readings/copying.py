@@ -68,7 +68,8 @@ class CopierFigures:
 class SeedPlace:
     """One partition of a copier's source: its ends, and the offset that the copier's group has committed on it.
 
-    Offsets are log offsets, `stable` and `end` exclusive: a transaction is open between both if they differ.
+    Offsets are log offsets, `stable` and `end` exclusive: a transaction is open between both if they differ. `metadata`
+    was committed with the offset; `into` is that of an offset which begins a copy into the target of the route.
     """
 
     topic: str
@@ -77,6 +78,8 @@ class SeedPlace:
     stable: int | Missing
     end: int | Missing
     committed: int | None
+    metadata: str = ""
+    into: str = ""
 
     @property
     def name(self) -> str:

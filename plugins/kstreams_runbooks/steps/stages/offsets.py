@@ -7,10 +7,12 @@ from kstreams_runbooks.act.offsets import OffsetWriter
 from kstreams_runbooks.act.saved_offsets import save_offsets
 from kstreams_runbooks.act.topic_checks import certain, place_text
 from kstreams_runbooks.errors import Inconclusive, Refused
+from kstreams_runbooks.fleet.copier import TopicCopier
 from kstreams_runbooks.model.runs.cards import GroupDeleted, OffsetFacts, OffsetsDeleted, OffsetsSet
 from kstreams_runbooks.model.runs.object_stages import DeleteGroups, DeleteOffsets, OffsetStage, SetOffsets
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.copied_into import copied_into
 from kstreams_runbooks.observe.kafka.ends import ends_of
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
@@ -39,7 +41,8 @@ def set_offsets(run: Run, stage: SetOffsets, card: OffsetFacts | None) -> None:
         if kept is None and stage.to == "card" and isinstance(card, OffsetsSet):
             # Never onto a topic that was created again.
             ids |= {name: topic_id for name, topic_id in card.ids if name in ids}
-        after = kept.after if kept else _with_time(stage, before, _wanted(run, reader, stage, before, card))
+        wanted = () if kept else _wanted(run, reader, stage, before, card)
+        after = kept.after if kept else _with_target(run, reader, stage, _with_time(stage, before, wanted))
         if kept and stage.to == "target":
             starts = {place: start for place, (start, _) in _ends(reader, stage.topics).items()}
             after = still_in_the_log(run, stage, kept.after, starts)
@@ -79,6 +82,26 @@ def _with_time(
         if topic in pairs and (pairs[topic], part) in own
     }
     return tuple(replace(one, metadata=times[one.place].metadata) if one.place in times else one for one in wanted)
+
+
+def _with_target(
+    run: Run, reader: ClusterReader, stage: SetOffsets, wanted: tuple[CommittedOffset, ...]
+) -> tuple[CommittedOffset, ...]:
+    """The offsets at which the shipped copier begins, each with the target of its route: it refuses others."""
+    if not isinstance(run.application, TopicCopier) or stage.to in {"card", "same", "kept"}:
+        return wanted
+    routes = dict(run.application.route_pairs)
+    targets = {one.name: one for one in reader.topics([routes[topic] for topic in stage.topics])}
+    gone = sorted({routes[topic] for topic in stage.topics} - targets.keys())
+    if gone and run.dry_run:
+        # An earlier stage creates it.
+        return wanted
+    if gone:
+        raise Refused(f"topic {gone[0]} does not exist (expected: as in the plan); look at who deleted it")
+    into = {topic: targets[target] for topic, target in routes.items() if target in targets}
+    return tuple(
+        replace(one, metadata=copied_into(into[one.topic].topic_id, into[one.topic].partitions)) for one in wanted
+    )
 
 
 def _with_own(before: SavedOffsets, own: tuple[CommittedOffset, ...], now: SavedOffsets) -> SavedOffsets:

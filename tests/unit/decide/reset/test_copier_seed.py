@@ -57,6 +57,15 @@ def test_partitions_that_have_grown_get_theirs_and_the_others_keep_their_own() -
     assert "name its source with --replace TOPIC" in why
 
 
+def test_a_chosen_offset_names_the_target_and_no_other_does() -> None:
+    """What another program has committed stays as it is, for the copier to refuse."""
+    kept = place(0, committed=77, metadata="its own", into="into orders")
+    _, offsets = seeded(reading(kept, place(1, into="into orders")), SeedAt("", {("sent", 1): 10}))
+    assert [one.metadata for one in offsets] == ["its own", "into orders"]
+    _, offsets = seeded(reading(kept), replace(END, replace=("sent",)))
+    assert [one.metadata for one in offsets] == ["into orders"]
+
+
 def test_the_same_offset_again_is_no_difference() -> None:
     """It renews the time after which brokers forget it."""
     assert answer(reading(place(0, committed=10), place(1, committed=10)), BEGINNING)[0] is Outcome.PROCEED
@@ -84,7 +93,17 @@ def test_a_committed_offset_is_replaced_only_if_its_source_is_named() -> None:
         (reading(), SeedAt("", {("sent", 2): 50}), "sent:2: no partition of a source of passing"),
         (reading(), SeedAt("", {("orders", 0): 50}), "orders:0: no partition of a source of passing"),
         (reading(absent=("orders",)), BEGINNING, "topic orders of passing does not exist; create it"),
-        (reading(place(0, stable=90)), END, "sent-0 at 90: a transaction is open before the end"),
+        (reading(place(0, stable=90)), END, "sent-0 at 90: a transaction is open before the chosen offset"),
+        (
+            reading(place(0, stable=90), place(1, committed=100, stable=90)),
+            SeedAt("", {("sent", 0): 91}),
+            "sent-0 at 90: a transaction is open before the chosen offset: its records",
+        ),
+        (
+            reading(targets=(TopicEnd("orders", 0, 0), TopicEnd("orders", 1, 3))),
+            SeedAt("", {("sent", 0): 10, ("sent", 1): 10}),
+            "orders has had records (orders-1 ends at 3): from the beginning of sent",
+        ),
         (
             reading(targets=(TopicEnd("orders", 0, 0), TopicEnd("orders", 1, 3))),
             BEGINNING,
@@ -105,7 +124,14 @@ def test_what_is_refused(found: SeedReading, at: SeedAt, why: str) -> None:
         # Its records were deleted since: what is at an offset of the target proves nothing about the source.
         (reading(targets=(TopicEnd("orders", 0, 500),)), SeedAt("", {("sent", 0): 40, ("sent", 1): 40})),
         (reading(targets=(TopicEnd("orders", 0, 500),)), END),
+        (reading(targets=(TopicEnd("orders", 0, 500),)), SeedAt("", {("sent", 0): 10, ("sent", 1): 10}, ("sent",))),
+        # A partition that has grown on both sides.
+        (
+            reading(place(0, committed=50), place(1), targets=(TopicEnd("orders", 0, 9), TopicEnd("orders", 1, 0))),
+            SeedAt("", {("sent", 1): 10}),
+        ),
         (reading(place(0, stable=90)), BEGINNING),
+        (reading(place(0, stable=90)), SeedAt("", {("sent", 0): 90})),
         (reading(targets=(TopicEnd("orders", 0, SILENT),)), END),
     ],
 )

@@ -14,13 +14,12 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.streams.internals.ConsumerWrapper;
-import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
 /**
  * Consumers of a copier with `until` or in order of time: of a classic group, and of a streams group, which has no
  * supplier of them (and no order of time).
  */
-final class Clients extends DefaultKafkaClientSupplier {
+final class Clients extends TimedProducers {
     /** Kafka Streams makes the consumer of a streams group itself, and wraps it in a class that this setting names. */
     static final String WRAPPER = "__internal.consumer.wrapper__";
     private static Bound shared;

@@ -9,7 +9,6 @@ import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
-import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
 /** From the checks to the end: all routes of the process start together and stop together. */
 final class Copier {
@@ -65,7 +64,7 @@ final class Copier {
                 Clients clients = new Clients(new Bound(settings.until, figures::committed), byTime(start, figures));
                 streams = new KafkaStreams(topology, new StreamsConfig(kafka), clients);
             } else {
-                streams = new KafkaStreams(topology, new StreamsConfig(kafka), new DefaultKafkaClientSupplier());
+                streams = new KafkaStreams(topology, new StreamsConfig(kafka), new TimedProducers());
             }
         } catch (KafkaException error) {
             throw Failure.of(error);

@@ -47,7 +47,7 @@ final class CopyTopology {
             String copy = "copy-" + route.from;
             topology.addSource(AutoOffsetReset.none(), source, new RecordTime(), new ByteArrayDeserializer(),
                 new ByteArrayDeserializer(), route.from);
-            topology.addProcessor(copy, new Carrying(copied), source);
+            topology.addProcessor(copy, new Carrying(copied, settings.mode), source);
             topology.addSink("to-" + route.to, route.to, new ByteArraySerializer(), new CarriedSerializer(),
                 new RoutePartitioner(settings.mode), copy);
         }
@@ -92,24 +92,28 @@ final class CopyTopology {
 
     private static final class Carrying implements ProcessorSupplier<byte[], byte[], byte[], Carried> {
         private final LongAdder copied;
+        private final Mode mode;
 
-        private Carrying(LongAdder copied) {
+        private Carrying(LongAdder copied, Mode mode) {
             this.copied = copied;
+            this.mode = mode;
         }
 
         @Override
         public Processor<byte[], byte[], byte[], Carried> get() {
-            return new Carry(copied);
+            return new Carry(copied, mode);
         }
     }
 
     private static final class Carry implements Processor<byte[], byte[], byte[], Carried> {
         private final LongAdder copied;
+        private final Mode mode;
         private ProcessorContext<byte[], Carried> context;
         private boolean marked;
 
-        private Carry(LongAdder copied) {
+        private Carry(LongAdder copied, Mode mode) {
             this.copied = copied;
+            this.mode = mode;
         }
 
         @Override
@@ -121,7 +125,7 @@ final class CopyTopology {
         public void process(Record<byte[], byte[]> record) {
             RecordMetadata place = context.recordMetadata().orElseThrow();
             if (!marked) {
-                LastCopied.mark(context, EXPECTED.get(TARGETS.get(place.topic())));
+                LastCopied.mark(context, EXPECTED.get(TARGETS.get(place.topic())), mode);
                 marked = true;
             }
             context.forward(record.withValue(new Carried(record.value(), place.partition())));

@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 /**
  * The targets of mode by-key that were given partitions on purpose, with their new numbers of partitions.
  *
- * <p>With another number a key goes on in another partition: readers with state by key, or with a row of it, take it for
- * a new one. A supervisor that starts the copier again may not decide that.
+ * <p>With another number, or in another mode, a key goes on in another partition: readers with state by key take it for a
+ * new one. A supervisor that starts the copier again may not decide that.
  */
 final class GrownTargets {
     private static final Pattern WRITTEN = Pattern.compile("\\s*([A-Za-z0-9._-]+):(\\d{1,9})\\s*");
@@ -44,18 +44,23 @@ final class GrownTargets {
     }
 
     /** Why no record may be copied by the present number of the target; empty if it may. */
-    List<String> refusals(TopicFacts target, OffsetFacts offsets, String source) {
+    List<String> refusals(TopicFacts target, OffsetFacts offsets, String source, Mode mode) {
         Integer wanted = partitions.get(target.name);
         if (wanted != null) {
             return wanted == target.partitions ? List.of() : List.of(target.name + " has " + target.partitions
                 + " partitions, and the setting partitions names " + wanted + ". Correct it, or remove that line.");
         }
         return offsets.last.entrySet().stream().filter(last -> last.getKey().topic().equals(source))
-            .map(last -> last.getValue().partitions).filter(before -> before != target.partitions).findFirst()
-            .map(before -> target.name + " had " + before + " partitions when a record of " + source + " was last copied,"
-                + " and has " + target.partitions + ": keys would go on in other partitions. Stop the readers of "
-                + target.name + " that keep something by key, and look at docs/partition_increase.md. Then set partitions="
-                + target.name + ":" + target.partitions + ".")
-            .map(List::of).orElse(List.of());
+            .map(Map.Entry::getValue)
+            .filter(last -> mode == Mode.BY_KEY && last.partitions != target.partitions
+                || last.mode.isPresent() && last.mode.get() != mode)
+            .map(last -> target.name + " had " + last.partitions + " partitions when a record of " + source
+                + " was last copied" + last.mode.map(before -> ", in mode " + before.written).orElse("") + ", and has "
+                + target.partitions + " in mode " + mode.written + ": keys would go on in other partitions. Stop the"
+                + " readers of " + target.name + " that keep something by key, and look at docs/partition_increase.md."
+                + (mode == Mode.BY_KEY ? " Then set partitions=" + target.name + ":" + target.partitions + "."
+                    : " Then commit the same offsets again (kstreams-runbooks copier seed COPIER --at " + source
+                        + ":PARTITION:OFFSET --execute)."))
+            .findFirst().map(List::of).orElse(List.of());
     }
 }

@@ -9,26 +9,31 @@ import org.apache.kafka.streams.processor.internals.ProcessorMetadata;
 import org.apache.kafka.streams.processor.internals.TopicPartitionMetadata;
 
 /**
- * What a commit of the copier keeps next to the offset: into which topic the records before it were copied.
+ * What a commit keeps next to the offset: the target that the records before it are in, or that a person has chosen.
  *
- * <p>In the metadata in which Kafka Streams keeps its own time of a partition. An offset that was seeded has none: it
- * says where to begin, and nothing about a target.
+ * <p>In the metadata in which Kafka Streams keeps its own time of a partition. The copier writes it with each commit,
+ * and `copier seed` and the runbooks (observe/kafka/copied_into.py) with the offset at which a copy begins. Nobody else does: an
+ * offset without it says nothing about the target.
  */
 final class LastCopied {
     private static final String ID_HIGH = "target-id-high";
     private static final String ID_LOW = "target-id-low";
     private static final String PARTITIONS = "target-partitions";
+    private static final String MODE = "mode";
 
-    /** The highest time of a copied record. */
+    /** The highest time of a copied record; negative if none was copied yet. */
     final long atMs;
     final Uuid target;
     /** The target's, when the last record was copied. */
     final long partitions;
+    /** In which the last record was copied; empty if none was copied yet. */
+    final Optional<Mode> mode;
 
-    private LastCopied(long atMs, Uuid target, long partitions) {
+    private LastCopied(long atMs, Uuid target, long partitions, Optional<Mode> mode) {
         this.atMs = atMs;
         this.target = target;
         this.partitions = partitions;
+        this.mode = mode;
     }
 
     static Optional<LastCopied> of(OffsetAndMetadata offset) {
@@ -38,14 +43,16 @@ final class LastCopied {
         Long low = marks.get(ID_LOW);
         Long partitions = marks.get(PARTITIONS);
         return high == null || low == null || partitions == null ? Optional.empty()
-            : Optional.of(new LastCopied(kept.partitionTime(), new Uuid(high, low), partitions));
+            : Optional.of(new LastCopied(kept.partitionTime(), new Uuid(high, low), partitions,
+                Optional.ofNullable(marks.get(MODE)).map(number -> Mode.values()[number.intValue()])));
     }
 
     /** Every commit of the task has it from now on. */
-    static void mark(ProcessorContext<?, ?> context, TopicFacts target) {
+    static void mark(ProcessorContext<?, ?> context, TopicFacts target, Mode mode) {
         InternalProcessorContext<?, ?> task = (InternalProcessorContext<?, ?>) context;
         task.addProcessorMetadataKeyValue(ID_HIGH, target.id.getMostSignificantBits());
         task.addProcessorMetadataKeyValue(ID_LOW, target.id.getLeastSignificantBits());
         task.addProcessorMetadataKeyValue(PARTITIONS, target.partitions);
+        task.addProcessorMetadataKeyValue(MODE, mode.ordinal());
     }
 }

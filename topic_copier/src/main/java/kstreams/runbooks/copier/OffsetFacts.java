@@ -10,7 +10,7 @@ import org.apache.kafka.common.TopicPartition;
 /** Of each source partition: what the group has committed (absent if nothing), the log's first offset and its end. */
 final class OffsetFacts {
     final Map<TopicPartition, Long> committed;
-    /** Of the partitions whose offset the copier itself has committed. */
+    /** Of the partitions whose offset the copier has committed, or a person has chosen. */
     final Map<TopicPartition, LastCopied> last = new HashMap<>();
     final Map<TopicPartition, Long> first;
     final Map<TopicPartition, Long> end;

@@ -47,13 +47,18 @@ final class OffsetRules {
         return rules.refusals;
     }
 
-    /** The target is the one that the records before the committed offsets are in; a seed begins with any target. */
+    /** The target is the one that the records before the committed offsets are in, or that a person has chosen. */
     private void target(Route route) {
         TopicFacts to = topics.get(route.to);
-        List<TopicPartition> copied = offsets.last.keySet().stream()
+        List<TopicPartition> committed = offsets.committed.keySet().stream()
             .filter(partition -> partition.topic().equals(route.from)).collect(toList());
+        refuse(committed, partition -> !offsets.last.containsKey(partition), partition -> "",
+            "another program has committed as group " + group + ", so records before this offset may be missing from "
+                + to.name, "Find the first one that it lacks (docs/copier_on_call.md), and commit its offset ("
+                + seed("--at " + route.from + ":PARTITION:OFFSET --replace " + route.from) + ").");
+        List<TopicPartition> copied = committed.stream().filter(offsets.last::containsKey).collect(toList());
         refuse(copied, partition -> !last(partition).target.equals(to.id),
-            partition -> ", copied into id " + last(partition).target,
+            partition -> ", for id " + last(partition).target,
             "the records before the committed offsets are not in " + to.name + " (id " + to.id + "): it was deleted and"
                 + " created again, or the route had another target", "Give each partition the offset of the"
                 + " first record that " + to.name + " is to have (" + seed("--at " + route.from

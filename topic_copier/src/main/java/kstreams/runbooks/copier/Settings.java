@@ -89,13 +89,30 @@ final class Settings {
     static Settings read(List<Path> files) throws Refused {
         Properties given = new Properties();
         for (Path file : files) {
+            Once once = new Once();
             try (Reader reader = Files.newBufferedReader(file)) {
-                given.load(reader);
-            } catch (IOException | IllegalArgumentException error) {
+                once.load(reader);
+                given.putAll(once);
+            } catch (IOException error) {
                 throw new Refused(file + " cannot be read (" + error + "); give --config a properties file.");
+            } catch (IllegalArgumentException error) {
+                throw new Refused(file + ": " + StopAtPoison.oneLine(error.getMessage()) + " Correct that line.");
             }
         }
         return new Settings(given);
+    }
+
+    /** A second line of the same setting would replace the first without a word, such as a second line of routes. */
+    private static final class Once extends Properties {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public synchronized Object put(Object name, Object value) {
+            if (super.put(name, value) != null) {
+                throw new IllegalArgumentException(name + " is set twice");
+            }
+            return null;
+        }
     }
 
     /** For Kafka Streams, whose clients get the same ones. */

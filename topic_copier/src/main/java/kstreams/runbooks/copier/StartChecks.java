@@ -41,10 +41,8 @@ final class StartChecks {
         }
         offsets = cluster.offsets(cluster.sources(topics));
         refusals.addAll(OffsetRules.refusals(settings, topics, offsets));
-        if (settings.mode == Mode.BY_KEY) {
-            for (Route route : settings.routes) {
-                refusals.addAll(settings.grown.refusals(topics.get(route.to), offsets, route.from));
-            }
+        for (Route route : settings.routes) {
+            refusals.addAll(settings.grown.refusals(topics.get(route.to), offsets, route.from, settings.mode));
         }
         if (!refusals.isEmpty()) {
             throw Refused.of(refusals);
@@ -58,7 +56,7 @@ final class StartChecks {
     private void deletions(TopicFacts from, String to, Cluster cluster) throws Refused {
         long begin = System.currentTimeMillis() - (from.compacts() ? from.limit("delete.retention.ms") : Long.MAX_VALUE);
         List<TopicPartition> behind = offsets.last.keySet().stream()
-            .filter(partition -> partition.topic().equals(from.name) && begin > 0
+            .filter(partition -> partition.topic().equals(from.name) && begin > 0 && offsets.last.get(partition).atMs >= 0
                 && offsets.committed.get(partition) < offsets.end.get(partition)).collect(toList());
         Map<TopicPartition, Long> recent = cluster.since(behind, begin);
         behind.removeIf(partition -> recent.get(partition) >= 0

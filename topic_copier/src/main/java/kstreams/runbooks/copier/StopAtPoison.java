@@ -15,8 +15,9 @@ import org.apache.kafka.streams.errors.ProductionExceptionHandler;
 public final class StopAtPoison implements ProductionExceptionHandler {
     @Override
     public Response handleError(ErrorHandlerContext source, ProducerRecord<byte[], byte[]> copy, Exception error) {
-        // A broker that is away, or a right that was taken, says nothing about the record.
-        if (!(error instanceof RetriableException || error instanceof AuthorizationException)) {
+        // A broker that is away, a right that was taken, or another time type says nothing about the record.
+        if (!(error instanceof RetriableException || error instanceof AuthorizationException
+                || error instanceof TimedProducers.OtherTime)) {
             Poison.sentence(source.topic(), source.partition(), source.offset(), copy.key(), copy.value(),
                 "topic " + copy.topic() + " does not take it, " + error.getClass().getSimpleName() + ": "
                     + oneLine(error.getMessage()) + " " + remedy(copy.topic(), error));

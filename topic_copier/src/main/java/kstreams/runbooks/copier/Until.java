@@ -2,6 +2,7 @@ package kstreams.runbooks.copier;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.TopicPartition;
@@ -47,6 +48,12 @@ final class Until {
 
     Map<TopicPartition, Long> ends() {
         return ends;
+    }
+
+    /** A partition whose committed offset is past its end. */
+    Optional<TopicPartition> passed(Map<TopicPartition, Long> committed) {
+        return ends.keySet().stream()
+            .filter(partition -> committed.getOrDefault(partition, 0L) > ends.get(partition)).findFirst();
     }
 
     /** The sum of the offsets between the committed ones and these; 0 once each is committed. */

@@ -2,10 +2,12 @@ package kstreams.runbooks.copier;
 
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.TopicPartition;
 
 /** Looks at the cluster while the copier runs: the lag, topics that change, and whether `until` is reached. */
 final class Watch extends Thread {
@@ -53,6 +55,12 @@ final class Watch extends Thread {
 
     private void look() throws Refused {
         figures.committed(cluster.committed());
+        Optional<TopicPartition> past = settings.until.passed(figures.committed());
+        if (past.isPresent()) {
+            ending.failed(past.get() + " is committed at " + figures.committed().get(past.get()) + ", past until: another"
+                + " instance of group " + settings.group + " copies with other settings. Stop all, and give all the same.");
+            return;
+        }
         if (settings.until.isGiven() && settings.until.left(figures.committed()) == 0) {
             ending.done("until is reached: every partition is committed at its offset");
             return;

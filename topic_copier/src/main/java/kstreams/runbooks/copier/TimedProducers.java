@@ -1,0 +1,48 @@
+package kstreams.runbooks.copier;
+
+import java.util.Map;
+import java.util.concurrent.Future;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
+
+/**
+ * Producers that take a copy with another time than its record's for one that was not written.
+ *
+ * <p>A target may get message.timestamp.type=LogAppendTime while the copier runs. The broker's answer has its time: the
+ * transaction is aborted, and no reader of committed records sees the copy.
+ */
+class TimedProducers extends DefaultKafkaClientSupplier {
+    @Override
+    public Producer<byte[], byte[]> getProducer(Map<String, Object> settings) {
+        return new Timed(settings);
+    }
+
+    private static final class Timed extends KafkaProducer<byte[], byte[]> {
+        private Timed(Map<String, Object> settings) {
+            super(settings, new ByteArraySerializer(), new ByteArraySerializer());
+        }
+
+        @Override
+        public Future<RecordMetadata> send(ProducerRecord<byte[], byte[]> copy, Callback sent) {
+            return super.send(copy, (place, error) -> sent.onCompletion(place,
+                error == null && place.timestamp() != copy.timestamp()
+                    ? new OtherTime(copy.topic() + " gave a copy the time " + place.timestamp() + ", and its record has "
+                        + copy.timestamp())
+                    : error));
+        }
+    }
+
+    static final class OtherTime extends KafkaException {
+        private static final long serialVersionUID = 1L;
+
+        private OtherTime(String message) {
+            super(message);
+        }
+    }
+}
