@@ -6,7 +6,7 @@ import time
 import pytest
 from lab.supervise import until
 from lab.topic_copier import REFUSED, TERMINATED, started
-from world.copied import KEPT, Begin, load, produce
+from world.copied import KEPT, Begin, load, produce, until_setting
 from world.proven import compare_topics
 
 
@@ -206,3 +206,39 @@ def test_no_copy_with_another_time_is_ever_committed(begin: Begin, protocol: str
     with started(copier):
         copy.wait_copied()
     assert copy.require_equal() == 20
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("protocol", ["classic", "streams"])
+def test_an_instance_that_copies_otherwise_gets_no_partition(begin: Begin, protocol: str) -> None:
+    """The records of a key would be in two partitions."""
+    copy = begin().create(2).seed()
+    with started(copy.copier("one", group_protocol=protocol)) as one:
+        for partition in range(2):
+            copy.send(20, partition=partition)
+        other = copy.copier("other", group_protocol=protocol, mode="by-key")
+        assert other.start().end() == REFUSED
+        assert f"Group {copy.name} has a member with other routes, mode, until or order" in other.last_line
+        copy.wait_copied()
+        assert one.runs
+    assert copy.require_equal() == 40
+
+
+@pytest.mark.long
+def test_of_two_that_start_at_once_and_copy_otherwise_one_ends_at_least(begin: Begin) -> None:
+    """Neither was a member when the other one looked: each looks again before its first record."""
+    copy = begin().create(2).seed()
+    for partition in range(2):
+        copy.send(2_000, partition=partition)
+    both = [copy.copier(), copy.copier("until", until=until_setting({0: 2_000, 1: 2_000}, copy.source))]
+    for copier in both:
+        copier.start()
+    until(lambda: not all(copier.runs for copier in both), 60, "one of them ends")
+    left = [copier for copier in both if copier.runs]
+    assert REFUSED in [copier.end() for copier in both if copier not in left]
+    if not left:
+        with started(copy.copier()):
+            copy.wait_copied()
+    else:
+        copy.wait_copied()
+    assert copy.require_equal() == 4_000

@@ -166,9 +166,10 @@ def _load(directory: Path, used: dict[str, str | None]) -> Fleet:
             bad[file] = (trouble,)
         else:
             applications[application.name] = application
-    for file, problem in tuple(_same_id(directory, applications.values())):
-        bad[file] = (problem,)
-        del applications[file.stem]
+    for cross in (_same_id, _same_target):
+        for file, problem in tuple(cross(directory, applications.values())):
+            bad[file] = (problem,)
+            applications.pop(file.stem, None)
     return Fleet(
         directory=directory,
         applications={name: one for name, one in applications.items() if not one.as_deployed},
@@ -210,6 +211,20 @@ def _same_id(directory: Path, applications: Iterable[Application]) -> Iterator[t
             reason = f"is also the application_id of {others} on cluster {cluster}; keep one of the files"
             file = _file(directory, application)
             yield file, Problem(file, "application_id", f'"{application_id}"', reason)
+
+
+def _same_target(directory: Path, applications: Iterable[Application]) -> Iterator[tuple[Path, Problem]]:
+    """Every shipped copier that shares a target with another one: its readers would get each record twice."""
+    by_target: defaultdict[tuple[str, str], list[TopicCopier]] = defaultdict(list)
+    for copier in applications:
+        for target in copier.outputs if isinstance(copier, TopicCopier) else ():
+            by_target[copier.cluster, target].append(copier)
+    for (cluster, target), same in by_target.items():
+        for copier in same if len(same) > 1 else ():
+            others = ", ".join([other.name for other in same if other is not copier][:_NAMED])
+            reason = f"is also a target of {others} on cluster {cluster}: two copiers write it; keep one of the routes"
+            file = _file(directory, copier)
+            yield file, Problem(file, "routes", f'"{target}"', reason)
 
 
 def _prefixes(directory: Path, applications: Iterable[Application]) -> Iterator[Problem]:

@@ -163,6 +163,17 @@ def test_what_the_shipped_copier_may_not_declare(
     assert sentence in found[0].reason
 
 
+def test_two_copiers_never_write_one_topic(tmp_path: Path) -> None:
+    """Its readers would get each record twice; on another cluster it is another topic."""
+    other = SHIPPED | {"application_id": "other", "routes": {"sent": "orders"}}
+    found = fleet(tmp_path, passing=SHIPPED, other=other)
+    assert set(found.disabled) == {"passing", "other"}
+    with pytest.raises(BadInput, match='routes: "orders" is also a target of other on cluster demo'):
+        found.side("passing")
+    apart = fleet(tmp_path / "apart", passing=SHIPPED, other=other | {"routes": {"sent": "orders-again"}})
+    assert apart.disabled == {}
+
+
 @pytest.mark.parametrize("text", ["kind: copier\nprogram: x\n", "program: x\nkind: copier\n"])
 def test_a_copier_with_a_program_is_in_the_forms(tmp_path: Path, text: str) -> None:
     """The program's line is at the top level: that of a supervised instance is not meant."""

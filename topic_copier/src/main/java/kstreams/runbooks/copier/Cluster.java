@@ -11,16 +11,21 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
 import org.apache.kafka.clients.admin.DescribeStreamsGroupsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.StreamsGroupDescription;
+import org.apache.kafka.clients.admin.StreamsGroupMemberDescription;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.IsolationLevel;
@@ -95,25 +100,36 @@ final class Cluster implements AutoCloseable {
 
     /** What the login may do with the group; null if the cluster has no group of this name. */
     Set<AclOperation> groupRights() throws Refused {
-        try {
-            return rights(admin.describeConsumerGroups(List.of(settings.group),
-                new DescribeConsumerGroupsOptions().includeAuthorizedOperations(true))
-                .describedGroups().get(settings.group).get().authorizedOperations());
-        } catch (ExecutionException error) {
-            if (error.getCause() instanceof GroupIdNotFoundException) {
-                return streamsGroupRights();
+        return ofGroup(group -> rights(group.authorizedOperations()), group -> rights(group.authorizedOperations()));
+    }
+
+    /** Refused if a member of the group copies otherwise: partitions of one route would be copied in two ways. */
+    void requireAlike() throws Refused {
+        List<String> members = ofGroup(
+            group -> group.members().stream().map(MemberDescription::clientId).collect(Collectors.toList()),
+            group -> group.members().stream().map(StreamsGroupMemberDescription::clientId).collect(Collectors.toList()));
+        for (String member : members == null ? List.<String>of() : members) {
+            if (!member.contains(settings.mark())) {
+                throw new Refused("Group " + settings.group + " has a member with other routes, mode, until or order"
+                    + " (client " + member + "): its partitions would be copied in another way. Give all instances the"
+                    + " same settings, or stop that one; a killed one leaves the group after its session timeout.");
             }
-            throw Failure.of(error);
-        } catch (InterruptedException error) {
-            throw Failure.of(error);
         }
     }
 
-    private Set<AclOperation> streamsGroupRights() throws Refused {
+    private <T> T ofGroup(Function<ConsumerGroupDescription, T> consumers, Function<StreamsGroupDescription, T> streams)
+            throws Refused {
+        List<String> name = List.of(settings.group);
+        T found = described(admin.describeConsumerGroups(name,
+            new DescribeConsumerGroupsOptions().includeAuthorizedOperations(true)).describedGroups(), consumers);
+        return found != null ? found : described(admin.describeStreamsGroups(name,
+            new DescribeStreamsGroupsOptions().includeAuthorizedOperations(true)).describedGroups(), streams);
+    }
+
+    /** Null if there is no such group of this type. */
+    private <G, T> T described(Map<String, KafkaFuture<G>> groups, Function<G, T> part) throws Refused {
         try {
-            return rights(admin.describeStreamsGroups(List.of(settings.group),
-                new DescribeStreamsGroupsOptions().includeAuthorizedOperations(true))
-                .describedGroups().get(settings.group).get().authorizedOperations());
+            return part.apply(groups.get(settings.group).get());
         } catch (ExecutionException error) {
             if (error.getCause() instanceof GroupIdNotFoundException) {
                 return null;

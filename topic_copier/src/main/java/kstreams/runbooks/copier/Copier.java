@@ -8,6 +8,7 @@ import org.apache.kafka.streams.CloseOptions.GroupMembershipOperation;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 
 /** From the checks to the end: all routes of the process start together and stop together. */
@@ -56,7 +57,7 @@ final class Copier {
 
     private KafkaStreams streams(StartChecks start, Figures figures) throws Refused {
         Properties kafka = settings.kafka();
-        Topology topology = CopyTopology.of(settings, start.topics, figures.copied);
+        Topology topology = CopyTopology.of(settings, start.topics, figures.copied, this::requireAlike);
         KafkaStreams streams;
         try {
             if (settings.until.isGiven() || settings.order.isByTime()) {
@@ -82,6 +83,14 @@ final class Copier {
             }
         });
         return streams;
+    }
+
+    private void requireAlike() {
+        try {
+            cluster.requireAlike();
+        } catch (Refused error) {
+            throw new StreamsException(error.getMessage());
+        }
     }
 
     /** Null: the records are copied as they are read. */

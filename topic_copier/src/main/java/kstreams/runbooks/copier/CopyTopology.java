@@ -28,6 +28,8 @@ final class CopyTopology {
     private static final Map<String, TopicFacts> EXPECTED = new ConcurrentHashMap<>();
     /** The target of each source: a field of the parts would make them differ from route to route. */
     private static final Map<String, String> TARGETS = new ConcurrentHashMap<>();
+    /** Called before a task copies its first record: all members of its generation are known by then. */
+    private static volatile Runnable beforeCopying = () -> { };
 
     private CopyTopology() {
     }
@@ -37,9 +39,11 @@ final class CopyTopology {
      *
      * @param topics at the start, none to describe it; a record for another count of partitions ends the copier
      * @param copied counts the records
+     * @param check called by each task before its first record; what it throws ends the copier
      */
-    static Topology of(Settings settings, Map<String, TopicFacts> topics, LongAdder copied) {
+    static Topology of(Settings settings, Map<String, TopicFacts> topics, LongAdder copied, Runnable check) {
         EXPECTED.putAll(topics);
+        beforeCopying = check;
         Topology topology = new Topology();
         for (Route route : settings.routes) {
             TARGETS.put(route.from, route.to);
@@ -118,6 +122,7 @@ final class CopyTopology {
 
         @Override
         public void init(ProcessorContext<byte[], Carried> context) {
+            beforeCopying.run();
             this.context = context;
         }
 

@@ -6,11 +6,13 @@ import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.UUID;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -68,6 +70,7 @@ final class Settings {
     final GrownTargets grown;
     final String group;
     final boolean streamsGroup;
+    private final String client;
     private final Properties kafka;
 
     Settings(Properties given) throws Refused {
@@ -77,6 +80,7 @@ final class Settings {
         order = Order.parse(given.getProperty(ORDER, "as-read").trim(), given.getProperty(PACE, "").trim());
         grown = GrownTargets.parse(given.getProperty(PARTITIONS, "").trim(), mode, routes);
         group = required(given, StreamsConfig.APPLICATION_ID_CONFIG);
+        client = given.getProperty(StreamsConfig.CLIENT_ID_CONFIG, group).trim();
         required(given, StreamsConfig.BOOTSTRAP_SERVERS_CONFIG);
         streamsGroup = "streams".equalsIgnoreCase(given.getProperty(StreamsConfig.GROUP_PROTOCOL_CONFIG));
         requireKnown(given.stringPropertyNames());
@@ -115,10 +119,19 @@ final class Settings {
         }
     }
 
+    /** A part of the client ids of all instances that copy like this one. */
+    String mark() {
+        List<String> copies = new ArrayList<>(List.of(mode.written, order.written));
+        routes.stream().map(Route::toString).sorted().forEach(copies::add);
+        until.ends().entrySet().stream().map(Object::toString).sorted().forEach(copies::add);
+        return "-" + Integer.toHexString(copies.hashCode()) + "-";
+    }
+
     /** For Kafka Streams, whose clients get the same ones. */
     Properties kafka() {
         Properties copy = new Properties();
         copy.putAll(kafka);
+        copy.put(StreamsConfig.CLIENT_ID_CONFIG, client + mark() + UUID.randomUUID());
         return copy;
     }
 

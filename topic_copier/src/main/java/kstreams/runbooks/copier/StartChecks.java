@@ -39,6 +39,9 @@ final class StartChecks {
         if (group != null) {
             refusals.addAll(rights(group, AclOperation.READ, "Read", "group " + settings.group));
         }
+        if (refusals.isEmpty()) {
+            cluster.requireAlike();
+        }
         offsets = cluster.offsets(cluster.sources(topics));
         refusals.addAll(OffsetRules.refusals(settings, topics, offsets));
         for (Route route : settings.routes) {
