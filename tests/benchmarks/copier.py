@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Consumer, Producer, TopicPartition
 from kstreams_runbooks.model.readings.readings import GroupReading
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.properties import dump
@@ -95,18 +94,8 @@ class Run:
 
     def seed(self, partitions: int) -> None:
         """Begin at 0."""
-        places = topic_copier.begins(
-            self.lab.bootstrap, {(self.source, number): 0 for number in range(partitions)}, {self.source: self.target}
-        )
-        admin = AdminClient({"bootstrap.servers": self.lab.bootstrap})
-
-        def taken() -> bool:
-            asked = [ConsumerGroupTopicPartitions(self.group, places)]
-            answer = admin.alter_consumer_group_offsets(asked)[self.group].result(_CALL_S)
-            return all(place.error is None for place in answer.topic_partitions)
-
-        # A broker that has just started loads the topic of its groups' offsets first.
-        until(taken, _CALL_S, f"{self.group} has its offsets")
+        offsets = {(self.source, number): 0 for number in range(partitions)}
+        topic_copier.seed(self.lab.bootstrap, self.group, offsets, {self.source: self.target})
 
     def committed(self, reader: ClusterReader) -> int:
         """Records that are copied: the sources have nothing but records, one after another."""

@@ -120,6 +120,25 @@ def test_an_offset_outside_the_log_is_refused(begin: Begin, fleet: Path) -> None
     assert copy.committed() == {0: 4}
 
 
+def test_records_that_the_target_may_have_are_copied_again_by_name_alone(begin: Begin, fleet: Path) -> None:
+    """From the start without a committed offset, and from before one: `--replace` alone does not allow it."""
+    copy = begin().create(1)
+    declare(fleet, copy)
+    copy.send(10)
+    copy.send(10, topic=copy.target)
+    for words in (("--at", f"{copy.source}:0:0"), ("--at", f"{copy.source}:0:9", "--replace", copy.source)):
+        code, printed = seed(*words, "--execute")
+        assert code == 1, printed
+        assert f"{copy.target} has had records ({copy.target}-0 ends at 10)" in printed
+        assert copy.committed() in ({}, {0: 10})
+        copy.seed({0: 10})
+    code, printed = seed(
+        "--at", f"{copy.source}:0:9", "--replace", copy.source, "--may-repeat", copy.target, "--execute"
+    )
+    assert code == 0, printed
+    assert copy.committed() == {0: 9}
+
+
 def test_an_open_transaction_keeps_the_end_from_being_chosen(begin: Begin, fleet: Path) -> None:
     """Its records would never be copied; once it has ended, they are before the end."""
     copy = begin().create(1)
@@ -132,7 +151,10 @@ def test_an_open_transaction_keeps_the_end_from_being_chosen(begin: Begin, fleet
     producer.flush(10)
     code, printed = seed("--at", "end", "--execute")
     assert code == 1
-    assert f"{copy.source}-0 at 5: a transaction is open before the end" in printed
+    assert f"{copy.source}-0 at 5: a transaction is open before the chosen offset" in printed
+    code, printed = seed("--at", f"{copy.source}:0:6", "--execute")
+    assert code == 1
+    assert f"{copy.source}-0 at 5: a transaction is open before the chosen offset" in printed
     producer.commit_transaction(30)
     assert seed("--at", "end", "--execute")[0] == 0
     assert copy.committed() == {0: 7}

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from confluent_kafka import ConsumerGroupTopicPartitions
-from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.properties import dump, write_atomically
@@ -128,13 +126,12 @@ def declared(
 
 def seed(bootstrap: str, group: str, topics: Sequence[str], routes: Mapping[str, str] | None = None) -> None:
     """Commit the beginning of each partition that has no offset; the group of a copier also has routes."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
     with ClusterReader({"bootstrap.servers": bootstrap}) as reader:
         places = {(one.name, number) for one in reader.topics(topics) for number in range(one.partitions)}
         committed = reader.committed([group])[group]
     known = set() if isinstance(committed, Missing) else {*committed}
-    if asked := topic_copier.begins(bootstrap, dict.fromkeys(sorted(places - known), 0), routes or {}):
-        admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, asked)])[group].result(30)
+    if absent := sorted(places - known):
+        topic_copier.seed(bootstrap, group, dict.fromkeys(absent, 0), routes or {})
 
 
 def place(

@@ -8,8 +8,11 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from confluent_kafka import TopicPartition
+from kafka import TopicPartition as KafkaPartition
+from kafka.errors import KafkaError, NoError
+from kafka.structs import OffsetAndMetadata
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.clients import connect_python
 from kstreams_runbooks.observe.kafka.copied_into import copied_into
 from kstreams_runbooks.properties import dump
 
@@ -22,6 +25,7 @@ REFUSED, TERMINATED = 1, 143
 _BUILD_S = 300
 _RUNNING_S = 60
 _ENDS_S = 90
+_SEEDED_S = 120
 # Several of them run on a machine of two cores: little to compile, one thread that collects.
 _JVM = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 
@@ -126,8 +130,8 @@ class TopicCopier:
         return process.wait(_ENDS_S)
 
 
-def begins(bootstrap: str, offsets: Mapping[tuple[str, int], int], routes: Mapping[str, str]) -> list[TopicPartition]:
-    """The offsets at which a copy begins, each with its target if that is there."""
+def seed(bootstrap: str, group: str, offsets: Mapping[tuple[str, int], int], routes: Mapping[str, str]) -> None:
+    """Commit offsets at which a copy begins, each with its target if that is there; librdkafka would lose that."""
     with ClusterReader({"bootstrap.servers": bootstrap}) as reader:
         targets = {one.name: one for one in reader.topics([*routes.values()])}
     into = {
@@ -135,7 +139,24 @@ def begins(bootstrap: str, offsets: Mapping[tuple[str, int], int], routes: Mappi
         for source, target in routes.items()
         if target in targets
     }
-    return [TopicPartition(topic, number, offset, into.get(topic)) for (topic, number), offset in offsets.items()]
+    request = {
+        KafkaPartition(topic, number): OffsetAndMetadata(offset, into.get(topic, ""), -1)
+        for (topic, number), offset in offsets.items()
+    }
+    admin = connect_python({"bootstrap.servers": bootstrap}, writable=True)
+
+    def taken() -> bool:
+        try:
+            answer = admin.alter_group_offsets(group, request)
+        except KafkaError:
+            return False
+        return all(error is NoError for error in answer.values())
+
+    try:
+        # A broker that has just started creates the topic of its groups' offsets first.
+        until(taken, _SEEDED_S, f"{group} has its offsets", poll_s=0.3)
+    finally:
+        admin.close()
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from lab import kafka
 from lab.second_listener import SecondListener
 from lab.stack import Stack
 from lab.supervise import until
-from lab.topic_copier import TopicCopier, begins
+from lab.topic_copier import TopicCopier, seed
 
 # A topic's own: the broker's defaults keep records for ever.
 KEPT = {"retention.ms": "-1"}
@@ -116,18 +116,7 @@ class Copy:
             chosen = {(name, number): 0 for name, count in counts.items() for number in range(count)}
         else:
             chosen = {(topic or self.source, number): offset for number, offset in offsets.items()}
-        places = begins(self.bootstrap, chosen, self.routes)
-
-        def taken() -> bool:
-            asked = [ConsumerGroupTopicPartitions(self.name, places)]
-            answer = self.admin.alter_consumer_group_offsets(asked, request_timeout=_ANSWER_S)[self.name]
-            try:
-                return all(place.error is None for place in answer.result(_CALL_S).topic_partitions)
-            except KafkaException:
-                return False
-
-        # A broker that has just started creates the topic of its groups' offsets first.
-        until(taken, _COPIED_S, f"{self.name} has its offsets")
+        seed(self.bootstrap, self.name, chosen, self.routes)
         return self
 
     def copier(self, name: str = "copier", *jvm: str, **settings: str) -> TopicCopier:

@@ -216,8 +216,8 @@ def _same_id(directory: Path, applications: Iterable[Application]) -> Iterator[t
 def _same_target(directory: Path, applications: Iterable[Application]) -> Iterator[tuple[Path, Problem]]:
     """Every shipped copier that shares a target with another one: its readers would get each record twice."""
     by_target: defaultdict[tuple[str, str], list[TopicCopier]] = defaultdict(list)
-    for copier in applications:
-        for target in copier.outputs if isinstance(copier, TopicCopier) else ():
+    for copier in (one for one in applications if isinstance(one, TopicCopier)):
+        for target in copier.outputs:
             by_target[copier.cluster, target].append(copier)
     for (cluster, target), same in by_target.items():
         for copier in same if len(same) > 1 else ():

@@ -1,5 +1,6 @@
 """`copier seed`: the first offsets of the shipped copier, the one write of the terminal to a cluster."""
 
+import dataclasses
 import json
 import re
 import sys
@@ -42,15 +43,22 @@ def copier_command() -> None:
     help="beginning, end, a file of lines TOPIC,PARTITION,OFFSET, or TOPIC:PARTITION:OFFSET; the last is repeatable.",
 )
 @click.option("--replace", metavar="TOPIC", multiple=True, help="A source whose committed offsets may be replaced.")
+@click.option("--may-repeat", metavar="TOPIC", multiple=True, help="A target that may get records again which it has.")
 @click.option("--execute", is_flag=True, help="Commit; without it the command only shows what it would commit.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def copier_seed_command(
-    copier: str, places: tuple[str, ...], replace: tuple[str, ...], form: str, *, execute: bool
+    copier: str,
+    places: tuple[str, ...],
+    replace: tuple[str, ...],
+    may_repeat: tuple[str, ...],
+    form: str,
+    *,
+    execute: bool,
 ) -> None:
     """Commit an offset for every partition of every source of COPIER: the record at which its copy begins.
 
     Its group may not have a member. With offsets of partitions, the others keep their committed ones. A committed
-    offset that differs, and the beginning of a source whose target has had records, are refused.
+    offset that differs is refused, and so is one from which on the target may have the records already.
 
     Exit codes: 0 committed, or would be; 1 refused, nothing was changed; 2 bad input; 3 something cannot be read; 4 a
     cluster does not answer.
@@ -67,7 +75,7 @@ def copier_seed_command(
     from kstreams_runbooks.watch.copier_seed import read_seed
 
     log_to_stderr()
-    at = _at(places, replace)
+    at = dataclasses.replace(_at(places), replace=replace, may_repeat=may_repeat)
     fleet = load_fleet()
     entry = _shipped(fleet.side(copier))
     config = kafka_config(fleet.cluster(entry.cluster).connection)
@@ -112,7 +120,7 @@ def _require_free(entry: "Application") -> None:
         raise Refused(f"copier {entry.name}: run {run_key} holds it or a topic of it; wait until that run has ended")
 
 
-def _at(places: tuple[str, ...], replace: tuple[str, ...]) -> "SeedAt":
+def _at(places: tuple[str, ...]) -> "SeedAt":
     """The chosen place; BadInput for anything but one word, one file, or offsets of partitions."""
     from kstreams_runbooks.decide.reset.copier_seed import SeedAt
 
@@ -122,9 +130,9 @@ def _at(places: tuple[str, ...], replace: tuple[str, ...]) -> "SeedAt":
                 f"--at {outside(places[1], 80)}: follows {outside(places[0], 80)}; give one place, or offsets"
             )
         if places[0] in _EVERYWHERE:
-            return SeedAt("beginning" if places[0] == "beginning" else "end", {}, replace)
-        return SeedAt("", _offsets(_lines(places[0])), replace)
-    return SeedAt("", _offsets(places), replace)
+            return SeedAt("beginning" if places[0] == "beginning" else "end", {})
+        return SeedAt("", _offsets(_lines(places[0])))
+    return SeedAt("", _offsets(places))
 
 
 def _lines(file: str) -> list[str]:

@@ -18,12 +18,13 @@ class SeedAt:
     """The chosen place: the beginning or the end of every source, or the offsets of partitions.
 
     With offsets, a partition without one keeps its committed offset. `replace` are the sources whose committed offsets
-    may be replaced.
+    may be replaced, `may_repeat` the targets that have records and may get some of them again.
     """
 
     everywhere: Literal["beginning", "end", ""]
     offsets: Mapping[tuple[str, int], int]
     replace: Collection[str] = ()
+    may_repeat: Collection[str] = ()
 
 
 def seeded(reading: SeedReading, at: SeedAt) -> tuple[Verdict, tuple[CommittedOffset, ...]]:
@@ -81,6 +82,9 @@ def _unknown(reading: SeedReading, at: SeedAt) -> Iterator[str]:
         sources = first_of([source for source, _ in reading.routes])
         yield f"{first_of(strange)}: no partition of a source of {reading.copier} (it has {sources}); leave it out"
     sources_of = {source for source, _ in reading.routes}
+    targets = {target for _, target in reading.routes}
+    if wrong := sorted({*at.may_repeat} - targets):
+        yield f"--may-repeat {first_of(wrong)}: no target of {reading.copier} (it has {first_of(sorted(targets))})"
     if wrong := sorted({*at.replace} - sources_of):
         yield f"--replace {first_of(wrong)}: no source of {reading.copier} (it has {first_of(sorted(sources_of))})"
 
@@ -109,38 +113,29 @@ def _refused(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], 
 
 
 def _twice(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], int | None]) -> Iterator[str]:
-    """Sources that would be copied from their start, with records in the target already."""
+    """Targets that have records already, of sources that would be copied from their start or from before."""
     for source, target in reading.routes:
-        full = [
-            one
-            for one in reading.targets
-            if one.topic == target
-            and one.end != 0
-            and (at.everywhere == "beginning" or one.partition in _begun(reading, at, source, wanted))
+        full = {one.partition: one for one in reading.targets if one.topic == target and one.end != 0}
+        again = [
+            place.name
+            for place in reading.places
+            if place.topic == source and _goes_back(place, at, wanted[source, place.partition], full.keys())
         ]
-        if full:
+        if full and again and target not in at.may_repeat:
             yield (
-                f"{target} has had records ({first_of([f'{one.name} ends at {one.end:,}' for one in full])}): from the "
-                f"beginning of {source} each record that is there would be there twice; copy into an empty topic, or "
-                f"give --at {source}:PARTITION:OFFSET, the offset after the last copied record, or also --replace "
-                f"{source} if none of {source} is there"
+                f"{target} has had records ({first_of([f'{one.name} ends at {one.end:,}' for one in full.values()])}): "
+                f"those of {first_of(again, _SHOWN)} from the chosen offset on may be there twice; copy into an empty "
+                f"topic, give the offset after the last copied record, or name {target} with --may-repeat"
             )
 
 
-def _begun(
-    reading: SeedReading, at: SeedAt, source: str, wanted: Mapping[tuple[str, int], int | None]
-) -> frozenset[int]:
-    """Partitions that are chosen to begin at their first record, and of which nothing is committed."""
-    if source in at.replace:
-        return frozenset()
-    return frozenset(
-        place.partition
-        for place in reading.places
-        if place.topic == source
-        and (source, place.partition) in at.offsets
-        and place.committed is None
-        and wanted[source, place.partition] == place.start != place.end
-    )
+def _goes_back(place: SeedPlace, at: SeedAt, offset: int | None, full: Collection[int]) -> bool:
+    """Whether records would be copied that were copied before, or may have been: `full` partitions have some."""
+    if offset is None or place.committed == offset or not _is_chosen(place, at):
+        return False
+    if place.committed is not None:
+        return offset < place.committed
+    return at.everywhere == "beginning" or (offset == place.start != place.end and place.partition in full)
 
 
 def _open(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], int | None]) -> Iterator[str]:

@@ -83,6 +83,7 @@ def test_a_committed_offset_is_replaced_only_if_its_source_is_named() -> None:
         assert outcome is Outcome.REFUSE
         assert f"({refused} differ)" in why
     assert answer(two, replace(END, replace=("sent", "customers")))[0] is Outcome.PROCEED
+    assert "--may-repeat sent: no target of passing" in answer(two, replace(END, may_repeat=("sent",)))[1]
     assert "--replace orders: no source of passing" in answer(two, replace(END, replace=("orders",)))[1]
 
 
@@ -93,6 +94,11 @@ def test_a_committed_offset_is_replaced_only_if_its_source_is_named() -> None:
         (reading(), SeedAt("", {("sent", 2): 50}), "sent:2: no partition of a source of passing"),
         (reading(), SeedAt("", {("orders", 0): 50}), "orders:0: no partition of a source of passing"),
         (reading(absent=("orders",)), BEGINNING, "topic orders of passing does not exist; create it"),
+        (
+            reading(place(0, committed=50), place(1, committed=50), targets=(TopicEnd("orders", 0, 9),)),
+            SeedAt("", {("sent", 0): 49}, ("sent",)),
+            "orders has had records (orders-0 ends at 9): those of sent-0 from the chosen offset on may be there twice",
+        ),
         (reading(place(0, stable=90)), END, "sent-0 at 90: a transaction is open before the chosen offset"),
         (
             reading(place(0, stable=90), place(1, committed=100, stable=90)),
@@ -102,12 +108,12 @@ def test_a_committed_offset_is_replaced_only_if_its_source_is_named() -> None:
         (
             reading(targets=(TopicEnd("orders", 0, 0), TopicEnd("orders", 1, 3))),
             SeedAt("", {("sent", 0): 10, ("sent", 1): 10}),
-            "orders has had records (orders-1 ends at 3): from the beginning of sent",
+            "orders has had records (orders-1 ends at 3): those of sent-1 from the chosen offset on may be there twice",
         ),
         (
             reading(targets=(TopicEnd("orders", 0, 0), TopicEnd("orders", 1, 3))),
             BEGINNING,
-            "orders has had records (orders-1 ends at 3): from the beginning of sent each record that is there",
+            "orders has had records (orders-1 ends at 3): those of sent-0, sent-1 from the chosen offset on",
         ),
     ],
 )
@@ -124,7 +130,14 @@ def test_what_is_refused(found: SeedReading, at: SeedAt, why: str) -> None:
         # Its records were deleted since: what is at an offset of the target proves nothing about the source.
         (reading(targets=(TopicEnd("orders", 0, 500),)), SeedAt("", {("sent", 0): 40, ("sent", 1): 40})),
         (reading(targets=(TopicEnd("orders", 0, 500),)), END),
-        (reading(targets=(TopicEnd("orders", 0, 500),)), SeedAt("", {("sent", 0): 10, ("sent", 1): 10}, ("sent",))),
+        (
+            reading(targets=(TopicEnd("orders", 0, 500),)),
+            SeedAt("", {("sent", 0): 10, ("sent", 1): 10}, may_repeat=("orders",)),
+        ),
+        (
+            reading(place(0, committed=50), place(1, committed=10), targets=(TopicEnd("orders", 0, 500),)),
+            SeedAt("", {("sent", 0): 60, ("sent", 1): 10}, ("sent",)),
+        ),
         # A partition that has grown on both sides.
         (
             reading(place(0, committed=50), place(1), targets=(TopicEnd("orders", 0, 9), TopicEnd("orders", 1, 0))),

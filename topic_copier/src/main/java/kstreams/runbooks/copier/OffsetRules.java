@@ -62,7 +62,8 @@ final class OffsetRules {
             "the records before the committed offsets are not in " + to.name + " (id " + to.id + "): it was deleted and"
                 + " created again, or the route had another target", "Give each partition the offset of the"
                 + " first record that " + to.name + " is to have (" + seed("--at " + route.from
-                + ":PARTITION:OFFSET --replace " + route.from) + "), 0 to copy all again.");
+                + ":PARTITION:OFFSET --replace " + route.from) + "). To copy all again, create " + to.name
+                + " again first: what this copier has written into it meanwhile would be there twice.");
     }
 
     private static String seed(String place) {

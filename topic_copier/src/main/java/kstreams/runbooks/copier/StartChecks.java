@@ -67,7 +67,7 @@ final class StartChecks {
         if (!behind.isEmpty()) {
             TopicPartition oldest = Collections.min(behind, comparingLong(one -> offsets.last.get(one).atMs));
             remarks.add("WARNING: " + from.name + " is compacted, and " + behind.size() + " of " + from.partitions
-                + " partitions have records to copy from before " + Instant.ofEpochMilli(begin) + ", longer ago than"
+                + " partitions have, or had, records to copy from before " + Instant.ofEpochMilli(begin) + ", longer ago than"
                 + " delete.retention.ms=" + from.value("delete.retention.ms") + " (" + oldest.partition()
                 + " committed " + offsets.committed.get(oldest) + ", last copied record of "
                 + Instant.ofEpochMilli(offsets.last.get(oldest).atMs) + "). A deletion may be compacted away before it"
