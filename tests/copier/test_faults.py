@@ -242,3 +242,21 @@ def test_of_two_that_start_at_once_and_copy_otherwise_one_ends_at_least(begin: B
     else:
         copy.wait_copied()
     assert copy.require_equal() == 4_000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("setting", "value"), [("retention_ms", "60000"), ("cleanup_policy", "compact"), ("max_message_bytes", "1000")]
+)
+def test_a_setting_that_is_changed_meanwhile_is_named_and_the_copy_goes_on(
+    begin: Begin, setting: str, value: str
+) -> None:
+    """Its readers need the copies; the next start is refused."""
+    copy = begin().create(1).seed()
+    copier = copy.copier().start().wait_running()
+    copy.configure(copy.target, **{setting: value})
+    name = setting.replace("_", ".")
+    until(lambda: any("WARNING: a setting of a topic was changed" in line for line in copier.lines), 60, "it says so")
+    assert any(f"{copy.target} has {name}={value}" in line for line in copier.lines)
+    copier.terminate()
+    assert copier.start().end() == REFUSED

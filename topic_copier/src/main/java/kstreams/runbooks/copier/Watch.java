@@ -1,6 +1,8 @@
 package kstreams.runbooks.copier;
 
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -20,6 +22,7 @@ final class Watch extends Thread {
     private final Figures figures;
     private final Ending ending;
     private final Set<String> absent = new HashSet<>();
+    private List<String> changed = List.of();
     private long lookedAtMs;
     private boolean answers = true;
 
@@ -69,8 +72,26 @@ final class Watch extends Thread {
         if (now - lookedAtMs >= EVERY_MS) {
             lookedAtMs = now;
             topics(cluster.describe());
+            if (absent.isEmpty() && !ending.hasBegun()) {
+                rules(cluster.topics());
+            }
             figures.ends(cluster.stableEnds(start.offsets.first.keySet()));
         }
+    }
+
+    /** What has been copied may go from the target too early: the readers are not stopped for it, a person is told. */
+    private void rules(Map<String, TopicFacts> now) throws Refused {
+        List<String> refusals = new ArrayList<>();
+        for (Route route : settings.routes) {
+            refusals.addAll(TopicRules.refusals(now.get(route.from), now.get(route.to), settings.mode));
+        }
+        if (!refusals.isEmpty() && !refusals.equals(changed)) {
+            String sentence = "a setting of a topic was changed, and the next start would be refused: "
+                + String.join(" ", refusals);
+            Events.say("WARNING: " + sentence);
+            figures.error(sentence);
+        }
+        changed = refusals;
     }
 
     /** A topic that is another one now, or has more partitions, is not what the copier was started for. */
