@@ -79,7 +79,8 @@ def test_a_copier_starts_where_it_was_seeded(begin: Begin, fleet: Path) -> None:
     assert "8 offsets committed, and read back" in printed
     with started(copy.copier()):
         copy.wait_copied()
-        code, printed = seed("--at", f"{copy.source}:1:5", "--replace", copy.source, "--execute")
+        words = ("--at", f"{copy.source}:1:5", "--replace", copy.source, "--may-repeat", copy.target)
+        code, printed = seed(*words, "--execute")
         assert code == 1
         assert "1 members (needed: Empty, none)" in printed
     copy.require_equal()

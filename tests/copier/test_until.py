@@ -112,10 +112,11 @@ def test_it_ends_after_kills_with_two_instances_under_load(begin: Begin, protoco
                 pair[number % 2].kill()
                 pair[number % 2].start()
         assert [copier.end() for copier in pair] == [ENDED, ENDED]
+    # The open transaction of a killed one hides what is behind it.
+    copy.require_left(after_kill=True)
     for source, target in copy.routes.items():
         assert copy.committed(source) == ends[source]
         assert copy.records(target) == expected[source]
-    copy.require_left(after_kill=True)
 
 
 @pytest.mark.long
@@ -152,12 +153,12 @@ def test_a_source_that_is_truncated_after_the_end_was_reached_changes_nothing(be
 
 
 @pytest.mark.long
-def test_an_instance_without_until_passes_it_and_the_other_says_so(begin: Begin) -> None:
-    """Exit code 0 would say that the copy ends there."""
+def test_an_instance_without_until_is_no_company_for_one_with_it(begin: Begin) -> None:
+    """It would copy on, and exit code 0 of the other would say that the copy ends there."""
     copy = begin().create(2).seed()
     for partition in range(2):
         copy.send(15, partition=partition)
     with started(copy.copier("on")):
         limited = copy.copier("until", until=until_setting({0: 5, 1: 5}, copy.source)).start()
         assert limited.end() == REFUSED
-        assert "past until: another" in limited.last_line or "before the committed" in limited.last_line
+        assert f"Group {copy.name} has a member with other routes, mode, until or order" in limited.last_line

@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -41,6 +42,9 @@ import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 /** Reads what the copier has to know of its cluster, and writes nothing. */
 final class Cluster implements AutoCloseable {
     private static final Duration CLOSE = Duration.ofSeconds(5);
+    /** The session timeout of a classic group, and some. */
+    private static final Duration LEAVES = Duration.ofSeconds(15);
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(500);
 
     private final Settings settings;
     private final Admin admin;
@@ -101,6 +105,22 @@ final class Cluster implements AutoCloseable {
     /** What the login may do with the group; null if the cluster has no group of this name. */
     Set<AclOperation> groupRights() throws Refused {
         return ofGroup(group -> rights(group.authorizedOperations()), group -> rights(group.authorizedOperations()));
+    }
+
+    /** A copier that was killed, or has failed, is a member for its session timeout; it may have had another `until`. */
+    void awaitAlike() throws Refused {
+        long until = System.nanoTime() + LEAVES.toNanos();
+        while (true) {
+            try {
+                requireAlike();
+                return;
+            } catch (Refused error) {
+                if (System.nanoTime() > until) {
+                    throw error;
+                }
+                LockSupport.parkNanos(LOOK_AGAIN.toNanos());
+            }
+        }
     }
 
     /** Refused if a member of the group copies otherwise: partitions of one route would be copied in two ways. */

@@ -40,7 +40,7 @@ final class StartChecks {
             refusals.addAll(rights(group, AclOperation.READ, "Read", "group " + settings.group));
         }
         if (refusals.isEmpty()) {
-            cluster.requireAlike();
+            cluster.awaitAlike();
         }
         offsets = cluster.offsets(cluster.sources(topics));
         refusals.addAll(OffsetRules.refusals(settings, topics, offsets));
