@@ -1,8 +1,10 @@
 """The place at which an application begins in a partition without a committed offset."""
 
+from collections.abc import Collection
 from typing import Final
 
 from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.fitting.uncommitted import offset_resets
 from kstreams_runbooks.model.releases.settings import MAIN_CONSUMER
 from kstreams_runbooks.model.topology.declaration import DEFAULT
 from kstreams_runbooks.model.topology.topology import Source
@@ -30,3 +32,19 @@ def beginning(side: Side, topic: str) -> str | None:
         return None
     given = (side.declared.config.get(f"{prefix}{RESET}") for prefix in MAIN_CONSUMER)
     return next((value.lower().partition(":")[0] for value in given if value), "earliest")
+
+
+def beginning_of_all(side: Side, topics: Collection[str]) -> str:
+    """The place at which the group begins a partition of any of the topics; empty if they differ or one is not known.
+
+    The setting counts for a source only if it is known to have no place of its own.
+    """
+    if side.declared.config is None:
+        return ""
+    value = next(iter(offset_resets([side.declared.config])), "earliest")
+    own = {
+        None if (declared := side.declared.operators.get(source.name)) is None else declared.offset_reset
+        for topic in topics
+        for source in side.readers.get(topic, ())
+    }
+    return value if own <= {DEFAULT, value} else ""

@@ -228,11 +228,28 @@ def _unknown(reading: AdoptReading, described: Described | Missing) -> Iterator[
     if reading.uncommitted and reading.reset not in _RESETS:
         yield (
             f"{first_of(reading.uncommitted)}: records and no committed offset, and where the group begins there is "
-            "not known; declare auto.offset.reset of the release (docs/declaration.md)"
+            "not known; declare auto.offset.reset of the release and offset_reset of its sources (docs/declaration.md)"
         )
 
 
 def _findings(reading: AdoptReading) -> Iterator[Finding]:
+    for sink in reading.chooses:
+        yield Finding(
+            "adopt-chosen-topics",
+            "danger",
+            sink,
+            "code chooses the topics that it writes, record by record: if it makes their names from the topic that the "
+            "record was read from, its readers get nothing from the change on; read that code (TopicNameExtractor)",
+            _SOURCE,
+        )
+    yield Finding(
+        "adopt-topic-names",
+        "info",
+        reading.application,
+        "code that asks for the topic of its record sees the other name from the change on (recordMetadata, "
+        "timestamp extractors, deserializers, exception handlers): this is not read",
+        _SOURCE,
+    )
     if not reading.guarantee.startswith(_EXACTLY_ONCE):
         yield Finding(
             "adopt-may-repeat",

@@ -110,5 +110,5 @@ def _unknown(reading: SwapReading) -> Iterator[str]:
     if reading.uncommitted and reading.reset not in {"earliest", "latest"}:
         yield (
             f"{first_of(reading.uncommitted)}: records and no committed offset, and where the group begins there is "
-            "not known; declare auto.offset.reset of the release (docs/declaration.md)"
+            "not known; declare auto.offset.reset of the release and offset_reset of its sources (docs/declaration.md)"
         )

@@ -29,8 +29,9 @@ class AdoptReading:
     are its sources by pattern, `tables` inputs that are the changelog of their own table, `stateful` inputs from which
     tables are built. `copier_up` are instances of the copier that run, `copier_offsets` topics on which its group has
     offsets. `uncommitted` are partitions of the inputs with records and without a committed offset, `reset` is where
-    the group begins there, empty if it is not known. `guarantee` is the `processing.guarantee` of the fleet entry.
-    `unproven` is the reason of the form why nothing compares the copies, empty if they are compared.
+    the group begins there, empty if it is not known. `chooses` are sinks whose topics code chooses. `guarantee` is the
+    `processing.guarantee` of the fleet entry. `unproven` is the reason of the form why nothing compares the copies,
+    empty if they are compared.
     """
 
     application: str
@@ -50,5 +51,6 @@ class AdoptReading:
     uncommitted: tuple[str, ...]
     reset: str
     guarantee: str
+    chooses: tuple[str, ...] = ()
     history: bool = True
     unproven: str = ""

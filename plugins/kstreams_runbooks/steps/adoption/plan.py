@@ -7,6 +7,7 @@ from typing import get_args
 
 from kstreams_runbooks.act.topic_checks import known
 from kstreams_runbooks.decide.change.described import side_of
+from kstreams_runbooks.decide.comparison.beginning import beginning_of_all
 from kstreams_runbooks.decide.comparison.compared import source_tables
 from kstreams_runbooks.decide.plans.adopt import (
     COPIER,
@@ -39,7 +40,7 @@ from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.observe.lag.topology_topics import topology_topics
 from kstreams_runbooks.steps.approval.code import code_digest
-from kstreams_runbooks.steps.inputs.swap import offset_reset, own_changelogs, uncommitted_places
+from kstreams_runbooks.steps.inputs.swap import own_changelogs, uncommitted_places
 from kstreams_runbooks.steps.plan.fitting import require_topics
 from kstreams_runbooks.steps.plan.plan import at_once_plan, check_deployer, judged
 from kstreams_runbooks.steps.plan.releases import before_a_roll, known_of
@@ -184,11 +185,13 @@ def _read(
         names = reader.names()
         topics = topology_topics(own.topology, group, names)
         globals_ = own.read(is_global=True)
-        sources = (topics.external - topics.internal - topics.outputs) | globals_
+        # What the application alone writes and reads again goes on as it is; an input has other producers too.
+        inputs = {*run.application.inputs, *(topic for route in routes for topic in route)}
+        sources = ((topics.external - topics.internal) & (inputs | (topics.external - topics.outputs))) | globals_
         tables = set(own_changelogs(own, group, names)) - globals_
         configs = reader.settings([one for one, _ in routes], [_POLICY, _DELETE_RETENTION])
         committed = read_saved(reader, side.application.application_id, stable=False)
-    inputs = tuple(_input(run, one, control, states, configs.get(one, {}), mode) for one, control in routes)
+    adopted = tuple(_input(run, one, control, states, configs.get(one, {}), mode) for one, control in routes)
     up = []
     for one in side.observed().instances:
         if isinstance(one.deployment, Missing):
@@ -206,11 +209,12 @@ def _read(
         tables=tuple(sorted(tables)),
         globals=tuple(sorted(globals_)),
         stateful=tuple(sorted(topic for topic, is_table in source_tables(own).items() if is_table is not False)),
-        inputs=inputs,
+        inputs=adopted,
         copier_up=tuple(up),
         copier_offsets=tuple(sorted({one.topic for one in committed.offsets})),
         uncommitted=tuple(uncommitted_places(reading, sources)),
-        reset=offset_reset(running.described),
+        reset=beginning_of_all(own, sources - globals_),
+        chooses=tuple(sorted(topics.extractors)),
         guarantee=run.declared.processing_guarantee,
         history=history,
         unproven=given_reason(run.record.params, WITHOUT_PROOF) if mode == "adopt" else "",

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, get_args
 
 from kstreams_runbooks.decide.change.described import side_of
+from kstreams_runbooks.decide.comparison.beginning import beginning_of_all
 from kstreams_runbooks.decide.comparison.compared import Side, fillers
 from kstreams_runbooks.decide.comparison.content import contents
 from kstreams_runbooks.decide.drain.flushed import swap_holds
-from kstreams_runbooks.decide.fitting.uncommitted import offset_resets
 from kstreams_runbooks.decide.plans.swap import empty_topic_name, may_swap
 from kstreams_runbooks.decide.plans.switches import SwapSwitch
 from kstreams_runbooks.decide.topology.described import ParsedDescription
@@ -20,7 +20,6 @@ from kstreams_runbooks.model.runs.cards import OffsetsSet
 from kstreams_runbooks.model.runs.object_stages import OffsetReset, SetOffsets
 from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan
 from kstreams_runbooks.model.target import Target
-from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.ends import ends_of
 from kstreams_runbooks.observe.kafka.offsets import Place
@@ -69,7 +68,7 @@ def read_swap(run: Run, reading: ApplicationReading, runs: DeployedInstance, run
         empties=empties,
         swapped=_swapped(run, runs, empties, names),
         uncommitted=tuple(uncommitted_places(reading, sources)),
-        reset=offset_reset(running.described),
+        reset=beginning_of_all(side, sources),
     )
 
 
@@ -221,16 +220,6 @@ def uncommitted_places(reading: ApplicationReading, sources: Collection[str]) ->
     for one in reading.partitions:
         if one.topic in sources and one.committed is None and one.log_start_offset != one.log_end_offset:
             yield one.name
-
-
-def offset_reset(described: Described) -> str:
-    """The place at which the group begins a partition without a committed offset, empty if it is not known."""
-    declared = described.declaration
-    if declared.config is None:
-        return ""
-    value = next(iter(offset_resets([declared.config])), _DEFAULT)
-    of_sources = {one.offset_reset for one in declared.operators.values()} - {None, "default", value}
-    return "" if of_sources else value
 
 
 def _name(place: Place) -> str:

@@ -82,7 +82,7 @@ def test_only_source_topics_change() -> None:
     verdict = adopted()
     assert verdict.outcome is Outcome.PROCEED
     assert "orders → orders-control, customers → customers-control" in verdict.reasons[0]
-    assert verdict.findings == ()
+    assert [one.id for one in verdict.findings] == ["adopt-topic-names"]
 
 
 def test_the_way_back_is_judged_in_the_same_way() -> None:
@@ -155,7 +155,7 @@ def test_streams_alone_may_begin_without_history_which_is_said() -> None:
     """A global table counts as a table, a stream does not."""
     verdict = adopted(stateful=(), history=False)
     assert verdict.outcome is Outcome.PROCEED
-    assert [one.id for one in verdict.findings] == ["adopt-without-history"]
+    assert [one.id for one in verdict.findings] == ["adopt-topic-names", "adopt-without-history"]
     refused(adopted(stateful=(), globals=("customers",), history=False), "input customers: a table is built from it")
 
 
@@ -164,7 +164,7 @@ def test_what_may_come_twice_is_said(guarantee: str) -> None:
     """An application that is not known to process exactly once."""
     verdict = adopted(guarantee=guarantee)
     assert verdict.outcome is Outcome.PROCEED
-    [finding] = verdict.findings
+    _, finding = verdict.findings
     assert finding.id == "adopt-may-repeat"
     assert guarantee in finding.message
 
@@ -198,8 +198,16 @@ def test_a_partition_without_an_offset_needs_a_known_beginning(reset: str) -> No
     assert adopted(uncommitted=("orders-1",), reset=reset).outcome is Outcome.PROCEED
 
 
+def test_topics_that_code_chooses_are_a_danger_by_the_name_of_the_sink() -> None:
+    """Seen with the library: by the record's topic, each output record goes to a topic that nobody reads."""
+    verdict = adopted(chooses=("KSTREAM-SINK-0000000003",))
+    assert verdict.outcome is Outcome.PROCEED
+    danger, _ = verdict.findings
+    assert (danger.id, danger.severity, danger.object) == ("adopt-chosen-topics", "danger", "KSTREAM-SINK-0000000003")
+
+
 def test_a_copy_that_nothing_compares_is_in_the_approval() -> None:
     """With the person's reason."""
-    [finding] = adopted(unproven="no Spark, OPS-7").findings
+    _, finding = adopted(unproven="no Spark, OPS-7").findings
     assert finding.id == "adopt-without-proof"
     assert "no Spark, OPS-7" in finding.message
