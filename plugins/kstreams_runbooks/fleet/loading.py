@@ -5,6 +5,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from kstreams_runbooks.documents.text import is_absent
@@ -166,7 +167,7 @@ def _load(directory: Path, used: dict[str, str | None]) -> Fleet:
             bad[file] = (trouble,)
         else:
             applications[application.name] = application
-    for cross in (_same_id, _same_target):
+    for cross in (_same_id, _same_target, _in_circles):
         for file, problem in tuple(cross(directory, applications.values())):
             bad[file] = (problem,)
             applications.pop(file.stem, None)
@@ -225,6 +226,26 @@ def _same_target(directory: Path, applications: Iterable[Application]) -> Iterat
             reason = f"is also a target of {others} on cluster {cluster}: two copiers write it; keep one of the routes"
             file = _file(directory, copier)
             yield file, Problem(file, "routes", f'"{target}"', reason)
+
+
+def _in_circles(directory: Path, applications: Iterable[Application]) -> Iterator[tuple[Path, Problem]]:
+    """Every shipped copier of a circle: each record would be copied again and again."""
+    writers: defaultdict[tuple[str, str], list[TopicCopier]] = defaultdict(list)
+    for copier in (one for one in applications if isinstance(one, TopicCopier)):
+        for target in copier.outputs:
+            writers[copier.cluster, target].append(copier)
+    reads: dict[tuple[str, str], list[tuple[str, str]]] = {
+        place: [(place[0], source) for copier in copiers for source, target in copier.route_pairs if target == place[1]]
+        for place, copiers in writers.items()
+    }
+    try:
+        TopologicalSorter(reads).prepare()
+    except CycleError as error:
+        circle = [topic for _, topic in error.args[1]]
+        for copier in {one.name: one for place in error.args[1] for one in writers[place]}.values():
+            file = _file(directory, copier)
+            reason = f"copies in a circle ({' ← '.join(circle)}), again and again; remove a route"
+            yield file, Problem(file, "routes", "", reason)
 
 
 def _prefixes(directory: Path, applications: Iterable[Application]) -> Iterator[Problem]:

@@ -170,6 +170,10 @@ def test_two_copiers_never_write_one_topic(tmp_path: Path) -> None:
     assert set(found.disabled) == {"passing", "other"}
     with pytest.raises(BadInput, match='routes: "orders" is also a target of other on cluster demo'):
         found.side("passing")
+    around = SHIPPED | {"application_id": "around", "routes": {"customers": "sent-again", "orders": "sent-too"}}
+    circle = fleet(tmp_path / "circle", passing=SHIPPED | {"routes": {"sent-too": "orders"}}, around=around)
+    assert set(circle.disabled) == {"passing", "around"}
+    assert "copies in a circle (" in circle.problems[0].reason
     apart = fleet(tmp_path / "apart", passing=SHIPPED, other=other | {"routes": {"sent": "orders-again"}})
     assert apart.disabled == {}
 

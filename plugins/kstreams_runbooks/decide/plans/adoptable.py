@@ -242,6 +242,18 @@ def _findings(reading: AdoptReading) -> Iterator[Finding]:
             "record was read from, its readers get nothing from the change on; read that code (TopicNameExtractor)",
             _SOURCE,
         )
+    for one in reading.inputs:
+        if one.retention_bytes != -1:
+            limit = "a retention.bytes that is not known" if one.retention_bytes is None else f"{one.retention_bytes:,}"
+            yield Finding(
+                "adopt-retention-bytes",
+                "warning",
+                one.control,
+                f"it gets retention.bytes of {one.input} ({limit}): bytes count as they are stored, and copies in "
+                "other batches may take several times as many, so it may delete copies that the input still has; raise it "
+                "while the copier runs, or set -1 with a retention.ms",
+                _SOURCE,
+            )
     yield Finding(
         "adopt-topic-names",
         "info",

@@ -135,7 +135,8 @@ def _goes_back(place: SeedPlace, at: SeedAt, offset: int | None, full: Collectio
         return False
     if place.committed is not None:
         return offset < place.committed
-    return at.everywhere == "beginning" or (offset == place.start != place.end and place.partition in full)
+    # How many of the records in the target are of this source is not counted.
+    return at.everywhere == "beginning" or (place.partition in full and offset != place.end)
 
 
 def _open(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], int | None]) -> Iterator[str]:

@@ -9,7 +9,7 @@ class AdoptedInput:
 
     `settings` are the application's own settings that name the input. `partitions` is 0 if the input does not exist,
     `control_partitions` is None if the control topic does not. `compacted` is None if its `cleanup.policy` is not
-    known; `delete_retention_ms` counts for a compacted one.
+    known; `delete_retention_ms` counts for a compacted one. `retention_bytes` is -1 without a limit, None if not known.
     """
 
     input: str
@@ -19,6 +19,7 @@ class AdoptedInput:
     control_partitions: int | None = None
     compacted: bool | None = False
     delete_retention_ms: int | None = None
+    retention_bytes: int | None = -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ from kstreams_runbooks.wording import outside
 # The field of the form with the reason for a copy that nothing compares.
 WITHOUT_PROOF = "without_copy_proof"
 _MODES: Mapping[str, AdoptMode] = {word: word for word in get_args(AdoptMode)}
-_POLICY, _DELETE_RETENTION = "cleanup.policy", "delete.retention.ms"
+_POLICY, _DELETE_RETENTION, _BYTES = "cleanup.policy", "delete.retention.ms", "retention.bytes"
 # Of a copy: its records keep their times, however late they come.
 _NOT_COPIED = (
     "message.timestamp.type",
@@ -189,7 +189,7 @@ def _read(
         inputs = {*run.application.inputs, *(topic for route in routes for topic in route)}
         sources = ((topics.external - topics.internal) & (inputs | (topics.external - topics.outputs))) | globals_
         tables = set(own_changelogs(own, group, names)) - globals_
-        configs = reader.settings([one for one, _ in routes], [_POLICY, _DELETE_RETENTION])
+        configs = reader.settings([one for one, _ in routes], [_POLICY, _DELETE_RETENTION, _BYTES])
         committed = read_saved(reader, side.application.application_id, stable=False)
     adopted = tuple(_input(run, one, control, states, configs.get(one, {}), mode) for one, control in routes)
     up = []
@@ -239,6 +239,7 @@ def _input(
         states[control].partitions if states[control].exists else None,
         None if policy is None else "compact" in policy,
         int(retention) if retention.isdigit() else None,
+        int(configs[_BYTES]) if _BYTES in configs else None,
     )
 
 

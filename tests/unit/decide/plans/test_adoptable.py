@@ -198,6 +198,13 @@ def test_a_partition_without_an_offset_needs_a_known_beginning(reset: str) -> No
     assert adopted(uncommitted=("orders-1",), reset=reset).outcome is Outcome.PROCEED
 
 
+@pytest.mark.parametrize("limit", [8_000_000, None])
+def test_a_limit_of_bytes_is_named(limit: int | None) -> None:
+    """Seen: equal limits, and the copy had a fifth of the records."""
+    warning, _ = adopted(inputs=(_ORDERS, replace(_CUSTOMERS, retention_bytes=limit))).findings
+    assert (warning.id, warning.object) == ("adopt-retention-bytes", "customers-control")
+
+
 def test_topics_that_code_chooses_are_a_danger_by_the_name_of_the_sink() -> None:
     """Seen with the library: by the record's topic, each output record goes to a topic that nobody reads."""
     verdict = adopted(chooses=("KSTREAM-SINK-0000000003",))

@@ -19,7 +19,7 @@ import org.apache.kafka.streams.internals.ConsumerWrapper;
  * Consumers of a copier with `until` or in order of time: of a classic group, and of a streams group, which has no
  * supplier of them (and no order of time).
  */
-final class Clients extends TimedProducers {
+final class Clients extends CopyProducers {
     /** Kafka Streams makes the consumer of a streams group itself, and wraps it in a class that this setting names. */
     static final String WRAPPER = "__internal.consumer.wrapper__";
     private static Bound shared;

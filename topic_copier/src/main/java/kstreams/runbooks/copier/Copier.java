@@ -65,7 +65,7 @@ final class Copier {
                 Clients clients = new Clients(new Bound(settings.until, figures::committed), byTime(start, figures));
                 streams = new KafkaStreams(topology, new StreamsConfig(kafka), clients);
             } else {
-                streams = new KafkaStreams(topology, new StreamsConfig(kafka), new TimedProducers());
+                streams = new KafkaStreams(topology, new StreamsConfig(kafka), new CopyProducers());
             }
         } catch (KafkaException error) {
             throw Failure.of(error);

@@ -28,6 +28,8 @@ final class CopyTopology {
     private static final Map<String, TopicFacts> EXPECTED = new ConcurrentHashMap<>();
     /** The target of each source: a field of the parts would make them differ from route to route. */
     private static final Map<String, String> TARGETS = new ConcurrentHashMap<>();
+    /** Which record a thread copies: its producer is called within the processor, and answers much later. */
+    private static final ThreadLocal<RecordMetadata> SOURCE = new ThreadLocal<>();
     /** Called before a task copies its first record: all members of its generation are known by then. */
     private static volatile Runnable beforeCopying = () -> { };
 
@@ -56,6 +58,11 @@ final class CopyTopology {
                 new RoutePartitioner(settings.mode), copy);
         }
         return topology;
+    }
+
+    /** Of the copy that this thread sends now. */
+    static RecordMetadata source() {
+        return SOURCE.get();
     }
 
     private static final class RoutePartitioner implements StreamPartitioner<byte[], Carried> {
@@ -129,6 +136,7 @@ final class CopyTopology {
         @Override
         public void process(Record<byte[], byte[]> record) {
             RecordMetadata place = context.recordMetadata().orElseThrow();
+            SOURCE.set(place);
             if (!marked) {
                 LastCopied.mark(context, EXPECTED.get(TARGETS.get(place.topic())), mode);
                 marked = true;

@@ -19,7 +19,7 @@ final class Failure {
 
     static String sentence(Throwable error) {
         Throwable cause = root(error);
-        String message = cause.getClass().getSimpleName() + ": " + StopAtPoison.oneLine(cause.getMessage());
+        String message = cause.getClass().getSimpleName() + ": " + Poison.oneLine(cause.getMessage());
         return message + " " + remedy(cause);
     }
 

@@ -100,7 +100,7 @@ final class Settings {
             } catch (IOException error) {
                 throw new Refused(file + " cannot be read (" + error + "); give --config a properties file.");
             } catch (IllegalArgumentException error) {
-                throw new Refused(file + ": " + StopAtPoison.oneLine(error.getMessage()) + " Correct that line.");
+                throw new Refused(file + ": " + Poison.oneLine(error.getMessage()) + " Correct that line.");
             }
         }
         return new Settings(given);

@@ -52,6 +52,16 @@ final class StartChecks {
         }
         for (Route route : settings.routes) {
             deletions(topics.get(route.from), route.to, cluster);
+            size(topics.get(route.from), topics.get(route.to));
+        }
+    }
+
+    /** The same limit of both is no protection: bytes count as they are stored, in batches that differ. */
+    private void size(TopicFacts from, TopicFacts to) throws Refused {
+        if (to.deletes() && to.limit("retention.bytes") != Long.MAX_VALUE) {
+            remarks.add("WARNING: " + to.name + " has retention.bytes=" + to.value("retention.bytes") + ": copies in other"
+                + " batches may take several times the bytes of their records, so it may delete copies that " + from.name
+                + " still has. Set retention.bytes=-1 with a retention.ms, or much more, on " + to.name + ".");
         }
     }
 

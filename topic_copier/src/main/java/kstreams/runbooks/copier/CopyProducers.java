@@ -12,37 +12,36 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
 /**
- * Producers that take a copy with another time than its record's for one that was not written.
+ * Producers that know which record each copy is of: they name one that is not taken, and take a copy with another time
+ * than its record's for one that was not written.
  *
  * <p>A target may get message.timestamp.type=LogAppendTime while the copier runs. The broker's answer has its time: the
  * transaction is aborted, and no reader of committed records sees the copy.
  */
-class TimedProducers extends DefaultKafkaClientSupplier {
+class CopyProducers extends DefaultKafkaClientSupplier {
     @Override
     public Producer<byte[], byte[]> getProducer(Map<String, Object> settings) {
-        return new Timed(settings);
+        return new Copying(settings);
     }
 
-    private static final class Timed extends KafkaProducer<byte[], byte[]> {
-        private Timed(Map<String, Object> settings) {
+    private static final class Copying extends KafkaProducer<byte[], byte[]> {
+        private Copying(Map<String, Object> settings) {
             super(settings, new ByteArraySerializer(), new ByteArraySerializer());
         }
 
         @Override
         public Future<RecordMetadata> send(ProducerRecord<byte[], byte[]> copy, Callback sent) {
-            return super.send(copy, (place, error) -> sent.onCompletion(place,
-                error == null && place.timestamp() != copy.timestamp()
-                    ? new OtherTime(copy.topic() + " gave a copy the time " + place.timestamp() + ", and its record has "
-                        + copy.timestamp())
-                    : error));
-        }
-    }
-
-    static final class OtherTime extends KafkaException {
-        private static final long serialVersionUID = 1L;
-
-        private OtherTime(String message) {
-            super(message);
+            org.apache.kafka.streams.processor.api.RecordMetadata source = CopyTopology.source();
+            return super.send(copy, (place, error) -> {
+                Exception why = error;
+                if (error == null && place.timestamp() != copy.timestamp()) {
+                    why = new KafkaException(copy.topic() + " gave a copy the time " + place.timestamp()
+                        + ", and its record has " + copy.timestamp());
+                } else if (Poison.isPoison(error)) {
+                    Poison.notTaken(source, copy, error);
+                }
+                sent.onCompletion(place, why);
+            });
         }
     }
 }
