@@ -250,8 +250,8 @@ def _findings(reading: AdoptReading) -> Iterator[Finding]:
                 "warning",
                 one.control,
                 f"it gets retention.bytes of {one.input} ({limit}): bytes count as they are stored, and copies in "
-                "other batches may take several times as many, so it may delete copies that the input still has; raise it "
-                "while the copier runs, or set -1 with a retention.ms",
+                "other batches may take several times as many, so it may delete copies that the input still has; raise "
+                "it while the copier runs, or set -1 with a retention.ms",
                 _SOURCE,
             )
     yield Finding(
