@@ -216,11 +216,7 @@ def _same_id(directory: Path, applications: Iterable[Application]) -> Iterator[t
 
 def _same_target(directory: Path, applications: Iterable[Application]) -> Iterator[tuple[Path, Problem]]:
     """Every shipped copier that shares a target with another one: its readers would get each record twice."""
-    by_target: defaultdict[tuple[str, str], list[TopicCopier]] = defaultdict(list)
-    for copier in (one for one in applications if isinstance(one, TopicCopier)):
-        for target in copier.outputs:
-            by_target[copier.cluster, target].append(copier)
-    for (cluster, target), same in by_target.items():
+    for (cluster, target), same in _writers(applications).items():
         for copier in same if len(same) > 1 else ():
             others = ", ".join([other.name for other in same if other is not copier][:_NAMED])
             reason = f"is also a target of {others} on cluster {cluster}: two copiers write it; keep one of the routes"
@@ -230,10 +226,7 @@ def _same_target(directory: Path, applications: Iterable[Application]) -> Iterat
 
 def _in_circles(directory: Path, applications: Iterable[Application]) -> Iterator[tuple[Path, Problem]]:
     """Every shipped copier of a circle: each record would be copied again and again."""
-    writers: defaultdict[tuple[str, str], list[TopicCopier]] = defaultdict(list)
-    for copier in (one for one in applications if isinstance(one, TopicCopier)):
-        for target in copier.outputs:
-            writers[copier.cluster, target].append(copier)
+    writers = _writers(applications)
     reads: dict[tuple[str, str], list[tuple[str, str]]] = {
         place: [(place[0], source) for copier in copiers for source, target in copier.route_pairs if target == place[1]]
         for place, copiers in writers.items()
@@ -246,6 +239,15 @@ def _in_circles(directory: Path, applications: Iterable[Application]) -> Iterato
             file = _file(directory, copier)
             reason = f"copies in a circle ({' ← '.join(circle)}), again and again; remove a route"
             yield file, Problem(file, "routes", "", reason)
+
+
+def _writers(applications: Iterable[Application]) -> dict[tuple[str, str], list[TopicCopier]]:
+    """The shipped copiers of each target, by cluster and topic."""
+    writers: defaultdict[tuple[str, str], list[TopicCopier]] = defaultdict(list)
+    for copier in (one for one in applications if isinstance(one, TopicCopier)):
+        for target in copier.outputs:
+            writers[copier.cluster, target].append(copier)
+    return writers
 
 
 def _prefixes(directory: Path, applications: Iterable[Application]) -> Iterator[Problem]:
