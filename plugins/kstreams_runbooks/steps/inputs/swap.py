@@ -34,7 +34,6 @@ from kstreams_runbooks.steps.stages.offsets import held_offsets
 from kstreams_runbooks.wording import outside
 
 _FIELD = "empty_topics"
-# Of a Kafka Streams consumer (StreamsConfig, Apache Kafka 4.3).
 
 
 def swap_of(run: Run, reading: ApplicationReading, plan: Plan, running: ParsedDescription) -> SwapSwitch:
