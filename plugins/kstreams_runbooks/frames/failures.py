@@ -101,6 +101,12 @@ _ROWS: tuple[tuple[str, type[RunbookError], str], ...] = (
         "a topic or a partition of the ranges is not on the cluster any more; read the ends again, and repeat",
     ),
     (
+        r"long overflow|ArithmeticException",
+        Inconclusive,
+        "a record has a time that Spark cannot hold (after the year 294247, such as nanoseconds for milliseconds): its "
+        "topic cannot be compared",
+    ),
+    (
         r"KafkaIllegalStateException|OffsetOutOfRangeException|may have been lost",
         Inconclusive,
         _GONE,

@@ -11,7 +11,7 @@ from kstreams_runbooks.model.readings.readings import (
     NotListening,
     StreamsReading,
 )
-from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_moving, is_up
+from kstreams_runbooks.model.readings.states import CLIENT_DUE_MS, is_down, is_moving, is_up
 
 # How readings name what a login may not see (observe/kafka/topic_names.py, groups.py).
 _HIDDEN = "not visible to this login"
@@ -22,9 +22,11 @@ def missed(reading: ApplicationReading) -> tuple[str, ...]:
 
     An instance that is down has nothing to answer, nor one that was just started and does not listen yet, nor a JVM
     that lost its client: these are readings, not gaps. A login that is not accepted, and a wrong declaration, stay so.
-    Without a topology no partitions are expected. A right that is absent is absent a moment later too.
+    Without a topology no partitions are expected. A right that is absent is absent a moment later too, and so is the
+    group of an application that is down: a copier that has never run has none.
     """
-    parts = (reading.broker, reading.group, reading.topics)
+    runs = any(isinstance(one.deployment, Missing) or not is_down(one.deployment.process) for one in reading.instances)
+    parts = (reading.broker, reading.group if runs else None, reading.topics)
     found = [part.missing for part in parts if isinstance(part, Missing)]
     found += [why for one in reading.instances for why in _missed_of(one, reading.taken.at_ms)]
     if isinstance(reading.partitions, Missing) and any(map(_describes, reading.instances)):

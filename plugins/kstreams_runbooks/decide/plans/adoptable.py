@@ -110,6 +110,11 @@ def _unfit(one: AdoptedInput) -> Iterator[str]:
             f"input {one.input}: no setting names it (expected one in `input_settings` of the fleet entry); declare "
             "the setting, and let the application read the name from it"
         )
+    if one.compacted and one.delete_retention_ms == 0:
+        yield (
+            f"input {one.input}: its delete.retention.ms is 0, and the copy may take half of it: a key that is deleted "
+            "meanwhile may come back; raise it for the time of the copy"
+        )
     if not one.partitions:
         yield f"input {one.input}: the topic does not exist; correct `routes` of the copier"
 

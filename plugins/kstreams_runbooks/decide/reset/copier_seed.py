@@ -113,30 +113,35 @@ def _refused(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], 
 
 
 def _twice(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], int | None]) -> Iterator[str]:
-    """Targets that have records already, of sources that would be copied from their start or from before."""
+    """Targets that have records already, of sources that would be copied from before their committed offset or none."""
     for source, target in reading.routes:
-        full = {one.partition: one for one in reading.targets if one.topic == target and one.end != 0}
+        places = [one for one in reading.places if one.topic == source]
+        ends = [one for one in reading.targets if one.topic == target]
+        full = [one for one in ends if one.end != 0]
+        # A partition that both topics were given: nothing of it can be anywhere else.
+        grown = any(one.committed is not None for one in places) and len(places) == len(ends)
+        new = {one.partition for one in ends if grown and one.end == 0}
         again = [
             place.name
-            for place in reading.places
-            if place.topic == source and _goes_back(place, at, wanted[source, place.partition], full.keys())
+            for place in places
+            if place.partition not in new and _goes_back(place, at, wanted[source, place.partition])
         ]
         if full and again and target not in at.may_repeat:
             yield (
-                f"{target} has had records ({first_of([f'{one.name} ends at {one.end:,}' for one in full.values()])}): "
-                f"those of {first_of(again, _SHOWN)} from the chosen offset on may be there twice; copy into an empty "
-                f"topic, give the offset after the last copied record, or name {target} with --may-repeat"
+                f"{target} has had records ({first_of([f'{one.name} ends at {one.end:,}' for one in full])}): those of "
+                f"{first_of(again, _SHOWN)} from the chosen offset on may be there twice; copy into an empty topic, "
+                f"give the offset after the last copied record, or name {target} with --may-repeat"
             )
 
 
-def _goes_back(place: SeedPlace, at: SeedAt, offset: int | None, full: Collection[int]) -> bool:
-    """Whether records would be copied that were copied before, or may have been: `full` partitions have some."""
+def _goes_back(place: SeedPlace, at: SeedAt, offset: int | None) -> bool:
+    """Whether records would be copied that were copied before, or may have been."""
     if offset is None or place.committed == offset or not _is_chosen(place, at):
         return False
     if place.committed is not None:
         return offset < place.committed
     # How many of the records in the target are of this source is not counted.
-    return at.everywhere == "beginning" or (place.partition in full and offset != place.end)
+    return at.everywhere == "beginning" or offset != place.end
 
 
 def _open(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], int | None]) -> Iterator[str]:

@@ -97,6 +97,15 @@ def test_without_a_topology_no_partitions_are_owed() -> None:
     assert missed(replace(reading(down), partitions=Missing("no topology"))) == ()
 
 
+def test_the_group_of_an_application_that_is_down_is_as_it_is() -> None:
+    """A copier that has never run has none: looking again for half a minute would make the reading too old to use."""
+    down = replace(reading().instances[0], streams=SILENT, deployment=own_deployment("stopped"))
+    lacks = replace(reading(down), group=Missing("group orders is known to no broker"))
+    assert missed(lacks) == ()
+    perhaps = replace(down, deployment=own_deployment("unknown"))
+    assert missed(replace(lacks, instances=(perhaps,))) == ("group orders is known to no broker",)
+
+
 def own_deployment(process: ProcessState) -> Deployment:
     """The deployment of the first instance in another state."""
     deployment = own().instances[0].deployment

@@ -198,6 +198,12 @@ def test_a_partition_without_an_offset_needs_a_known_beginning(reset: str) -> No
     assert adopted(uncommitted=("orders-1",), reset=reset).outcome is Outcome.PROCEED
 
 
+def test_a_copy_that_can_never_be_in_time_is_refused_at_the_plan() -> None:
+    """Not only while the application is down."""
+    inputs = (_ORDERS, replace(_CUSTOMERS, compacted=True, delete_retention_ms=0))
+    refused(adopted(inputs=inputs), "input customers: its delete.retention.ms is 0")
+
+
 @pytest.mark.parametrize("limit", [8_000_000, None])
 def test_a_limit_of_bytes_is_named(limit: int | None) -> None:
     """Seen: equal limits, and the copy had a fifth of the records."""
