@@ -38,6 +38,7 @@ def test_each_store_is_timestamped_or_not(programs: str) -> None:
         "customers-store": True,
         "each-event": False,
         "latest": False,
+        "misread": False,
         "plain": False,
         "plain-files": False,
         "plain-window": False,
@@ -132,3 +133,25 @@ def test_a_timestamp_extractor_has_the_state_of_its_object(programs: str) -> Non
     why = {fact[1]: reason for fact, reason in reasons(facts).items() if fact[-1] == "timestamp_extractor"}
     assert any("may change its field latest while it runs; make the field final" in one for one in why.values())
     assert "secret" not in str(facts)
+
+
+def test_a_builder_and_its_supplier_have_a_format_each(programs: str) -> None:
+    """What is in memory fits any builder."""
+    stores = facts_of(programs, "Everywhere::stores")["stores"]
+    formats = {
+        name: (stores[name].get("builder_format", "not read"), stores[name].get("supplier_format", "not read"))
+        for name in sorted(stores)
+        if "-store" not in name
+    }
+    assert formats == {
+        "each-event": ("plain", "plain"),
+        "latest": ("plain", None),
+        "misread": ("plain", "timestamped"),
+        "plain": ("plain", None),
+        "plain-files": ("timestamped", "plain"),
+        "plain-window": ("plain", "plain"),
+        "plain-window-files": ("timestamped", "plain"),
+        "sessions": ("plain", None),
+        "timestamped": ("timestamped", "timestamped"),
+        "timestamped-window": ("timestamped", "timestamped"),
+    }

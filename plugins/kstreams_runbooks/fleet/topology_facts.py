@@ -119,6 +119,8 @@ class _Store(_WithSerdes):
     made_by: model.MadeBy | None = None
     filled_by: frozenset[str] | None = None
     supplier_window_ms: int | None = None
+    builder_format: model.StoreFormat | None = None
+    supplier_format: model.StoreFormat | None = None
     caching: bool | None = None
     # Not compared, and checked all the same: a document with another place is not of the jar.
     is_global: bool | None = Field(None, alias="global")

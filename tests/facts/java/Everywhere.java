@@ -38,6 +38,8 @@ public final class Everywhere {
                 Stores.inMemoryKeyValueStore("plain"), Serdes.String(), Serdes.Long()));
         builder.addStateStore(Stores.timestampedKeyValueStoreBuilder(
                 Stores.persistentTimestampedKeyValueStore("timestamped"), Serdes.String(), Serdes.Long()));
+        builder.addStateStore(Stores.keyValueStoreBuilder(
+                Stores.persistentTimestampedKeyValueStore("misread"), Serdes.String(), Serdes.Long()));
         builder.addStateStore(Stores.timestampedKeyValueStoreBuilder(
                 Stores.persistentKeyValueStore("plain-files"), Serdes.String(), Serdes.Long()));
         builder.addStateStore(Stores.timestampedWindowStoreBuilder(

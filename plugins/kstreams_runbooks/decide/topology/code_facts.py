@@ -23,7 +23,10 @@ _NOT_SET = "not set"
 _CONFIG = "config."
 _AGGREGATE = "aggregate"
 # What no declaration has of a store.
-_OF_CODE_ALONE = ("aggregation", "key_of", "is_global", "made_by", "filled_by", "supplier_window_ms", "caching")
+_OF_CODE_ALONE = (
+    *("aggregation", "key_of", "is_global", "made_by", "filled_by", "caching"),
+    *("supplier_window_ms", "builder_format", "supplier_format"),
+)
 # Limits of a buffer: one that was not read as a number is not set.
 _LIMITS = ("time_limit_ms", "max_records", "max_bytes")
 

@@ -16,6 +16,8 @@ _LIBRARY = "library"
 _LEFT_OUT = ("retention_ms", "history_retention_ms")
 # What each store of a join shows from release 3.9 on: the two parts of the difference, and how long it keeps records.
 _OF_A_JOIN = ("window.before_ms", "window.after_ms", "retention_ms")
+# What a builder and its supplier keep with each value.
+_FORMATS = ("builder_format", "supplier_format")
 # How far a window looks: one difference, or from release 3.9 on both.
 _SPAN = ("window.size_ms", "window.before_ms", "window.after_ms")
 # The changelog of a store with duplicates is never compacted; from some release on the library sets that itself.
@@ -99,6 +101,9 @@ def _means_the_same(path: str, before: _Values, after: _Values, old: Declaration
         return values <= {None, "{}", '"delete"'}
     if field == "supplier":
         return both[0].is_of_library and both[1].is_of_library and bool(both[0].in_memory) == bool(both[1].in_memory)
+    if field in _FORMATS and None in values:
+        # Before 3.9 the library has a builder and a supplier for each store of the DSL too.
+        return True
     if field == "supplier_window_ms":
         # Before 3.9 the library chooses a supplier too, with the window of the operator.
         return all(_has_windows_of_operator(one) for one in both)

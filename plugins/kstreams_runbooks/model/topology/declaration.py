@@ -7,7 +7,7 @@ fact: a fact that is not known stays unknown, and decisions that depend on it ar
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.code import Code
@@ -15,6 +15,9 @@ from kstreams_runbooks.model.topology.code import Code
 # buffer: of a join of a stream with a table that has a grace (KIP-923).
 StoreKind = Literal["key_value", "window", "session", "join", "versioned", "buffer"]
 WindowKind = Literal["tumbling", "hopping", "sliding", "session", "join"]
+# What is kept with each value: nothing, the time of its record, its headers too. In this order: each has what the one
+# before it has.
+StoreFormat = Literal["plain", "timestamped", "headers"]
 Emit = Literal["on_window_update", "on_window_close"]
 SuppressMode = Literal["until_window_closes", "until_time_limit"]
 WhenFull = Literal["shut_down", "emit_early"]
@@ -134,10 +137,11 @@ class DeclaredStore:
     `logging_config` what the program sets of its changelog. `retain_duplicates`: a window store keeps each record of a
     key and a time. `needs_headers`: its serdes cannot read a value without the headers of its record. `changelog` is
     the source topic that it has for a changelog, None for one of its own. `changelog_keeps_ms` is the present
-    retention.ms of its changelog, min.compaction.lag.ms of a versioned store's, None for that of its creation.
+    retention.ms of the topic that restores it (versioned: min.compaction.lag.ms), None for that of its creation.
     `is_global`: what facts show of it, None for a declaration; the topology decides. Code alone shows the rest:
     `made_by` is the kind of the operator that fills it, `filled_by` the names of such operators (None: not known),
-    `supplier_window_ms` the length of windows that its supplier has, and `caching` whether it has a record cache.
+    `supplier_window_ms` the length of windows that its supplier has, `builder_format` what its builder reads with each
+    value, `supplier_format` what the store of its supplier keeps, and `caching` whether it has a record cache.
     """
 
     kind: StoreKind | None = None
@@ -168,12 +172,35 @@ class DeclaredStore:
     made_by: MadeBy | None = None
     filled_by: frozenset[str] | None = None
     supplier_window_ms: int | None = None
+    builder_format: StoreFormat | None = None
+    supplier_format: StoreFormat | None = None
     caching: bool | None = None
 
     @property
     def is_lru_map(self) -> bool:
         """Whether it is an LRU map of the library: in memory, without the entries beyond its limit."""
         return (self.supplier or "").startswith(_LRU_MAP)
+
+    @property
+    def built_for(self) -> str:
+        """The two formats, `plain over timestamped`, if the builder reads less than its supplier's store keeps.
+
+        Otherwise empty. A builder that reads more has an adapter around the store, which keeps what it is made for.
+        """
+        formats = get_args(StoreFormat)
+        if self.builder_format is None or self.supplier_format is None:
+            return ""
+        less = formats.index(self.builder_format) < formats.index(self.supplier_format)
+        return f"{self.builder_format} over {self.supplier_format}" if less else ""
+
+    @property
+    def is_misread(self) -> bool:
+        """Whether a restore puts a timestamp or headers in front of each value, and the serde reads them as its part.
+
+        A key-value builder with timestamps has an adapter around a store with headers, also for a restore.
+        Source: Apache Kafka, StateManagerUtil#converterForStore, KeyValueStoreBuilder, TimestampedKeyValueStoreBuilder.
+        """
+        return self.built_for.startswith("plain ") or (self.kind == "window" and bool(self.built_for))
 
     @property
     def on_disk(self) -> bool:

@@ -99,3 +99,12 @@ def test_another_reach_of_a_join_is_a_difference_across_releases() -> None:
     spans = ("stores.*.window.after_ms", "stores.*.window.before_ms")
     unread = _joined("3.4.1", 'window: {kind: "join", grace_ms: 60000}')
     assert _differences(unread, now) == (set(), ("library", *spans))
+
+
+def test_formats_of_a_builder_that_the_library_chose() -> None:
+    """Before 3.9 a store of the DSL has a builder too; of two releases that both show it another format is a change."""
+    formats = '    caching: true\n    builder_format: "timestamped"\n    supplier_format: "timestamped"\n'
+    older = OLD.replace("    caching: true\n", formats)
+    assert _differences(older, COUNTED)[0] == set()
+    other = COUNTED.replace("    caching: true\n", formats.replace('"timestamped"', '"plain"', 1))
+    assert 'stores.readings-store.builder_format: "plain"' in _differences(older, other)[0]

@@ -37,6 +37,37 @@ final class FormatReader {
                 && "DEFAULT_WINDOW_STORE".equals(String.valueOf(Peek.field(supplier, "windowStoreType")));
     }
 
+    /**
+     * What the store of a supplier keeps with each value, whatever its builder reads: {@code plain}, {@code timestamped} or
+     * {@code headers}; null if it fits any builder, as one in memory does, or is not of the library.
+     */
+    String formatOf(Object supplier) throws NotRead {
+        String name = library.known(supplier);
+        if (isOfHeaders(supplier)) {
+            return "headers";
+        }
+        if (Peek.has(supplier, "returnTimestampedStore")) {
+            return Peek.flag(supplier, "returnTimestampedStore") ? "timestamped" : "plain";
+        }
+        if (name.endsWith(".RocksDbWindowBytesStoreSupplier")) {
+            String type = String.valueOf(Peek.field(supplier, "windowStoreType"));
+            return type.endsWith("WITH_HEADERS") ? "headers" : type.startsWith("TIMESTAMPED") ? "timestamped" : "plain";
+        }
+        return name.endsWith(".RocksDbSessionBytesStoreSupplier") ? "plain" : null;
+    }
+
+    /** What a builder of the library reads with each value; null for one that a supplier of another format never has. */
+    String formatOfBuilder(Object builder) {
+        String name = library.known(builder);
+        if (name.contains("WithHeaders")) {
+            return "headers";
+        }
+        if (name.matches(".*\\.Timestamped(KeyValue|Window)StoreBuilder")) {
+            return "timestamped";
+        }
+        return name.matches(".*\\.(KeyValue|Window|Session)StoreBuilder") ? "plain" : null;
+    }
+
     /** What the program may set of a store that has no supplier and no cache. */
     static void readMadeByLibrary(Facts store, Object builder) {
         store.read("logging", () -> Peek.flag(builder, "loggingEnabled"));

@@ -240,6 +240,8 @@ final class StoreReader {
         store.read("caching", () -> Peek.flag(builder, "enableCaching"));
         readSupplier(store, () -> Peek.field(builder, "storeSupplier"), kind);
         readFormat(store, builder, kind, () -> Peek.field(builder, "storeSupplier"));
+        store.read("builder_format", () -> formats.formatOfBuilder(builder));
+        store.read("supplier_format", () -> formats.formatOf(Peek.field(builder, "storeSupplier")));
     }
 
     private void readMaterialized(Facts store, Object factory) {
