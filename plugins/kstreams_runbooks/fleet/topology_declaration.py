@@ -119,7 +119,7 @@ class StoreEntry(FleetModel):
     )
     changelog_keeps_ms: Milliseconds | None = Field(
         default=None,
-        description="retention.ms of its changelog as it is now (min.compaction.lag.ms of a versioned store's)",
+        description="present retention.ms of the topic that restores it (versioned store: min.compaction.lag.ms)",
     )
 
     @field_validator("window")

@@ -5,7 +5,7 @@ Covers rules/topology_changes.yaml, decide/comparison/setting_facts
 
 import re
 
-from kstreams_runbooks.decide.comparison.setting_facts import MOVES_TASKS, NEW_NAMES, bare, facts_of
+from kstreams_runbooks.decide.comparison.setting_facts import CLEANUP_MS, MOVES_TASKS, NEW_NAMES, bare, facts_of
 from kstreams_runbooks.rules import release_settings, topology_change_rules
 from world.pairs import compared
 
@@ -60,7 +60,7 @@ def judged(name: str) -> bool:
     key = bare(NEW_NAMES.get(name, name))
     family = facts_of(key, "", "x", compared("threads-added"), creates=True)[0]["family"]
     by_row = {rule.fires_when.get(field) for rule in RULES for field in ("setting", "family")}
-    return key in by_row or family in by_row or key in MOVES_TASKS
+    return key in by_row or family in by_row or key in MOVES_TASKS or key in CLEANUP_MS
 
 
 def test_each_setting_of_each_release_is_judged_or_harmless() -> None:

@@ -11,7 +11,7 @@ from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, topic_facts
 from kstreams_runbooks.decide.comparison.global_stores import RestoredGlobal, left_behind, restored
 from kstreams_runbooks.decide.comparison.operators import partitioners
 from kstreams_runbooks.decide.comparison.read_back import read_back
-from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, REUSE, optimized, timed_by
+from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, EXTRACTOR, REUSE, optimized, timed_by
 from kstreams_runbooks.decide.comparison.state.feeding import merged_unevenly
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import topic_words
@@ -28,7 +28,6 @@ from kstreams_runbooks.wording import first_of
 # The topics of a sink with an extractor, in a sentence.
 _CHOSEN = "topics chosen by code"
 _ID = "application.id"
-_EXTRACTOR = "default.timestamp.extractor"
 # A topic that fills no store together with another.
 _ALONE: tuple[bool | None, tuple[str, ...]] = (False, ())
 
@@ -268,9 +267,9 @@ def _of_default(side: Side, topic: DeclaredTopic, other: DeclaredTopic) -> Decla
     config = side.declared.config
     if topic.timestamp_extractor != DEFAULT or other.timestamp_extractor in {None, DEFAULT} or config is None:
         return topic
-    if _EXTRACTOR in side.declared.settings_not_read:
+    if EXTRACTOR in side.declared.settings_not_read:
         return topic
-    return replace(topic, timestamp_extractor=config.get(_EXTRACTOR, DEFAULTS[_EXTRACTOR]))
+    return replace(topic, timestamp_extractor=config.get(EXTRACTOR, DEFAULTS[EXTRACTOR]))
 
 
 def _without_extractor(compared: Compared, old: str, new: str) -> str:

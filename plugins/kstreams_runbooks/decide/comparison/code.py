@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.state.order import PROGRAM
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
 from kstreams_runbooks.model.topology.code import Code
+from kstreams_runbooks.model.topology.declaration import OTHER_CODE
 from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
 from kstreams_runbooks.wording import first_of
 
@@ -29,6 +31,9 @@ _ASKED: Final = ("key", "key_serde", "value_serde", "aggregate")
 # From this release on the library keeps serdes where it kept the serializers in them.
 _KEEPS_SERDES: Final = Release("3.9")
 _MOST_METHODS: Final = 4
+_WINDOW_CLASS: Final = (
+    "a class of the program makes the windows, and equal code does not show all that its objects keep"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,22 @@ def with_code(compared: Compared, subjects: Iterable[Subject]) -> tuple[Subject,
     for one in code_changes(compared):
         changes.setdefault(one.where, {})[one.field] = one
     feeding = _feeding(compared.after) if changes else frozenset()
-    return tuple(_with_code(one, changes, compared, feeding) for one in subjects)
+    given = tuple(subjects)
+    found = tuple(_with_code(one, changes, compared, feeding) for one in given)
+    differs = any(_by_window_class(was, now) for was, now in zip(given, found, strict=True))
+    return tuple(map(_not_the_same, found)) if differs else found
+
+
+def _by_window_class(before: Subject, after: Subject) -> bool:
+    """Whether only its code shows that the windows of a store change."""
+    changes = before.kind == "store" and after.facts["window_changed"] is True
+    return changes and before.facts["window_changed"] is None
+
+
+def _not_the_same(subject: Subject) -> Subject:
+    return (
+        replace(subject, facts={**subject.facts, "declared_same": False}) if subject.kind == "application" else subject
+    )
 
 
 def _with_code(
@@ -144,7 +164,7 @@ def _with_code(
         return subject
     own = dict(changes.get(f"{section}.{subject.name}", {}))
     own |= _of_ends(subject, compared, changes)
-    return _answered(subject, own) if own else subject
+    return _answered(subject, own, compared) if own else subject
 
 
 def _of_ends(
@@ -176,7 +196,7 @@ _BY_NAME: Final = {
 }
 
 
-def _answered(subject: Subject, changes: Mapping[str, CodeChange]) -> Subject:
+def _answered(subject: Subject, changes: Mapping[str, CodeChange], compared: Compared) -> Subject:
     facts: dict[str, Fact] = dict(subject.facts)
     asked = dict(subject.asked)
     words = dict(subject.said)
@@ -184,14 +204,31 @@ def _answered(subject: Subject, changes: Mapping[str, CodeChange]) -> Subject:
         fact, change = f"{field}_changed", changes.get(field)
         if change is not None and change.state == "other" and facts.get(fact, False) is None:
             asked[fact] = tuple(_because(missing, change) for missing in asked.get(fact, ()))
+    behind = dict(changes)
+    if subject.kind == "store" and facts["window_changed"] is None:
+        facts |= _of_window_class(change := behind.pop("supplier", None), compared)
+        if change is not None and change.state == "same":
+            asked["window_changed"] = (Undeclared(PROGRAM, OTHER_CODE, "new", _WINDOW_CLASS),)
     for field, fact in _BY_NAME.items():
-        change = changes.get(field)
+        change = behind.get(field)
         if change is None or change.state != "other" or fact not in facts:
             continue
         if facts[fact] is not True and not subject.facts.get("added"):
             facts[fact] = True
             words |= {f"{field}_after": f"{words.get(f'{field}_after', 'its class')} with other code"}
     return replace(subject, facts=facts, asked=asked, said=words)
+
+
+def _of_window_class(change: CodeChange | None, compared: Compared) -> dict[str, Fact]:
+    """Whether windows change that a class of the program makes: its code is that behind the maker of the store.
+
+    Nothing if it is not known: a person declares both windows. For equal code a person answers by `other_code`.
+    """
+    if change is None or change.state == "unknown":
+        return {}
+    answered = OTHER_CODE in compared.after.declared.unchanged
+    changes = True if change.state == "other" else False if answered else None
+    return {"window_changed": changes, "grace_changed": False, "emit_changed": False}
 
 
 def _because(missing: Undeclared, change: CodeChange) -> Undeclared:

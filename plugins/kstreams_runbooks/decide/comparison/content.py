@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, fillers
-from kstreams_runbooks.decide.comparison.setting_facts import REUSE, optimized
+from kstreams_runbooks.decide.comparison.setting_facts import REUSE, optimized, stores_in_memory
 from kstreams_runbooks.decide.comparison.state.kinds import is_join_buffer
 from kstreams_runbooks.decide.topology.names import changelog_of, is_suppress_buffer, suppression_of
-from kstreams_runbooks.model.topology.declaration import DeclaredStore
+from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
 
 # changelog: a topic of its own. input: a topic that the application reads. disk, memory: nothing else has it.
 Copy = Literal["changelog", "input", "disk", "memory", "unknown"]
@@ -95,6 +95,17 @@ def buffer_of(side: Side, store: str) -> str | None:
     return operator if is_suppress_buffer(store) or declared else None
 
 
+def keeps_files(side: Side, name: str, store: DeclaredStore) -> bool:
+    """Whether a store may have files: by what makes it, and by the settings if its program leaves that to them.
+
+    The buffer of a join and the subscriptions of a foreign-key join are on the disk under any setting.
+    Source: Apache Kafka, AbstractConfigurableStoreFactory, SubscriptionStoreFactory.
+    """
+    left_to_settings = side.declared.was_read and store.supplier == DEFAULT and store.kind != "buffer"
+    chosen = left_to_settings and name not in side.subscription_stores and stores_in_memory(side.declared)
+    return store.on_disk and not chosen
+
+
 def _content(side: Side, store: str, filled: Mapping[str, bool | None]) -> Content:
     own, declared = changelog_of(store), side.declared.stores.get(store, DeclaredStore())
     if (operator := buffer_of(side, store)) is not None:
@@ -110,7 +121,9 @@ def _content(side: Side, store: str, filled: Mapping[str, bool | None]) -> Conte
     if lacking and declared.logging is not False:
         asks = (*lacking, *(() if declared.logging else (f"stores.{store}.logging",)))
         return Content(store, "unknown", own, asks)
-    kept = _logged(store, declared.logging, own, f"stores.{store}.logging", in_memory=not declared.on_disk)
+    kept = _logged(
+        store, declared.logging, own, f"stores.{store}.logging", in_memory=not keeps_files(side, store, declared)
+    )
     return replace(kept, is_join_buffer=is_join_buffer(side, store))
 
 

@@ -15,6 +15,8 @@ DeclaredFacts = tuple[dict[str, Fact], ToDeclare]
 # The end of a key that has a window too.
 _WINDOWED = " (windowed)"
 _NO_STORE, _NO_TOPIC = DeclaredStore(), DeclaredTopic()
+# Operators of the DSL that fill a windowed store have a window.
+_WITH_WINDOWS = {"count", "reduce", "aggregate"}
 # Means "there is no window", as opposed to an unknown one.
 NO_WINDOW = Window("tumbling", 0, 0)
 
@@ -199,8 +201,9 @@ def window_of(store: DeclaredStore | None) -> Window | None:
         return None if store is None else store.window
     if store.window is not None:
         return store.window
-    # A window store of a custom processor has a retention, and no window that a library would apply. A join has one.
-    without = store.retention_ms is not None and store.kind != "join"
+    # A window store of a custom processor has a retention, and no window that a library would apply. A join has one,
+    # and so has an aggregation, also if it is a class of the program, which is not read.
+    without = store.retention_ms is not None and store.kind != "join" and store.made_by not in _WITH_WINDOWS
     return NO_WINDOW if without or store.kind in {"key_value", "versioned", "buffer"} else None
 
 

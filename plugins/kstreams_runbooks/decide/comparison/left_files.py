@@ -4,9 +4,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.content import buffer_of, contents, prefix
+from kstreams_runbooks.decide.comparison.content import buffer_of, contents, keeps_files, prefix
 from kstreams_runbooks.decide.comparison.segments import segments_changed
-from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, STORE_TYPES, is_exactly_once, same_directory
+from kstreams_runbooks.decide.comparison.setting_facts import (
+    DEFAULTS,
+    STORE_TYPES,
+    aged_at_start,
+    is_exactly_once,
+    same_directory,
+    store_suppliers,
+)
 from kstreams_runbooks.decide.comparison.state.makers import loses_files
 from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
 
@@ -37,28 +44,34 @@ def left_files(compared: Compared) -> dict[str, str]:
         # Another group: it has neither directories nor changelogs, and has read nothing.
         return {}
     reformatted, other_type = places_in_another_format(compared), _other_store_type(compared)
-    moved, wiped = _moves_directory(compared), _wiped(compared)
+    moved, wiped, aged = _moves_directory(compared), _wiped(compared), aged_at_start(compared)
     found = {}
     for store, now in after.store_places.items():
         was = before.store_places.get(store)
         old, new = (side.declared.stores.get(store, DeclaredStore()) for side in (before, after))
-        if was is None or not old.on_disk or buffer_of(before, store) is not None:
+        if was is None or not keeps_files(before, store, old) or buffer_of(before, store) is not None:
             continue
-        if was != now:
-            found[store] = f"moves from subtopology {was} to {now}"
-        elif moved:
-            found[store] = "state.dir is another one"
-        elif compared.state_cleared or now in reformatted:
-            found[store] = "its task directories are deleted"
-        elif now in wiped:
-            found[store] = (
-                f"no offset of the topic that restores {wiped[now]} is known, so exactly once deletes the files of its "
-                "tasks at the start"
-            )
-        elif not new.on_disk:
-            found[store] = "it is in memory now"
-        elif other_type and {old.supplier, new.supplier} <= {None, DEFAULT}:
-            found[store] = "a store of another type does not read its files"
+        reasons = (
+            (was != now, f"moves from subtopology {was} to {now}"),
+            (moved, "state.dir is another one"),
+            (compared.state_cleared or now in reformatted, "its task directories are deleted"),
+            (
+                now in wiped,
+                f"no offset of the topic that restores {wiped.get(now)} is known, so exactly once deletes the files of "
+                "its tasks at the start",
+            ),
+            (
+                not keeps_files(after, store, new),
+                "it is in memory now, where each restart of an instance loses it again",
+            ),
+            (
+                other_type and {old.supplier, new.supplier} <= {None, DEFAULT},
+                "a store of another type does not read its files",
+            ),
+            (bool(aged), aged),
+        )
+        if why := next((reason for applies, reason in reasons if applies), ""):
+            found[store] = why
     return found
 
 
@@ -128,7 +141,7 @@ def _wiped(compared: Compared) -> dict[str, str]:
         for store, place in sorted(after.store_places.items(), reverse=True)
         if new[store].topic
         and new[store].place != "unknown"
-        and after.declared.stores.get(store, DeclaredStore()).on_disk
+        and keeps_files(after, store, after.declared.stores.get(store, DeclaredStore()))
         and buffer_of(after, store) is None
         and not (store in old and before.store_places[store] == place and old[store].topic == new[store].topic)
     }
@@ -137,9 +150,13 @@ def _wiped(compared: Compared) -> dict[str, str]:
 def _other_store_type(compared: Compared) -> bool:
     """Whether a setting chooses another type for the stores for which the program chooses none, and they had files."""
     both = (compared.before, compared.after)
-    if not all(map(_is_given, both)) or _value(both[0], STORE_TYPES[0]).lower() == _IN_MEMORY:
+    if not all(map(_is_given, both)):
         return False
-    return any(_value(both[0], name) != _value(both[1], name) for name in STORE_TYPES)
+    was, now = (store_suppliers(side.declared) for side in both)
+    types = [_value(side, STORE_TYPES[0]).lower() for side in both]
+    shown = all(side.declared.was_read for side in both)
+    # Only code shows whether the program gives StreamsBuilder the first of the two.
+    return was != now or (not shown and types[0] != types[1] and types[0] != _IN_MEMORY)
 
 
 def _moves_directory(compared: Compared) -> bool:

@@ -8,14 +8,17 @@ from posixpath import normpath
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, topics_of
 from kstreams_runbooks.decide.comparison.facts import sides
 from kstreams_runbooks.decide.comparison.read_back import read_back
-from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
+from kstreams_runbooks.decide.topology.names import is_generated, is_registration, is_suppression
 from kstreams_runbooks.model.releases.release import within
 from kstreams_runbooks.model.releases.settings import SET_OVER, in_part, is_secret
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
-from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
+from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, DeclaredStore
 
 REUSE, MERGE, SELF_JOIN = "reuse.ktable.source.topics", "merge.repartition.topics", "single.store.self.join"
 CACHE, GUARANTEE, COMMIT = "statestore.cache.max.bytes", "processing.guarantee", "commit.interval.ms"
+EXTRACTOR = "default.timestamp.extractor"
+# How the classes of extractors begin that look at nothing but the time of a record.
+_OF_LIBRARY = "org.apache.kafka.streams.processor."
 _STATE_DIR = "state.dir"
 # Defaults of settings. Source: StreamsConfig (Apache Kafka 4.3); state.dir is java.io.tmpdir.
 DEFAULTS = {
@@ -45,6 +48,10 @@ NEW_NAMES = {
 }
 # The type of the stores for which the program chooses none.
 STORE_TYPES = ("default.dsl.store", "dsl.store.suppliers.class")
+# Releases that have the second one: each store that the program leaves to the library is made with it. The first counts
+# only for a program that gives its settings to StreamsBuilder, and code shows a supplier of each store then. Source:
+# KIP-954; Apache Kafka, AbstractConfigurableStoreFactory#configure, MaterializedInternal.
+_HAS_SUPPLIERS = ("3.7..",)
 # Of the internal topics that are created; those that exist keep theirs.
 _TOPIC_SIZE = "topic.max.message.bytes"
 _FAMILIES = {
@@ -103,7 +110,7 @@ _OF_RECORDS = frozenset(
         "segment.ms",
     )
 )
-# Settings by which tasks may move to other instances, or the directory of a task that moved is deleted sooner.
+# Settings by which tasks may move to other instances.
 MOVES_TASKS = frozenset(
     {
         "acceptable.recovery.lag",
@@ -120,11 +127,15 @@ MOVES_TASKS = frozenset(
         "rack.aware.assignment.tags",
         "rack.aware.assignment.traffic_cost",
         "session.timeout.ms",
-        "state.cleanup.delay.ms",
-        "state.cleanup.dir.max.age.ms",
         "task.assignor.class",
     }
 )
+# Settings by which task directories are deleted: at a start, by these releases, or after a task has moved away. Source:
+# KAFKA-20805; StateDirectory of 4.3.1 and 4.4.0 (Maven Central).
+_CLEANUP_AGE, _CLEANS_AT_START = "state.cleanup.dir.max.age.ms", ("4.3..",)
+CLEANUP_MS = {_CLEANUP_AGE: "-1", "state.cleanup.delay.ms": "600000"}
+# Releases that renew the time of a task directory when the task is closed cleanly.
+_RENEWS = ("4.4..",)
 _THREADS, _NO_THREADS = "num.stream.threads", re.compile(r"-[0-9]+|[+]?0+")
 # Releases that give their consumers another group.protocol than their own, by its prefix. Source: StreamsConfig of
 # 3.7.2 to 4.4.0 (Maven Central), getMainConsumerConfigs, getRestoreConsumerConfigs, getGlobalConsumerConfigs.
@@ -160,6 +171,9 @@ class GivenSetting:
     value: str
 
 
+_NOT_GIVEN = GivenSetting("", "")
+
+
 def by_new_name(config: Mapping[str, str] | None) -> dict[str, GivenSetting]:
     """Settings by their newest name."""
     found = {NEW_NAMES.get(name, name): GivenSetting(name, value) for name, value in (config or {}).items()}
@@ -188,6 +202,17 @@ def common_facts(compared: Compared) -> tuple[dict[str, Fact], _Asked]:
         ),
     }
     return facts, {"timed": asked}
+
+
+def store_suppliers(declared: Declaration) -> str:
+    """The class that makes the stores which a program leaves to the library, as far as the settings give it."""
+    has_it = declared.library is None or within(declared.library, _HAS_SUPPLIERS)
+    return ((declared.config or {}).get(STORE_TYPES[1]) if has_it else "") or DEFAULTS[STORE_TYPES[1]]
+
+
+def stores_in_memory(declared: Declaration) -> bool:
+    """Whether the stores which a program leaves to the library are in memory, as far as the settings show it."""
+    return "inmemory" in store_suppliers(declared).lower().replace("_", "")
 
 
 def protocol_of(declared: Declaration) -> str:
@@ -221,6 +246,40 @@ def moved_by(compared: Compared) -> tuple[str, ...]:
         return ()
     names = sorted(name for name in before.keys() | after.keys() if bare(name) in MOVES_TASKS)
     return tuple(name for name in names if before.get(name, DEFAULTS.get(name)) != after.get(name, DEFAULTS.get(name)))
+
+
+def cleaned_sooner_by(compared: Compared) -> tuple[str, ...]:
+    """The settings by which a directory that no task uses, or that is old at a start, is deleted sooner than before."""
+    before, after = compared.before.declared, compared.after.declared
+    if before.config is None or after.config is None:
+        return ()
+    return tuple(
+        name
+        for name, default in sorted(CLEANUP_MS.items())
+        if _lasts(after, name, default) < _lasts(before, name, default)
+    )
+
+
+def _lasts(declared: Declaration, name: str, default: str) -> float:
+    """How long a directory stays, in ms; without a limit if the setting is off or the release does not have it."""
+    heeded = name != _CLEANUP_AGE or declared.library is None or within(declared.library, _CLEANS_AT_START)
+    value = (declared.config or {}).get(name, default).strip() if heeded else "-1"
+    if not value.lstrip("+-").isdecimal():
+        return 0
+    return int(value) if int(value) >= 0 else float("inf")
+
+
+def aged_at_start(compared: Compared) -> str:
+    """Why the start of the new version deletes task directories that were in use; empty if it does not."""
+    before, after = compared.before.declared, compared.after.declared
+    lasts = _lasts(after, _CLEANUP_AGE, CLEANUP_MS[_CLEANUP_AGE])
+    renewed = before.library is not None and within(before.library, _RENEWS)
+    if after.config is None or lasts == float("inf") or renewed:
+        return ""
+    return (
+        f"{_CLEANUP_AGE}={int(lasts)} deletes each task directory at the start whose own time is older, and writing to "
+        "its stores does not renew that"
+    )
 
 
 def same_directory(one: str, other: str) -> bool:
@@ -268,6 +327,9 @@ def facts_of(name: str, old: str, new: str, compared: Compared, *, creates: bool
         "no_threads": name == _THREADS and bool(_NO_THREADS.fullmatch(new.strip())),
         "another_release": _another_release(compared),
         "eager_ends": name == _UPGRADE_FROM and _another_release(compared) and _eager_ends(old, new, compared.before),
+        "times_stay": name == EXTRACTOR and _times_stay(compared),
+        "extracts_from_joins": name == EXTRACTOR and _extracts_from_joins(old, new, compared),
+        "extracted_before": name == EXTRACTOR and _is_own(old) and bool(_registrations(compared.before)),
         "all_replicas": own != _ACKS or new.strip().lower() in {"", "all", "-1"},
     }
     return facts, {"present": asked, "refuses_names": asked, "same_directory": asked}
@@ -292,6 +354,43 @@ def _eager_ends(old: str, new: str, running: Side) -> bool:
     library = running.declared.library
     cooperative = library is not None and within(library, _COOPERATIVE)
     return cooperative and old in _MAKES_EAGER and new not in _MAKES_EAGER
+
+
+def _times_stay(compared: Compared) -> bool:
+    """Whether code shows that each topic is read with the extractor of before: its source's, or that of the settings.
+
+    The internal topics of a foreign-key join always have that of the settings.
+    """
+    sides = (compared.before, compared.after)
+    known = all(side.declared.was_read and side.declared.config is not None for side in sides)
+    if not known or _registrations(compared.after):
+        return False
+    was, now = ({topic: extractor_of(side.declared, topic) for topic in side.read()} for side in sides)
+    return None not in now.values() and all(was[topic] == now[topic] for topic in was.keys() & now.keys())
+
+
+def extractor_of(declared: Declaration, topic: str) -> str | None:
+    """The class that gives the records of a topic their times: of its source or of the settings; None if not known."""
+    found = declared.topics.get(topic)
+    own = None if found is None else found.timestamp_extractor
+    if own != DEFAULT or declared.config is None or EXTRACTOR in declared.settings_not_read:
+        return own
+    return by_new_name(declared.config).get(EXTRACTOR, _NOT_GIVEN).value or DEFAULTS[EXTRACTOR]
+
+
+def _extracts_from_joins(old: str, new: str, compared: Compared) -> bool:
+    """Whether a class of the program gives times to the records of foreign-key joins, and did not before."""
+    now = _registrations(compared.after)
+    come = now if old != new else now - compared.before.internal
+    return bool(come) and _is_own(new)
+
+
+def _is_own(extractor: str) -> bool:
+    return not extractor.startswith(_OF_LIBRARY)
+
+
+def _registrations(side: Side) -> set[str]:
+    return {topic for topic in side.internal if is_registration(topic)}
 
 
 def _slips_past(name: str, new: str, side: Side) -> bool:

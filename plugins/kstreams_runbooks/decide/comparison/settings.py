@@ -219,6 +219,7 @@ def optimizations(compared: Compared) -> Iterator[Subject]:
             "enabled": None if unknown else known and name in new - old,
             "disabled": None if unknown else known and name in old - new,
             "switched": None if unknown else known and name in old ^ new,
+            "versioned": name == REUSE and any(_is_versioned(compared.after, store) for store in reused),
             "all_named": not any(is_generated(name) for name in compared.after.nodes),
             "not_built": name == MERGE and name in new and _not_built(compared, newly=name in new - old),
         }
@@ -226,6 +227,11 @@ def optimizations(compared: Compared) -> Iterator[Subject]:
         asked = dict.fromkeys(("enabled", "disabled", "switched"), (config,))
         said = {"name": name, **_of_tables(reused)}
         yield Subject("optimization", name, facts, said, {**asked, "effect": (_TABLES,)})
+
+
+def _is_versioned(side: Side, store: str) -> bool:
+    declared = side.declared.stores.get(store)
+    return declared is not None and declared.kind == "versioned"
 
 
 def _of_tables(reused: Mapping[str, str]) -> dict[str, str]:

@@ -104,7 +104,7 @@ def application(compared: Compared) -> Subject:
         "static": either(*(None if config is None else bool(config.get("group.instance.id")) for config in configs)),
         "topics_changed": _topics(before.topology) != _topics(after.topology),
         # The leader makes changelogs for the stores that it knows; a member with one more waits for its topic in vain.
-        "shape_changed": _shape(before.topology) != _shape(after.topology) or _other_stores(compared),
+        "shape_changed": disagrees(compared),
         "kinds_known": _kinds_known(compared),
         "shared_store": bool(_shared(after)),
         "streams_group": uses_streams_group(before) and uses_streams_group(after),
@@ -141,6 +141,11 @@ def _kinds_known(compared: Compared) -> bool | None:
 def _without_unchanged(side: Side) -> Declaration:
     """What it declares of itself, and not of the version before."""
     return replace(side.declared, unchanged=frozenset())
+
+
+def disagrees(compared: Compared) -> bool:
+    """Whether instances of both versions cannot run together: they assign other tasks."""
+    return _shape(compared.before.topology) != _shape(compared.after.topology) or _other_stores(compared)
 
 
 def _other_stores(compared: Compared) -> bool:

@@ -18,6 +18,7 @@ from kstreams_runbooks.model.topology.declaration import (
 )
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.rules import topology_change_rules, upgrade_path_rules
+from world.pairs import compared
 
 TEXT = """\
 Topologies:
@@ -216,3 +217,14 @@ def test_a_reviewer_sees_each_operator_once_with_the_stores_that_it_reaches() ->
 
 def _changes(before: dict[str, Code], after: dict[str, Code]) -> tuple[CodeChange, ...]:
     return code_changes(Compared(side(before), side(after)))
+
+
+def test_windows_of_a_class_of_the_program() -> None:
+    """Other code is a change; for equal code a person answers, because a digest shows the objects of it in part."""
+    case = compared("tumbling-window-in-other-unit/class-of-windows-stays")
+    assert "stores.readings-store.window" not in asked(read(case.before, case.after))
+    open_ = replace(case.after, declared=replace(case.after.declared, unchanged=frozenset()))
+    assert "the program.other_code" in asked(read(case.before, open_))
+    other = compared("tumbling-window-in-other-unit/class-of-windows-with-other-code")
+    assert {"window-size-changed"} <= {one.id for one in read(other.before, other.after).findings}
+    assert "supplier-changed" not in {one.id for one in read(other.before, other.after).findings}

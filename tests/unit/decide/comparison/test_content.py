@@ -4,15 +4,23 @@ Covers decide/comparison/content, decide/comparison/left_files, decide/compariso
 """
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.change.rules import fired
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.content import Content, contents, own_changelogs
+from kstreams_runbooks.decide.comparison.content import Content, contents, keeps_files, own_changelogs
 from kstreams_runbooks.decide.comparison.left_files import Emptied, emptied
 from kstreams_runbooks.decide.comparison.state.persistent import stores
 from kstreams_runbooks.decide.topology.text import parse_topology
-from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore, DeclaredSuppression, Unchanged
+from kstreams_runbooks.model.releases.release import Release
+from kstreams_runbooks.model.topology.declaration import (
+    DEFAULT,
+    Declaration,
+    DeclaredStore,
+    DeclaredSuppression,
+    Unchanged,
+)
 from kstreams_runbooks.rules import topology_change_rules
 
 _REUSES = {"application.id": "app", "topology.optimization": "all"}
@@ -163,7 +171,7 @@ def _messages(before: DeclaredStore, after: DeclaredStore) -> dict[str, str]:
             replace(_STORE, logging=False),
             replace(_STORE, logging=False, in_memory=True, supplier="default"),
             "only-copy-left",
-            "it begins empty (it is in memory now)",
+            "it begins empty (it is in memory now, where each restart of an instance loses it again)",
         ),
     ],
 )
@@ -172,3 +180,50 @@ def test_a_sentence_names_the_topic_that_restores_the_store(
 ) -> None:
     """The topic of the facts, and not one of the store's name."""
     assert words in _messages(before, after)[rule]
+
+
+_SUPPLIERS = "dsl.store.suppliers.class"
+_MEMORY = {_SUPPLIERS: "org.apache.kafka.streams.state.BuiltInDslStoreSuppliers$InMemoryDslStoreSuppliers"}
+
+
+@pytest.mark.parametrize(
+    ("store", "config", "library", "read", "has_files"),
+    [
+        ({"supplier": DEFAULT}, _MEMORY, "3.9.1", True, False),
+        ({"supplier": DEFAULT}, {}, "3.9.1", True, True),
+        ({"supplier": DEFAULT}, _MEMORY, "3.6.2", True, True),
+        ({"supplier": DEFAULT}, {"default.dsl.store": "in_memory"}, "3.9.1", True, True),
+        ({"supplier": "org.example.OnDisk"}, _MEMORY, "3.9.1", True, True),
+        ({"supplier": DEFAULT, "kind": "buffer"}, _MEMORY, "3.9.1", True, True),
+        ({"supplier": DEFAULT}, _MEMORY, "3.9.1", False, True),
+        ({"supplier": "InMemory", "in_memory": True}, {}, "3.9.1", True, False),
+    ],
+)
+def test_settings_put_the_stores_in_memory_that_a_program_leaves_to_them(
+    store: dict[str, Any], config: dict[str, str], library: str, read: bool, has_files: bool
+) -> None:
+    """Only code shows what a program leaves to them, and only releases that have the setting heed it."""
+    side = _side(replace(_STORE, **store), config, read=read)
+    side = replace(side, declared=replace(side.declared, library=Release(library)))
+    assert keeps_files(side, "store", side.declared.stores["store"]) is has_files
+
+
+@pytest.mark.parametrize(
+    ("library", "age", "deletes"),
+    [
+        ("4.3.1", "60000", True),
+        ("4.3.1", "0", True),
+        ("4.3.1", "-1", False),
+        ("4.3.1", None, False),
+        # the setting is unknown, or a clean close renews the time
+        ("4.2.0", "60000", False),
+        ("4.4.0", "60000", False),
+    ],
+)
+def test_a_start_deletes_directories_that_are_old(library: str, age: str | None, deletes: bool) -> None:
+    """A store on local disks alone begins empty then, in whatever way instances are stopped."""
+    config = {} if age is None else {"state.cleanup.dir.max.age.ms": age}
+    side = _side(replace(_STORE, logging=False), config)
+    side = replace(side, declared=replace(side.declared, library=Release(library)))
+    found = [one.why for one in emptied(Compared(side, side))]
+    assert [one.startswith("state.cleanup.dir.max.age.ms=") for one in found] == [True] * deletes

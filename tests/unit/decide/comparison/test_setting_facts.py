@@ -6,7 +6,7 @@ Covers decide/comparison/settings
 import pytest
 from kstreams_runbooks.decide.change.rules import fired
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, shown
+from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, cleaned_sooner_by, shown
 from kstreams_runbooks.decide.comparison.settings import settings
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.releases.release import Release
@@ -179,3 +179,26 @@ def test_threads_that_process_nothing(value: str, none: bool) -> None:
     assert (
         of({"num.stream.threads": "1"}, {"num.stream.threads": value})["num.stream.threads"].facts["no_threads"] is none
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sooner"),
+    [
+        ({}, {"state.cleanup.delay.ms": "60000"}, ("state.cleanup.delay.ms",)),
+        ({"state.cleanup.delay.ms": "60000"}, {}, ()),
+        ({}, {"state.cleanup.delay.ms": "600000"}, ()),
+        ({}, {"state.cleanup.dir.max.age.ms": "86400000"}, ("state.cleanup.dir.max.age.ms",)),
+        ({"state.cleanup.dir.max.age.ms": "5"}, {"state.cleanup.dir.max.age.ms": "-1"}, ()),
+        ({}, {"state.cleanup.delay.ms": "soon"}, ("state.cleanup.delay.ms",)),
+        (None, {"state.cleanup.delay.ms": "60000"}, ()),
+    ],
+)
+def test_directories_that_are_deleted_sooner(
+    before: dict[str, str] | None, after: dict[str, str], sooner: tuple[str, ...]
+) -> None:
+    """A longer time, or none, deletes nothing sooner; a value that is no number may be any."""
+    old, new = (
+        Side(topology, Declaration(config=config, library=Release("4.3.1")))
+        for topology, config in zip(described(STATEFUL), (before, after), strict=True)
+    )
+    assert cleaned_sooner_by(Compared(old, new)) == sooner

@@ -49,7 +49,31 @@ class Changelogs:
         short = short and self._has_changelog(name)
         if short:
             short = None if retention_changed is None else self._is_short(old, new)
-        return {"changelog_short": short, "read_at_each_start": _in_memory(self._compared.after, new)}
+        return {
+            "changelog_short": short,
+            "read_at_each_start": _in_memory(self._compared.after, new),
+            "topic_short": self._topic_short(was, name),
+        }
+
+    def _topic_short(self, was: str, name: str) -> bool:
+        """Whether a topic that is read restores the store, and nothing shows that it keeps what the store keeps.
+
+        The library sets nothing of such a topic: a restore has what its owner keeps there. What restored the same store
+        before, for as long, is not part of the change.
+        """
+        content, held = self._new.get(name), self._old.get(was)
+        old, new = self._stores(was, name)
+        if content is None or content.place != "input" or new.kind not in _SETTINGS:
+            return False
+        keeps, had = _kept_ms(new), new.changelog_keeps_ms
+        if keeps is None or keeps <= 0:
+            return False
+        if held is not None and held.topic == content.topic and old.kind == new.kind:
+            kept = _kept_ms(old)
+            if kept is None or keeps - kept < MINUTE_MS:
+                return False
+            had = old.changelog_keeps_ms if had is None else had
+        return had is None or had < keeps
 
     def deletes(self, name: str) -> bool:
         """Whether the program gives the changelog of a new store settings that delete what the store keeps."""
@@ -65,17 +89,18 @@ class Changelogs:
     def words(self, was: str, name: str) -> dict[str, str]:
         """How long both keep records, and what to alter; empty without a retention on both sides."""
         old, new = self._stores(was, name)
-        had, needs, wanted = _topic_ms(self._compared.before, old), _kept_ms(new), _topic_ms(self._compared.after, new)
-        if had is None or needs is None or wanted is None:
-            return dict.fromkeys(("topic_keeps", "store_keeps", "alter_changelog"), "")
-        setting = _SETTINGS[new.kind or "window"]
-        topic = f"{prefix(self._compared.after) or _APPLICATION_ID}{self._new[name].changelog}"
+        had, needs = _topic_ms(self._compared.before, old), _kept_ms(new)
+        wanted = _topic_ms(self._compared.after, replace(new, changelog_keeps_ms=None))
+        if needs is None or wanted is None:
+            return dict.fromkeys(("topic_keeps", "store_keeps", "topic_setting", "alter_changelog", "alter_topic"), "")
+        setting, content = _SETTINGS[new.kind or "window"], self._new[name]
+        changelog = f"{prefix(self._compared.after) or _APPLICATION_ID}{content.changelog}"
         return {
-            "topic_keeps": f"{duration(had)} ({setting}={had})",
+            "topic_keeps": "" if had is None else f"{duration(had)} ({setting}={had})",
             "store_keeps": duration(needs),
-            "alter_changelog": (
-                f"kafka-configs.sh --alter --entity-type topics --entity-name {topic} --add-config {setting}={wanted}"
-            ),
+            "topic_setting": setting,
+            "alter_changelog": _altering(changelog, setting, wanted),
+            "alter_topic": _altering(content.topic, setting, wanted),
         }
 
     def _stores(self, was: str, name: str) -> tuple[DeclaredStore, DeclaredStore]:
@@ -98,13 +123,17 @@ class Changelogs:
         return keeps - kept >= MINUTE_MS and had < keeps
 
 
+def _altering(topic: str, setting: str, value: int) -> str:
+    return f"kafka-configs.sh --alter --entity-type topics --entity-name {topic} --add-config {setting}={value}"
+
+
 def windowed_changelogs(side: Side, application_id: str) -> dict[str, str]:
-    """The stores that keep records for a time, each with the full name of the changelog that restores it."""
+    """The stores that keep records for a time, each with the full name of the topic that restores it."""
     stores = side.declared.stores
     return {
         name: one.at(application_id).topic
         for name, one in contents(side).items()
-        if one.changelog and stores.get(name, DeclaredStore()).kind in _SETTINGS
+        if one.topic and stores.get(name, DeclaredStore()).kind in _SETTINGS
     }
 
 
@@ -119,11 +148,12 @@ def with_logs(side: Side, changelogs: Mapping[str, str], logs: Iterable[Restorin
 
 
 def _keeps(store: DeclaredStore, log: RestoringLog) -> int | None:
-    if store.kind == "versioned":
-        return None if isinstance(log.lag_ms, Missing) else log.lag_ms
-    if isinstance(log.retention_ms, Missing) or not log.policy:
+    policy = log.policy.split(",")
+    deletes, compacts = "delete" in policy, store.kind == "versioned" and policy != ["delete"]
+    if (compacts and isinstance(log.lag_ms, Missing)) or isinstance(log.retention_ms, Missing) or not log.policy:
         return None
-    return log.retention_ms if log.retention_ms is not None and "delete" in log.policy.split(",") else _FOR_EVER
+    retention = log.retention_ms if deletes and log.retention_ms is not None else _FOR_EVER
+    return min(retention, log.lag_ms) if compacts and isinstance(log.lag_ms, int) else retention
 
 
 def _kept_ms(store: DeclaredStore) -> int | None:

@@ -8,18 +8,23 @@ from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, sides
 from kstreams_runbooks.decide.comparison.left_files import emptied, places_in_another_format
 from kstreams_runbooks.decide.comparison.setting_facts import (
     DEFAULTS,
+    EXTRACTOR,
     GUARANTEE,
     REUSE,
+    cleaned_sooner_by,
     is_exactly_once,
     moved_by,
     optimized,
+    protocol_of,
 )
 from kstreams_runbooks.decide.comparison.state.kinds import is_join_buffer
+from kstreams_runbooks.decide.comparison.whole import disagrees
 from kstreams_runbooks.decide.topology.partitions import task_counts
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, DeclaredTopic
 
 _KEEP = {
+    "state.cleanup": "leave state.cleanup.dir.max.age.ms out",
     "moves": "keep the subtopologies in their order",
     "state.dir": "move the directory on every instance while it is down, or keep state.dir",
 }
@@ -28,7 +33,7 @@ _INSTANCE = "group.instance.id"
 # record without a time out.
 _HANDLERS = ("deserialization.exception.handler", "default.deserialization.exception.handler")
 _FAILS = "LogAndFailExceptionHandler"
-_EXTRACTOR, _SKIPS = "default.timestamp.extractor", "LogAndSkipOnInvalidTimestamp"
+_SKIPS = "LogAndSkipOnInvalidTimestamp"
 _LEAVE_OUT = "leave that change out"
 _RUN_EMPTY = "let it run empty first: pause the inputs, and advance stream time past the grace in each partition"
 _WRITE_ONCE = (
@@ -49,6 +54,7 @@ class Copies:
         self._reformatted = places_in_another_format(compared)
         settings = [side.declared.config or {} for side in (compared.before, compared.after)]
         self._moved_by = moved_by(compared)
+        self._cleaned_by = cleaned_sooner_by(compared)
         self._switched = REUSE in optimized(settings[0]) ^ optimized(settings[1])
         self._tables = {
             store
@@ -70,8 +76,10 @@ class Copies:
             "copies": _copies(old),
             "goes_alone": not stays and self._goes_alone(was),
             "wiped_at_crash": stays and self._switches_to_exactly_once() and _is_on_disks(old, new),
+            "deleted_sooner": stays and bool(self._cleaned_by) and _is_on_disks(old, new),
             "may_move": stays and bool(self._moved_by) and _is_on_disks(old, new),
             "moves_in_a_roll": stays and was == name and self._moves_in_a_roll(old, new),
+            "moves_in_a_stop": stays and was == name and self._moves_in_a_stop(old, new),
             "from_topic_now": stays and was == name and not _is_in(old, "input") and _is_in(new, "input"),
             "copies_skipped": stays and not _is_in(old, "input") and self._copies_skipped(new),
             "as_in_topic": self._stores_as_in_topic(name),
@@ -90,6 +98,7 @@ class Copies:
             "only_copy_left": asked,
             "wiped_at_crash": lacking,
             "may_move": lacking,
+            "deleted_sooner": lacking,
             "moves_in_a_roll": members,
         }
 
@@ -104,6 +113,16 @@ class Copies:
         if alone or not _is_on_disks(old, new) or all(config and config.get(_INSTANCE) for config in known):
             return False
         return None if None in known else True
+
+    def _moves_in_a_stop(self, old: Content | None, new: Content | None) -> bool:
+        """Whether the change needs every instance down, and files of static members are the only copy.
+
+        Those of other members move in a roll already.
+        """
+        stops = disagrees(self._compared) or len({protocol_of(side.declared) for side in self._both}) > 1
+        on_disks = _is_on_disks(old, new) is True
+        alone = any(side.declared.instances == 1 for side in self._both)
+        return stops and on_disks and not alone and self._moves_in_a_roll(old, new) is False
 
     def _switches_to_exactly_once(self) -> bool:
         """Whether both versions give their settings, and the guarantee becomes exactly once."""
@@ -126,7 +145,7 @@ class Copies:
         config, topic = declared.config or {}, declared.topics.get(content.topic, DeclaredTopic())
         handlers = [value for name in _HANDLERS if (value := config.get(name))]
         own = topic.timestamp_extractor not in {None, DEFAULT}
-        extractor = topic.timestamp_extractor if own else config.get(_EXTRACTOR, "")
+        extractor = topic.timestamp_extractor if own else config.get(EXTRACTOR, "")
         skips = any(not one.endswith(_FAILS) for one in handlers)
         return skips or (extractor or "").endswith(_SKIPS)
 
@@ -157,6 +176,7 @@ class Copies:
         why = "" if left is None else left.why
         return {
             "restores": "" if new is None else _restores(new),
+            "restored_by": f"topic {new.topic}" if new is not None and new.place == "input" else "its changelog",
             "tasks": " → ".join(map(str, self._tasks(name))) if name in self._old and name in self._new else "",
             "left_why": why,
             "emptied": (
@@ -167,6 +187,7 @@ class Copies:
             "instead": next((keep for begins, keep in _KEEP.items() if why.startswith(begins)), _LEAVE_OUT),
             "write_once": _RUN_EMPTY if is_join_buffer(self._compared.after, name) else _WRITE_ONCE,
             "moved_by": " and ".join(self._moved_by),
+            "cleaned_by": " and ".join(self._cleaned_by),
             "leaves": _left(old),
             "topic_before": "" if old is None else old.topic,
             "topic": "" if new is None else new.topic,

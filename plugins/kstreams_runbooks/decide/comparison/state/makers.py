@@ -1,6 +1,7 @@
 """What makes a store: the class of its supplier, its place in memory or on the disk, and the format of its values."""
 
 from kstreams_runbooks.decide.comparison.compared import Compared
+from kstreams_runbooks.decide.comparison.content import keeps_files
 from kstreams_runbooks.decide.comparison.facts import DeclaredFacts, ToDeclare, duration, sides
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
@@ -10,6 +11,14 @@ from kstreams_runbooks.model.topology.declaration import DeclaredStore
 _CHOOSES = Release("3.9")
 # The library refuses another length for a join, and a session has an end of its own.
 _WITH_ENDS = {"tumbling", "hopping", "sliding"}
+# What a restore puts in front of a value that the builder does not take away again.
+_IN_FRONT = {
+    "plain over timestamped": "a timestamp",
+    "plain over headers": "headers and a timestamp",
+    "timestamped over headers": "headers",
+}
+# A builder whose adapter takes the time of each value away, and gives -1 in its place.
+_TIMES_DROPPED = "timestamped over headers"
 # Kinds of store that keep a timestamp with each value unless a program builds them without.
 _WITH_TIMESTAMPS = {"key_value", "window"}
 
@@ -38,12 +47,19 @@ def maker_facts(
         "medium_changed": differs
         and both_of_library
         and _of_one_family(compared)
-        and bool(old.in_memory) != bool(new.in_memory),
+        and keeps_files(compared.before, was, old) != keeps_files(compared.after, name, new),
         # A changelog that begins has a finding of its own.
-        "memory_left": old.logging is False and not old.on_disk and new.on_disk and new.logging is not True,
+        "memory_left": old.logging is False
+        and not keeps_files(compared.before, was, old)
+        and keeps_files(compared.after, name, new)
+        and new.logging is not True,
         "changelog_set": _other_settings(old, new),
         "becomes_plain": False if _stays_timestamped(compared, old, new) else _becomes_plain(old, new),
         "headers_dropped": _drops_headers(compared, old, new),
+        "misread": new.is_misread,
+        "misread_before": old.is_misread,
+        "mended": not new.built_for and bool(old.built_for),
+        "times_dropped": new.built_for == _TIMES_DROPPED != old.built_for and not new.is_misread,
         "duplicates_changed": duplicates,
         "supplier_window_changed": _ends_of_supplier(old) != _ends_of_supplier(new),
         "supplier_window_differs": _ends_of_supplier(new) is not None,
@@ -77,6 +93,9 @@ def maker_words(before: DeclaredStore | None, after: DeclaredStore | None) -> di
         "medium_after": _medium(new),
         **_lengths(old, new),
         "caching_after": "switched on" if new.caching else "switched off",
+        "built_for": new.built_for,
+        "built_before": old.built_for,
+        "in_front": _IN_FRONT.get(new.built_for, ""),
         "duplicates": "kept from now on" if new.retain_duplicates else "no longer kept",
     }
 
@@ -109,7 +128,13 @@ def _medium(store: DeclaredStore) -> str:
 
 def loses_files(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> bool:
     """Whether a store on the disk has files with a column family that the new one does not open."""
-    return _becomes_plain(old, new) is True or _drops_headers(compared, old, new)
+    on_disk = old.on_disk and new.on_disk
+    built_otherwise = on_disk and _shows_formats(old, new) and old.built_for != new.built_for
+    return _becomes_plain(old, new) is True or _drops_headers(compared, old, new) or built_otherwise
+
+
+def _shows_formats(*stores: DeclaredStore) -> bool:
+    return all(one.builder_format is not None for one in stores)
 
 
 def new_column_family(compared: Compared, old: DeclaredStore, new: DeclaredStore) -> str:

@@ -1,6 +1,6 @@
 """Operators in front of a store: in another order, with other keys, and those that make its rows otherwise."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
@@ -130,15 +130,52 @@ def filtered_before_join(compared: Compared) -> dict[str, str]:
     sides = {name for was, name in compared.operators.pairs if joins_with_table(name)}
     if not sides:
         return {}
-    operators = compared.after.declared.operators
-    kinds = {name: operators[name].on_table for name in operators}
-    added = {
+    come = _Leading(compared.after, _leaving_out(compared.after, compared.program.added), _kept(compared))
+    return _listed({name: come.in_front_of(name) for name in sides})
+
+
+def _leaving_out(side: Side, names: Iterable[str]) -> set[str]:
+    """Those of the operators that leave rows of a table out, or may."""
+    kinds = {name: operator.on_table for name, operator in side.declared.operators.items()}
+    return {
         name
-        for name in compared.program.added
+        for name in names
         if kinds.get(name) in _LEAVES_OUT or (name not in kinds and not stem(name).startswith(_KEEPS_ROWS))
     }
-    come = _Leading(compared.after, added, _kept(compared))
-    return _listed({name: come.in_front_of(name) for name in sides})
+
+
+@dataclass(frozen=True, slots=True)
+class RowsHeld:
+    """Operators of a table in front of suppressions, by the suppression, in words: a deleted row does not reach it.
+
+    `stored` get a store, which has no old row yet, at or in front of a filter. `filtered` are new and leave rows out.
+    """
+
+    stored: Mapping[str, str]
+    filtered: Mapping[str, str]
+
+
+def rows_held(compared: Compared, suppressions: Collection[str]) -> RowsHeld:
+    """For each of the suppressions, which both versions have, the operators by which it misses that a row goes.
+
+    A suppression has the old rows sent to it, and a filter forwards nothing if neither the old nor the new one passes.
+    Source: Apache Kafka, KTableImpl#suppress, KTableFilter, KTableMapValues.
+    """
+    after = compared.after
+    new_stores = set(compared.stores.added)
+    stored = {
+        now
+        for _, now in compared.operators.pairs
+        if isinstance(node := after.nodes[now], Processor) and node.stores & new_stores and now not in suppressions
+    }
+    come, leading = set(compared.program.added), _Leading(after, stored, _kept(compared))
+    before = {name: leading.every_one_before(name) for name in suppressions}
+    leave = _leaving_out(after, set().union(*before.values(), frozenset[str]()))
+    found: dict[str, set[str]] = {name: set() for name in before}
+    for name, operators in before.items():
+        for operator in operators & leave:
+            found[name] |= leading.in_front_of(operator) | ({operator} & stored)
+    return RowsHeld(_listed(found), _listed({name: operators & leave & come for name, operators in before.items()}))
 
 
 def joins_with_table(name: str) -> bool:
@@ -217,6 +254,18 @@ class _Leading:
     def in_front_of(self, name: str) -> set[str]:
         """The operators in front of one."""
         return self._named(self._before(name)) if self._names else set()
+
+    def every_one_before(self, name: str) -> set[str]:
+        """The processors from the nearest stores of both versions, or from a source, to an operator."""
+        found, waiting = set[str](), [*self._side.predecessors.get(name, ())]
+        while waiting:
+            before = waiting.pop()
+            node = self._side.nodes[before]
+            own = isinstance(node, Processor) and not self._keeps(before) and not _is_behind_source(self._side, before)
+            if own and before not in found:
+                found.add(before)
+                waiting += self._side.predecessors.get(before, ())
+        return found
 
     def _before(self, name: str) -> int:
         bits = 0

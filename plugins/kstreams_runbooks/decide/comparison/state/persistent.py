@@ -67,7 +67,7 @@ from kstreams_runbooks.wording import first_of
 # Names listed in a sentence; more are counted.
 _MOST_NAMED = 5
 # Facts of a store that only one version has.
-_OF_ONE_VERSION = ("copies", "goes_alone")
+_OF_ONE_VERSION = ("copies", "goes_alone", "topic_short", "misread")
 # An explicit repartition without a name: it moves records and leaves their keys.
 _MOVED_ONLY = "KSTREAM-REPARTITION-"
 

@@ -1,10 +1,12 @@
 """The fate of suppress operators: declared ones, those with generated names, and possible ones."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.facts import changed, closes_later, closing_words, duration, sides
 from kstreams_runbooks.decide.comparison.state.held_tables import bypassing, table_change
+from kstreams_runbooks.decide.comparison.state.order import RowsHeld, rows_held
 from kstreams_runbooks.decide.topology.names import is_generated, is_suppression
 from kstreams_runbooks.decide.topology.upstream import between_store_and, store_before
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
@@ -88,14 +90,22 @@ def suppressions(compared: Compared) -> Iterator[Subject]:
     """Each suppress operator; a renamed one stays, and its buffer does not."""
     old, new = candidates(compared.before), candidates(compared.after)
     kept = dict(compared.operators.pairs)
+    rows = rows_held(compared, {now for was, now in kept.items() if was == now and old.get(was) and now in new})
     for was, sure in old.items():
         now = kept.get(was)
         if now is None or now not in new:
             yield _one_side(compared, was, sure=sure, removed=True)
         else:
-            yield _stays(compared, was, now, sure=sure or new[now])
+            yield _with_rows(_stays(compared, was, now, sure=sure or new[now]), rows)
     for name in sorted(new.keys() - {kept.get(was) for was in old}):
         yield _one_side(compared, name, sure=new[name], removed=False)
+
+
+def _with_rows(subject: Subject, rows: RowsHeld) -> Subject:
+    """The subject with the operators in front of it by which it misses that a row goes."""
+    stored, filtered = rows.stored.get(subject.name, ""), rows.filtered.get(subject.name, "")
+    facts = {**subject.facts, "rows_stored": bool(stored), "rows_filtered": bool(filtered)}
+    return replace(subject, facts=facts, said={**subject.said, "stored": stored, "filtered": filtered})
 
 
 def candidates(side: Side) -> dict[str, bool]:
@@ -132,6 +142,10 @@ def _one_side(compared: Compared, name: str, *, sure: bool, removed: bool) -> Su
         "table_changed": False,
         "bypassed": False,
         "results_again": False,
+        "becomes_final": False,
+        "rows_stored": False,
+        "rows_filtered": False,
+        "was_final": False,
         "logged": None,
         "disabled": removed and _disabled(one),
         **_of_the_new(compared, name, None if removed else one, sure=sure and not removed),
@@ -165,6 +179,8 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
         and not _may_begin_empty(compared.after, name),
         "table_changed": table[0],
         "bypassed": bool(past) and not _disabled(old),
+        "becomes_final": was == name and sure and _is_early(old) and _is_final(new),
+        "was_final": _is_final(old),
         "results_again": sure and _is_final(old) and _is_final(new) and closes_later(*windows),
         "logged": None if new is None else new.logging,
         **_of_the_new(compared, name, new, sure=sure),
@@ -177,6 +193,7 @@ def _stays(compared: Compared, was: str, name: str, *, sure: bool) -> Subject:
     asked |= {"logging_changed": logging, "logged": logging}
     said = {**_said(compared, name, new), "before": was, "tables": table[2], "past": ", ".join(past)}
     said |= {"limit_before": _limit(old), "limit": _limit(new), **closing_words(*windows)}
+    said["time_limit"] = duration(new.time_limit_ms or 0) if new is not None else ""
     return Subject("suppression", name, facts, said, asked)
 
 
@@ -200,6 +217,11 @@ def _logging_changed(
 
 def _disabled(one: DeclaredSuppression | None) -> bool:
     return one is not None and one.mode != _FINAL and one.time_limit_ms == 0
+
+
+def _is_early(one: DeclaredSuppression | None) -> bool:
+    """Whether it holds results back by the time of their record, and not by the end of their window."""
+    return one is not None and not _is_final(one) and not _disabled(one)
 
 
 def _is_final(one: DeclaredSuppression | None) -> bool:

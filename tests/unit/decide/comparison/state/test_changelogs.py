@@ -21,7 +21,7 @@ _TEXT = """Topologies:
     Processor: count (stores: [{store}])
       --> none
       <-- reads-in"""
-_RULE = "changelog-keeps-less"
+_RULE, _OF_TOPIC = "changelog-keeps-less", "source-topic-keeps-less"
 _ADDITIONAL = "windowstore.changelog.additional.retention.ms"
 
 
@@ -30,12 +30,12 @@ def _side(store: DeclaredStore, name: str = "reads-store", **config: str) -> Sid
     return Side(parse_topology(_TEXT.format(store=name)), Declaration({name: store}, config=given))
 
 
-def _found(before: Side, after: Side) -> list[tuple[str, str]]:
+def _found(before: Side, after: Side, rule: str = _RULE) -> list[tuple[str, str]]:
     compared = Compared(before, after)
     return [
         (one.severity, one.message)
         for one in fired(stores(compared), topology_change_rules()).findings
-        if one.id == _RULE
+        if one.id == rule
     ]
 
 
@@ -123,8 +123,8 @@ def test_a_store_without_a_changelog_of_its_own() -> None:
     """What restores nothing keeps nothing; the topic of a read-only store is its owner's."""
     old, new = _windows("tumbling", HOUR_MS, 2 * HOUR_MS), _windows("tumbling", HOUR_MS, 72 * HOUR_MS)
     for other in ({"logging": False}, {"changelog": "reads"}):
-        both = (replace(one, **other) for one in (old, new))
-        assert _found(*map(_side, both)) == []
+        before, after = (_side(replace(one, **other)) for one in (old, new))
+        assert _found(before, after) == []
 
 
 def test_an_unknown_window_is_asked_for() -> None:
@@ -165,3 +165,39 @@ def test_the_compaction_lag_of_the_cluster() -> None:
         log = RestoringLog(changelogs["reads-store"], "compact", 0, None, lag)
         assert len(_found(with_logs(running, changelogs, [log]), new)) == count
     assert windowed_changelogs(_side(DeclaredStore("key_value", logging=True)), "meter") == {}
+
+
+def test_a_topic_that_restores_keeps_what_its_owner_has_set() -> None:
+    """The library sets nothing of it: what is declared or was read on the cluster decides, if the time has grown."""
+    old = DeclaredStore("versioned", history_retention_ms=HOUR_MS, logging=True, changelog="reads")
+    new, own = replace(old, history_retention_ms=6 * HOUR_MS), replace(old, changelog=None)
+    [(severity, message)] = _found(_side(old), _side(new), _OF_TOPIC)
+    assert severity == "danger"
+    assert f"--entity-name reads --add-config min.compaction.lag.ms={30 * HOUR_MS}" in message
+    assert len(_found(_side(own), _side(replace(own, changelog="reads")), _OF_TOPIC)) == 1
+    assert _found(_side(old), _side(old), _OF_TOPIC) == _found(_side(new), _side(old), _OF_TOPIC) == []
+    assert _found(_side(old), _side(replace(new, changelog_keeps_ms=6 * HOUR_MS)), _OF_TOPIC) == []
+    assert len(_found(_side(old), _side(replace(new, changelog_keeps_ms=5 * HOUR_MS)), _OF_TOPIC)) == 1
+    assert _found(_side(old), _side(new)) == []
+
+
+@pytest.mark.parametrize(
+    ("log", "count"),
+    [
+        (RestoringLog("reads", "compact", 0, None, 6 * HOUR_MS), 0),
+        (RestoringLog("reads", "compact", 0, None, 0), 1),
+        # a lag protects from compaction alone, and deletion by time goes on
+        (RestoringLog("reads", "compact,delete", 0, 2 * HOUR_MS, 6 * HOUR_MS), 1),
+        (RestoringLog("reads", "compact,delete", 0, 8 * HOUR_MS, 6 * HOUR_MS), 0),
+        (RestoringLog("reads", "delete", 0, None, 0), 0),
+        (RestoringLog("reads", "delete", 0, 2 * HOUR_MS, 8 * HOUR_MS), 1),
+        (RestoringLog("reads", "compact", 0, None, Missing("hidden")), 1),
+    ],
+)
+def test_a_topic_of_the_cluster_that_restores(log: RestoringLog, count: int) -> None:
+    """Its own settings: the lag of compaction, and the retention if it deletes by time."""
+    running = _side(DeclaredStore("versioned", history_retention_ms=HOUR_MS, logging=True, changelog="reads"))
+    topics = windowed_changelogs(running, "meter")
+    assert topics == {"reads-store": "reads"}
+    new = _side(DeclaredStore("versioned", history_retention_ms=6 * HOUR_MS, logging=True, changelog="reads"))
+    assert len(_found(with_logs(running, topics, [log]), new, _OF_TOPIC)) == count

@@ -4,11 +4,18 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
-from kstreams_runbooks.decide.comparison.state.makers import maker_facts
+from kstreams_runbooks.decide.comparison.state.makers import loses_files, maker_facts
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Fact, Undeclared
-from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, DeclaredStore, Window
+from kstreams_runbooks.model.topology.declaration import (
+    DEFAULT,
+    Declaration,
+    DeclaredStore,
+    StoreFormat,
+    StoreKind,
+    Window,
+)
 from world.sides import COUNTS
 
 OWN = DeclaredStore(supplier="com.acme.Own")
@@ -218,3 +225,36 @@ def test_a_cache_that_one_version_alone_shows_is_no_change(old: bool | None, new
     side = Side(parse_topology(COUNTS), Declaration())
     stores = DeclaredStore(caching=old), DeclaredStore(caching=new)
     assert maker_facts(Compared(side, side), "counts", "counts", *stores)[0]["caching_changed"] is found
+
+
+@pytest.mark.parametrize(
+    ("kind", "builder", "supplier", "built_for", "misread"),
+    [
+        ("key_value", "plain", "timestamped", "plain over timestamped", True),
+        ("key_value", "plain", "headers", "plain over headers", True),
+        ("session", "plain", "headers", "plain over headers", True),
+        ("window", "timestamped", "headers", "timestamped over headers", True),
+        # the adapter of the library restores right, and gives no times
+        ("key_value", "timestamped", "headers", "timestamped over headers", False),
+        ("key_value", "timestamped", "plain", "", False),
+        ("key_value", "plain", "plain", "", False),
+        ("key_value", "plain", None, "", False),
+        ("key_value", None, "timestamped", "", False),
+    ],
+)
+def test_a_builder_that_reads_less_than_its_supplier_keeps(
+    kind: StoreKind, builder: StoreFormat | None, supplier: StoreFormat | None, built_for: str, misread: bool
+) -> None:
+    """What fits any builder, or is not known, is not misread."""
+    store = DeclaredStore(kind, builder_format=builder, supplier_format=supplier)
+    assert (store.built_for, store.is_misread) == (built_for, misread)
+
+
+def test_files_of_the_other_format_are_left() -> None:
+    """Only code shows it: a side without both formats loses nothing by them."""
+    side = Side(parse_topology(COUNTS), Declaration())
+    misread = DeclaredStore("key_value", builder_format="plain", supplier_format="timestamped", timestamped=False)
+    fits = replace(misread, supplier_format="plain")
+    assert loses_files(Compared(side, side), misread, fits)
+    assert not loses_files(Compared(side, side), fits, fits)
+    assert not loses_files(Compared(side, side), misread, DeclaredStore("key_value", timestamped=False))

@@ -8,6 +8,7 @@ from kstreams_runbooks.decide.comparison.state.order import (
     filtered_before_join,
     keys_selected,
     reordered,
+    rows_held,
     rows_led_otherwise,
 )
 from kstreams_runbooks.decide.comparison.state.persistent import stores
@@ -149,3 +150,16 @@ def test_a_filter_in_front_of_a_join_of_tables_leaves_rows_out() -> None:
 def _with_stores(side: Side, **fields: Any) -> Side:
     stores = {name: replace(one, **fields) for name, one in side.declared.stores.items()}
     return replace(side, declared=replace(side.declared, stores=stores))
+
+
+def test_a_row_that_goes_in_front_of_a_suppression() -> None:
+    """A store there has no old row yet; an operator that leaves no row out forwards each of them."""
+    case = compared("filter-before-suppress-materialized")
+    assert rows_held(case, {"fewer"}).stored == {"fewer": "more-than-one"}
+    assert rows_held(case, set()).stored == {}
+    assert rows_held(Compared(case.after, case.after), {"fewer"}).stored == {}
+    assert rows_held(compared("map-values-before-suppress-materialized"), {"fewer"}).stored == {}
+    added = compared("filter-added-before-named-suppress")
+    assert rows_held(added, {"fewer"}).filtered == {"fewer": "more-than-one"}
+    # nothing in front of the table's own store counts
+    assert rows_held(compared("suppress-disabled"), {"final-only"}).filtered == {}

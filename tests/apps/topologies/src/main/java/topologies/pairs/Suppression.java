@@ -155,6 +155,37 @@ public final class Suppression {
                         .suppress(untilWindowCloses(unbounded()))));
     }
 
+    /** A filter in front of a suppression gets a store. */
+    public Pair filterBeforeSuppressMaterialized() {
+        return Pair.of(
+                builder -> out(plain(builder)
+                        .filter((host, count) -> count > 1, Named.as("more-than-one"))
+                        .suppress(minutes())),
+                builder -> out(plain(builder)
+                        .filter((host, count) -> count > 1, Named.as("more-than-one"), Materialized.as("more-store"))
+                        .suppress(minutes())));
+    }
+
+    /** A mapValues in front of a suppression gets a store, and no operator there leaves a row out. */
+    public Pair mapValuesBeforeSuppressMaterialized() {
+        return Pair.of(
+                builder -> out(plain(builder)
+                        .mapValues(count -> count + 1, Named.as("one-more"))
+                        .suppress(minutes())),
+                builder -> out(plain(builder)
+                        .mapValues(count -> count + 1, Named.as("one-more"), Materialized.as("more-store"))
+                        .suppress(minutes())));
+    }
+
+    /** A filter is put in front of a suppression with a name. */
+    public Pair filterAddedBeforeNamedSuppress() {
+        return Pair.of(
+                builder -> out(plain(builder).suppress(minutes())),
+                builder -> out(plain(builder)
+                        .filter((host, count) -> count > 1, Named.as("more-than-one"))
+                        .suppress(minutes())));
+    }
+
     /** The grace of the windows whose end is waited for is longer. */
     public Pair graceMadeLongerBeforeSuppress() {
         return Pair.of(
