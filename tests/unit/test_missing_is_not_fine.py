@@ -32,6 +32,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/instances/mixed.py::_reads",
         "decide/plans/retire.py::retire_plan",
         "decide/change/defects.py::_killed",
+        "decide/reset/copier_seed.py::_open",
         "decide/reset/copier_seed.py::_wanted",
         "decide/reset/retire.py::_refused",
         "watch/emptying.py::_running",

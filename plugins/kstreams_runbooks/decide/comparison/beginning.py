@@ -1,10 +1,9 @@
 """The place at which an application begins in a partition without a committed offset."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from kstreams_runbooks.decide.comparison.compared import Side
-from kstreams_runbooks.decide.fitting.uncommitted import offset_resets
 from kstreams_runbooks.model.releases.settings import MAIN_CONSUMER
 from kstreams_runbooks.model.topology.declaration import DEFAULT
 from kstreams_runbooks.model.topology.topology import Source
@@ -30,7 +29,11 @@ def beginning(side: Side, topic: str) -> str | None:
         return next((word for word in ("latest", _BY_AGE, "none") if word in words), "earliest")
     if side.declared.config is None:
         return None
-    given = (side.declared.config.get(f"{prefix}{RESET}") for prefix in MAIN_CONSUMER)
+    return _of_settings(side.declared.config)
+
+
+def _of_settings(config: Mapping[str, str]) -> str:
+    given = (config.get(f"{prefix}{RESET}") for prefix in MAIN_CONSUMER)
     return next((value.lower().partition(":")[0] for value in given if value), "earliest")
 
 
@@ -41,7 +44,7 @@ def beginning_of_all(side: Side, topics: Collection[str]) -> str:
     """
     if side.declared.config is None:
         return ""
-    value = next(iter(offset_resets([side.declared.config])), "earliest")
+    value = _of_settings(side.declared.config)
     own = {
         None if (declared := side.declared.operators.get(source.name)) is None else declared.offset_reset
         for topic in topics
