@@ -19,7 +19,7 @@ from kstreams_runbooks.decide.topology.names import (
     suppression_of,
 )
 from kstreams_runbooks.decide.topology.upstream import inputs_of, topics_before
-from kstreams_runbooks.model.readings.disorder import HistorySpan, LateForecast
+from kstreams_runbooks.model.readings.disorder import HistorySpan, LateForecast, LateStore
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.times import SECOND_MS
 from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
@@ -39,6 +39,30 @@ def late_forecast(side: Side, spans: Sequence[HistorySpan]) -> tuple[LateForecas
     `spans` has every partition of all inputs; an input without one is not known.
     """
     return tuple(_forecasts(side, spans))
+
+
+def why_late(sides: Iterable[Side], stores: Iterable[LateStore], spans: tuple[HistorySpan, ...] | Missing) -> str:
+    """Why one of these records may have come too late to one of these stores; empty if none can have.
+
+    `spans` are the times of the records that were read of each partition of all inputs, the oldest and the newest one.
+    A record is late once a newer one has moved stream time past the end and the grace of its window. Of records that
+    are no further apart than the grace none is, in whatever order they came, and whichever instances processed them.
+    """
+    if isinstance(spans, Missing):
+        return spans.missing
+    wanted = {one.store: one for one in stores}
+    forecasts = [one for side in sides for one in late_forecast(side, spans) if one.store in wanted]
+    for one in forecasts:
+        if not one.comparable:
+            return f"store {one.store} {late_text(one)}"
+    known = {one.topic for one in spans}
+    for name in sorted(wanted.keys() - {one.store for one in forecasts}):
+        # It has no forecast if nothing was read of its inputs, or if they are not known.
+        if unread := sorted(set(wanted[name].inputs) - known):
+            return f"store {name}: the times of {unread[0]} were not read"
+        if not wanted[name].inputs:
+            return f"store {name}: no topic is known that leads to it"
+    return ""
 
 
 def late_text(one: LateForecast) -> str:

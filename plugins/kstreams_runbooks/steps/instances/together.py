@@ -50,6 +50,8 @@ from kstreams_runbooks.steps.stages.order import task_of
 from kstreams_runbooks.steps.stages.person import require_cleared
 from kstreams_runbooks.wording import first_of
 
+# The note of the processes that this run has started, as each was first seen: a later one has counters of its own.
+FIRST_SEEN = "first seen"
 # A member that may not be removed (its instance could not be read) is gone after its session timeout, 45 s by default.
 _EMPTY_CEILING_S = 120
 _LOOK_EVERY_S = 0.5
@@ -148,7 +150,9 @@ def start_all(run: Run, bounce: Bounce) -> None:
     if not (run.application.as_deployed or bounce.side):
         # The next task of this run would take its processor time from the starting instances.
         with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
-            list(pool.map(partial(let_it_start, run), names))
+            seen = dict(zip(names, pool.map(partial(let_it_start, run), names), strict=True))
+        first = {name: start for name, start in seen.items() if start is not None}
+        run.keep("note", FIRST_SEEN, {"application": run.record.application, "starts": first})
     _require_one_up(run, bounce, names)
 
 
