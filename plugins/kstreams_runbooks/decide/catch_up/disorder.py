@@ -9,6 +9,7 @@ Source: Kafka Streams core concepts, "Out-of-Order Handling"; developer guide, "
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from kstreams_runbooks.decide.comparison.compared import Side, filled_by_tables
 from kstreams_runbooks.decide.topology.graph import store_roles
@@ -25,6 +26,8 @@ from kstreams_runbooks.model.times import SECOND_MS
 from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
 from kstreams_runbooks.wording import first_of
 
+# Of a grace: what a stop and the disorder of its inputs may use together; the rest is for what nothing forecasts.
+SHARE_OF_GRACE: Final = 0.5
 _EXTRACTOR = "default.timestamp.extractor"
 # Of the library, and they date a record by its timestamp. Source: org.apache.kafka.streams.processor.
 _BY_TIMESTAMP = frozenset(
@@ -47,14 +50,16 @@ def why_late(sides: Iterable[Side], stores: Iterable[LateStore], spans: tuple[Hi
     `spans` are the times of the records that were read of each partition of all inputs, the oldest and the newest one.
     A record is late once a newer one has moved stream time past the end and the grace of its window. Of records that
     are no further apart than the grace none is, in whatever order they came, and whichever instances processed them.
+    If the application dates its records itself, their timestamps are an estimate: the limit is that of a hold.
     """
     if isinstance(spans, Missing):
         return spans.missing
     wanted = {one.store: one for one in stores}
     forecasts = [one for side in sides for one in late_forecast(side, spans) if one.store in wanted]
     for one in forecasts:
-        if not one.comparable:
-            return f"store {one.store} {late_text(one)}"
+        if not one.comparable and not _within_hold(one):
+            limit = "; the limit is half of that, as for a hold" if one.times else ""
+            return f"store {one.store} {late_text(one)}{limit}"
     known = {one.topic for one in spans}
     for name in sorted(wanted.keys() - {one.store for one in forecasts}):
         # It has no forecast if nothing was read of its inputs, or if they are not known.
@@ -63,6 +68,12 @@ def why_late(sides: Iterable[Side], stores: Iterable[LateStore], spans: tuple[Hi
         if not wanted[name].inputs:
             return f"store {name}: no topic is known that leads to it"
     return ""
+
+
+def _within_hold(one: LateForecast) -> bool:
+    if not one.times or isinstance(one.grace_ms, Missing) or isinstance(one.disorder_ms, Missing):
+        return False
+    return one.disorder_ms <= one.grace_ms * SHARE_OF_GRACE
 
 
 def late_text(one: LateForecast) -> str:

@@ -6,6 +6,7 @@ progress, and end in ERROR (tests/long/test_changed_topics.py).
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -28,6 +29,7 @@ from kstreams_runbooks.model.readings.readings import (
     InstanceReading,
     MemberReading,
     Missing,
+    Start,
 )
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.stages import Bounce
@@ -151,9 +153,19 @@ def start_all(run: Run, bounce: Bounce) -> None:
         # The next task of this run would take its processor time from the starting instances.
         with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
             seen = dict(zip(names, pool.map(partial(let_it_start, run), names), strict=True))
-        first = {name: start for name, start in seen.items() if start is not None}
-        run.keep("note", FIRST_SEEN, {"application": run.record.application, "starts": first})
+        _note_first(run, seen)
     _require_one_up(run, bounce, names)
+
+
+def _note_first(run: Run, seen: dict[str, Start | None]) -> None:
+    """Note the first process of each instance; one whose Streams client was not seen yet may answer for itself."""
+    if None in seen.values():
+        # What is not seen is not known later: it ends no start.
+        with suppress(RunbookError):
+            now = {one.instance: one.streams.start for one in run.read(describes=False).instances}
+            seen = {name: start or now.get(name) for name, start in seen.items()}
+    first = {name: start for name, start in seen.items() if start is not None}
+    run.keep("note", FIRST_SEEN, {"application": run.record.application, "starts": first})
 
 
 def _require_one_up(run: Run, bounce: Bounce, names: list[str]) -> None:

@@ -230,3 +230,15 @@ def test_of_several_versions_each_has_to_be_in_time() -> None:
     history = spans(("clicks", 0, 5_000), ("clicks", 0, 0))
     shorter = DeclaredStore(kind="window", window=Window("tumbling", 10_000, 1_000))
     assert why_late([side(), side({"counted-store": shorter})], [COUNTED], history)
+
+
+@pytest.mark.parametrize(("newest", "limit"), [(2_500, ""), (2_501, "the limit is half of that, as for a hold")])
+def test_records_that_the_application_dates_itself_have_the_limit_of_a_hold(newest: int, limit: str) -> None:
+    """Their timestamps are an estimate of the time by which windows go."""
+    history = spans(("clicks", 0, newest), ("clicks", 0, 0))
+    for topics in ({}, {"clicks": DeclaredTopic(timestamp_extractor="com.acme.EventTime")}):
+        found = why_late([side(topics=topics)], [COUNTED], history)
+        assert bool(found) is bool(limit)
+        assert limit in found
+    undeclared = side({"counted-store": DeclaredStore(kind="window")}, topics={})
+    assert "its grace is not declared" in why_late([undeclared], [COUNTED], history)
