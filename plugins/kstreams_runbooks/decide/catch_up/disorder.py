@@ -48,8 +48,8 @@ def why_late(sides: Iterable[Side], stores: Iterable[LateStore], spans: tuple[Hi
     """Why one of these records may have come too late to one of these stores; empty if none can have.
 
     `spans` are the times of the records that were read of each partition of all inputs, the oldest and the newest one.
-    A record is late once a newer one has moved stream time past the end and the grace of its window. Of records that
-    are no further apart than the grace none is, in whatever order they came, and whichever instances processed them.
+    A record is late once a newer one has moved stream time past the end and the grace of its window. Records whose
+    times differ by the grace at most are in time, in any order and on any instance.
     If the application dates its records itself, their timestamps are an estimate: the limit is that of a hold.
     """
     if isinstance(spans, Missing):

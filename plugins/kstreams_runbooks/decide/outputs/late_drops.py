@@ -3,7 +3,7 @@
 A counter of Kafka Streams lives as long as its task in one thread of one process. The sum is that of all records only
 if every process is the one that began, no thread has failed, no task was closed, and each task shows its counter.
 
-Instances that start together give tasks to each other, and the counters go with them. That is no loss if nothing that
+Instances that start together give tasks to each other, and the counters go with them. They were at 0 if nothing that
 was read until then can have been late (`why_late`): a task is then counted from its new place on.
 """
 
@@ -57,7 +57,7 @@ def closed_before(began: SideStart) -> int:
 def _figures(
     one: InstanceReading, verified: InstanceReading | None, began: SideStart
 ) -> tuple[tuple[str, int], ...] | Missing:
-    """The counters of one instance, if they count from the beginning, or from where nothing was late before."""
+    """The counters of one instance, if they count from the beginning, or were at 0 until a later moment."""
     streams = one.streams
     if not isinstance(streams, StreamsReading):
         return Missing(streams.missing)
