@@ -1,8 +1,8 @@
 """How the side that takes over came to its outputs: what was late for it since the run that started it.
 
-A cutover starts the old side again at its end, and notes the times of the records that this side had read when it was
-verified. If none of them can have been late, the counters of its tasks are needed only from there on: instances that
-start together give tasks to each other, and counters go with them.
+A run that starts a side notes the times of the records that this side had read when it was verified: a cutover of those
+since the seam, and the start of a second side of its history. If none of them can have been late, the counters of its
+tasks are needed only from there on: instances that start together give tasks to each other, and counters go with them.
 """
 
 from collections.abc import Callable
@@ -38,46 +38,48 @@ from kstreams_runbooks.steps.instances.together import FIRST_SEEN
 from kstreams_runbooks.steps.plan.releases import known_of, running_or_missing
 from kstreams_runbooks.steps.run.run import Run
 
-_READ = "read since the seam"
-# As long as the last records of the inputs may be read before a stop.
+_READ = "read before it was verified"
+# As long as the last records of the inputs may be read before a stop. A longer history takes longer than any grace.
 _READ_S: Final = 120.0
+_MOST_OFFSETS: Final = 5_000_000
 
 
-def keep_read_since(run: Run) -> None:
-    """Note the times of the records that came since the seam: all that the old side can have read by now.
+def keep_read_since(run: Run, begins: dict[Place, int] | Missing) -> None:
+    """Note the times of the records of its inputs from these offsets on: all that the side can have read by now.
 
     To be called after the reading that verifies it. What cannot be read is kept as not known: nothing depends on it but
-    a way back.
+    whether this side can take over.
     """
-    begins = _at_seam(run)
     try:
         spans = begins if isinstance(begins, Missing) else _times_since(run, begins)
     except RunbookError as error:
         spans = Missing(str(error))
     run.keep("note", _READ, {"application": run.record.application, "spans": encode(spans)})
     if isinstance(spans, Missing):
-        run.warn(f"whether records came too late after its start is not known: {spans.missing}")
+        run.say(f"whether records came too late after its start is not known: {spans.missing}")
         return
     oldest = [one.first_ms for one in spans if isinstance(one.first_ms, int)]
     newest = [one.newest_ms for one in spans if isinstance(one.newest_ms, int)]
     if oldest and newest:
         apart = seconds_text((max(newest) - min(oldest)) / SECOND_MS)
-        run.say(f"the records of its inputs since the seam are at most {apart} apart")
+        run.say(f"the records that it has read since its start are at most {apart} apart")
 
 
-def _times_since(run: Run, begins: dict[Place, int]) -> tuple[HistorySpan, ...]:
+def _times_since(run: Run, begins: dict[Place, int]) -> tuple[HistorySpan, ...] | Missing:
     """The oldest and the newest time of the records that each partition of these topics has from there on.
 
-    Inconclusive or Unreachable if one cannot be read to its present end.
+    Missing for a long history; Inconclusive or Unreachable if one cannot be read to its present end.
     """
     with run.reader() as reader:
         ends = certain(ends_of(reader, reader.topics({topic for topic, _ in begins})))
     ranges = {place: (begins.get(place, start), end) for place, (start, end) in ends.items()}
+    if (offsets := sum(end - start for start, end in ranges.values())) > _MOST_OFFSETS:
+        return Missing(f"it has read {offsets:,} offsets (limit {_MOST_OFFSETS:,}), and their times were not read")
     counted = count_readable(run.kafka, ranges, _READ_S, "read_uncommitted")
     return tuple(HistorySpan(*place, one.oldest_ms, one.newest_ms) for place, one in sorted(counted.items()))
 
 
-def _at_seam(run: Run) -> dict[Place, int] | Missing:
+def inputs_at_seam(run: Run) -> dict[Place, int] | Missing:
     """The ends of the inputs at the seam, up to which the old side had read everything."""
     for kept in reversed(run.verdicts(certified.__name__)):
         if kept.payload["result"]["outcome"] != Outcome.PROCEED:

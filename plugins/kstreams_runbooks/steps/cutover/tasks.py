@@ -30,7 +30,7 @@ from kstreams_runbooks.steps.approval.approve import ApprovePlan
 from kstreams_runbooks.steps.approval.asking import answer_fields
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.cutover.compare import CompareSides, SidesAsked, require_compared
-from kstreams_runbooks.steps.cutover.history import keep_read_since, side_history
+from kstreams_runbooks.steps.cutover.history import inputs_at_seam, keep_read_since, side_history
 from kstreams_runbooks.steps.cutover.plan import pairs_at_plan, require_readers, seen_at_plan
 from kstreams_runbooks.steps.cutover.rest import (
     APPROVAL,
@@ -364,7 +364,7 @@ def verify(run: Run) -> None:
         else:
             prove_side(side)
             if not part.role:
-                keep_read_since(side)
+                keep_read_since(side, inputs_at_seam(side))
     require_readers(run)
     for line in _left_to_do(run):
         run.say(line)

@@ -1,6 +1,9 @@
 """How a side began: by the run that has started it, the processes of that start, and what was read by its end."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,8 +18,9 @@ from kstreams_runbooks.model.readings.readings import Missing, Start, Taken
 from kstreams_runbooks.model.readings.sides import SideStart
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.observe.kafka.offsets import Ends
 from kstreams_runbooks.steps.cutover import history
-from kstreams_runbooks.steps.cutover.history import keep_read_since, started_before
+from kstreams_runbooks.steps.cutover.history import inputs_at_seam, keep_read_since, started_before
 from kstreams_runbooks.steps.run.run import Run
 from world.cutting import cutover, restart
 from world.samples import instance, partition, reading
@@ -72,11 +76,11 @@ def test_what_was_read_by_the_end_of_the_start_is_that_of_the_same_run(run: Run)
     first = verified(run, "blue_green_cutover", "orders-v2", "orders-v2", 1)
     lacking = str(Missing("the times of what it had read by then are not kept"))
     assert before(run).early == lacking
-    note(run, first, "read since the seam", application="orders", spans=SPANS)
+    note(run, first, "read before it was verified", application="orders", spans=SPANS)
     assert before(run).early == lacking
-    note(run, first, "read since the seam", spans=SPANS)
+    note(run, first, "read before it was verified", spans=SPANS)
     assert before(run).early == str(SPANS)
-    note(run, first, "read since the seam", spans=Missing("no answer"))
+    note(run, first, "read before it was verified", spans=Missing("no answer"))
     assert before(run).early == str(Missing("no answer"))
     verified(run, "blue_green_cutover", "orders-v2", "orders-v2", 2)
     assert before(run).early == lacking
@@ -96,7 +100,7 @@ def test_the_first_process_of_each_instance_counts(run: Run) -> None:
 
 def kept(run: Run) -> Any:
     """The spans of the last note."""
-    [*_, last] = run.ledger.evidence(run.key, kind="note", name="read since the seam")
+    [*_, last] = run.ledger.evidence(run.key, kind="note", name="read before it was verified")
     return last.payload["spans"]
 
 
@@ -115,11 +119,11 @@ def certify(run: Run, now: DrainReading, outcome: Outcome = Outcome.PROCEED) -> 
 
 def test_what_cannot_be_read_is_kept_as_not_known(run: Run) -> None:
     """The run that serves goes on: nothing but a way back asks for it."""
-    keep_read_since(run)
+    keep_read_since(run, inputs_at_seam(run))
     assert kept(run)["missing"] == "the ends of its inputs at the seam are not kept"
     certify(run, at_rest(partition(stable=7)), Outcome.INCONCLUSIVE)
     certify(run, at_rest(partition(stable=7), partition(stable=Missing("no leader"), number=1)))
-    keep_read_since(run)
+    keep_read_since(run, inputs_at_seam(run))
     assert kept(run)["missing"] == "the ends of its inputs at the seam are not kept"
 
 
@@ -133,6 +137,19 @@ def test_what_came_since_the_seam_begins_at_its_ends(run: Run, monkeypatch: pyte
         return SPANS
 
     monkeypatch.setattr(history, "_times_since", times)
-    keep_read_since(run)
+    keep_read_since(run, inputs_at_seam(run))
     assert seen == [{("orders", 0): 0, ("orders", 1): 9}]
     assert kept(run) == encode(SPANS)
+
+
+def test_a_long_history_is_not_read(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes longer than a grace to come in most cases."""
+
+    @contextmanager
+    def reader(_: Run) -> Iterator[Any]:
+        yield SimpleNamespace(topics=lambda _: ())
+
+    monkeypatch.setattr(Run, "reader", reader)
+    monkeypatch.setattr(history, "ends_of", lambda *_: {("orders", 0): Ends(0, 5_000_009, 5_000_009)})
+    keep_read_since(run, {("orders", 0): 8})
+    assert "it has read 5,000,001 offsets (limit 5,000,000)" in kept(run)["missing"]
