@@ -5,7 +5,6 @@ since the seam, and the start of a second side of its history. If none of them c
 tasks are needed only from there on: instances that start together give tasks to each other, and counters go with them.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 from kstreams_runbooks.act.topic_checks import certain
@@ -101,9 +100,27 @@ def side_history(run: Run, name: str) -> SideHistory:
     return SideHistory(is_paced=False, dropped=dropped)
 
 
+def way_back_text(run: Run) -> str:
+    """What a way back would know about late records of the old side, which this run has started and verified."""
+    old = run.first
+    try:
+        dropped = _of_proof(run, old, old.verdicts(change_verified.__name__)[-1])
+    except RunbookError as error:
+        dropped = Missing(str(error))
+    if isinstance(dropped, Missing):
+        return f"a way back of late-sensitive outputs would be inconclusive: {dropped.missing}"
+    return f"{old.record.application} has dropped {dropped:,} late records since its start (a way back: limit 0)"
+
+
 def _dropped(run: Run, name: str) -> int | Missing:
     """The late records that its tasks have dropped since it began; Missing if that is not known."""
-    side = run.on(name)
+    if (proof := proof_of_start(run, name)) is None:
+        return Missing(f"no completed run of {GREEN} or {CUTOVER} has started {name} and verified it")
+    return _of_proof(run, run.on(name), proof)
+
+
+def _of_proof(run: Run, side: Run, proof: Evidence) -> int | Missing:
+    """The same of a side that the run of this proof has started."""
     now = side.read(describes=False)
     versions = list[Described]()
     for version in running_or_missing(side, now):
@@ -116,18 +133,18 @@ def _dropped(run: Run, name: str) -> int | Missing:
         for subtopology, count in task_counts(one.topology, one.counts).items():
             tasks[subtopology] = max(count, tasks.get(subtopology, 0))
     late = dropping_stores(versions, known)
-    began = started_before(run, name, lambda spans: why_late(compared, late, spans))
+    began = start_of(run, proof, why_late(compared, late, read_by(run, proof)))
     dropped = late_drops(began, now, {one.subtopology for one in late}, tasks)
-    if isinstance(began, SideStart) and not isinstance(dropped, Missing) and (moved := closed_before(began)):
+    if not isinstance(dropped, Missing) and (moved := closed_before(began)):
         side.say(f"its threads closed {moved} tasks as it started: nothing that it had read by then can have been late")
     return dropped
 
 
-def started_before(run: Run, name: str, why: Callable[[tuple[HistorySpan, ...] | Missing], str]) -> SideStart | Missing:
-    """How the newest completed run that has started this application found it at its end.
+def proof_of_start(run: Run, name: str) -> Evidence | None:
+    """The last proof of this application in the newest completed run that has started it.
 
     That is its start as a second side, or a cutover from it, which starts it again. A cutover to it, or one that it is
-    a neighbour of, has found its processes: they may have been restarted before. `why` judges what was read by then.
+    a neighbour of, has found its processes: they may have been restarted before.
     """
     for record in reversed(run.ledger.runs()):
         if record.dag_id not in {GREEN, CUTOVER} or record.outcome != RunOutcome.COMPLETED.value:
@@ -135,23 +152,22 @@ def started_before(run: Run, name: str, why: Callable[[tuple[HistorySpan, ...] |
         if (record.cluster, record.application) != (run.record.cluster, name):
             continue
         proofs = run.ledger.evidence(record.run_key, kind="verdict", name=change_verified.__name__)
-        for proof in reversed(proofs):
-            if proof.payload["application"] == name:
-                verified: ApplicationReading = decode(ApplicationReading, proof.payload["inputs"]["after"])
-                return SideStart(verified, _first(run, proof), why(_read_by(run, proof)))
-    return Missing(f"no completed run of {GREEN} or {CUTOVER} has started {name} and verified it")
+        if own := [proof for proof in proofs if proof.payload["application"] == name]:
+            return own[-1]
+    return None
 
 
-def _first(run: Run, proof: Evidence) -> dict[str, Start]:
-    """The first process of each instance that the run of this proof has started."""
+def start_of(run: Run, proof: Evidence, early: str) -> SideStart:
+    """How the run of this proof found what it had started."""
     first: dict[str, Start] = {}
     for note in run.ledger.evidence(proof.run_key, kind="note", name=FIRST_SEEN):
         if note.payload["application"] == proof.payload["application"]:
+            # Of several starts of an instance the first one counts: a later process has counters of its own.
             first = decode(dict[str, Start], note.payload["starts"]) | first
-    return first
+    return SideStart(decode(ApplicationReading, proof.payload["inputs"]["after"]), first, early)
 
 
-def _read_by(run: Run, proof: Evidence) -> tuple[HistorySpan, ...] | Missing:
+def read_by(run: Run, proof: Evidence) -> tuple[HistorySpan, ...] | Missing:
     """The times of what the application had read by this proof; Missing if the run has not noted them after it."""
     notes = run.ledger.evidence(proof.run_key, kind="note", name=_READ)
     of = proof.payload["application"]

@@ -30,7 +30,12 @@ from kstreams_runbooks.steps.approval.approve import ApprovePlan
 from kstreams_runbooks.steps.approval.asking import answer_fields
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.cutover.compare import CompareSides, SidesAsked, require_compared
-from kstreams_runbooks.steps.cutover.history import inputs_at_seam, keep_read_since, side_history
+from kstreams_runbooks.steps.cutover.history import (
+    inputs_at_seam,
+    keep_read_since,
+    side_history,
+    way_back_text,
+)
 from kstreams_runbooks.steps.cutover.plan import pairs_at_plan, require_readers, seen_at_plan
 from kstreams_runbooks.steps.cutover.rest import (
     APPROVAL,
@@ -378,6 +383,7 @@ def _left_to_do(run: Run) -> Iterator[str]:
         yield _entry_line(group, paired)
     new, old = seen.new.application, seen.old.application
     yield stood_text(old, stood_s(run, [one.name for one in run.first.application.deployer.instances]))
+    yield way_back_text(run)
     yield f"{old} runs as well, so that there is a way back: {back_command(old, new, run.side(COPIER).declared.name)}"
 
 

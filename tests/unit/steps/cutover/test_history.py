@@ -10,17 +10,25 @@ import pytest
 from kstreams_runbooks.decide.drain.certificate import certified
 from kstreams_runbooks.decide.instances.verification import change_verified
 from kstreams_runbooks.decide.plans.cutover import cutover_plan
+from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.ledger.codec import encode, encode_call
 from kstreams_runbooks.model.readings.disorder import HistorySpan
 from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading
 from kstreams_runbooks.model.readings.lag import PartitionLag
 from kstreams_runbooks.model.readings.readings import Missing, Start, Taken
-from kstreams_runbooks.model.readings.sides import SideStart
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.observe.kafka.offsets import Ends
 from kstreams_runbooks.steps.cutover import history
-from kstreams_runbooks.steps.cutover.history import inputs_at_seam, keep_read_since, started_before
+from kstreams_runbooks.steps.cutover.history import (
+    inputs_at_seam,
+    keep_read_since,
+    proof_of_start,
+    read_by,
+    side_history,
+    start_of,
+    way_back_text,
+)
 from kstreams_runbooks.steps.run.run import Run
 from world.cutting import cutover, restart
 from world.samples import instance, partition, reading
@@ -47,8 +55,9 @@ def verified(run: Run, dag_id: str, application: str, about: str, at_ms: int, ou
 
 
 def before(run: Run) -> Any:
-    """How `orders-v2` began, with what was read by then in place of a reason."""
-    return started_before(run, "orders-v2", str)
+    """How `orders-v2` began, with what was read by then in place of a reason; None if no run has started it."""
+    proof = proof_of_start(run, "orders-v2")
+    return None if proof is None else start_of(run, proof, str(read_by(run, proof)))
 
 
 def note(run: Run, key: str, name: str, **payload: Any) -> None:
@@ -58,7 +67,8 @@ def note(run: Run, key: str, name: str, **payload: Any) -> None:
 
 def test_only_a_run_that_has_started_a_side_shows_how_it_began(run: Run) -> None:
     """A cutover to it, or one beside it, found processes that may have been restarted before."""
-    assert before(run) == Missing(
+    assert before(run) is None
+    assert side_history(run, "orders-v2").unknown == (
         "no completed run of blue_green_start or blue_green_cutover has started orders-v2 and verified it"
     )
     verified(run, "blue_green_start", "orders-v2", "orders-v2", 1)
@@ -93,9 +103,7 @@ def test_the_first_process_of_each_instance_counts(run: Run) -> None:
     note(run, key, "first seen", starts={"orders-1": Start(500, 41)})
     note(run, key, "first seen", starts={"orders-1": Start(900, 43), "orders-2": Start(901, 44)})
     note(run, key, "first seen", application="orders", starts={"orders-3": Start(1, 1)})
-    began = before(run)
-    assert isinstance(began, SideStart)
-    assert began.first == {"orders-1": Start(500, 41), "orders-2": Start(901, 44)}
+    assert before(run).first == {"orders-1": Start(500, 41), "orders-2": Start(901, 44)}
 
 
 def kept(run: Run) -> Any:
@@ -153,3 +161,27 @@ def test_a_long_history_is_not_read(run: Run, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(history, "ends_of", lambda *_: {("orders", 0): Ends(0, 5_000_009, 5_000_009)})
     keep_read_since(run, {("orders", 0): 8})
     assert "it has read 5,000,001 offsets (limit 5,000,000)" in kept(run)["missing"]
+
+
+@pytest.mark.parametrize(
+    ("dropped", "text"),
+    [
+        (0, "orders has dropped 0 late records since its start (a way back: limit 0)"),
+        (Missing("orders-1: a task moved"), "would be inconclusive: orders-1: a task moved"),
+        (Unreachable("no broker answers"), "would be inconclusive: no broker answers"),
+    ],
+)
+def test_a_way_back_that_would_be_inconclusive_is_said_at_once(
+    run: Run, monkeypatch: pytest.MonkeyPatch, dropped: Any, text: str
+) -> None:
+    """By the proof of this run, which is not completed yet; a look that fails does not end what has succeeded."""
+
+    def of_proof(*_: Any) -> Any:
+        if isinstance(dropped, Exception):
+            raise dropped
+        return dropped
+
+    call = encode_call(change_verified, {"after": reading(instance("orders-1"))}, Verdict(Outcome.PROCEED, ("so",)))
+    run.keep("verdict", change_verified.__name__, call | {"application": run.record.application})
+    monkeypatch.setattr(history, "_of_proof", of_proof)
+    assert text in way_back_text(run)
