@@ -90,6 +90,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "watch/reset_outputs.py::read_outputs",
     ),
     "the branch gives the reason itself before it stops: as Missing, as unknown or as a problem": (
+        "steps/cutover/history.py::keep_read_since",
         "decide/plans/undo.py::_grown",
         "decide/instances/running_facts.py::with_facts",
         "observe/application/topics_read.py::poll_instances",
@@ -113,6 +114,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "deployers/docker/runbook_settings.py::SettingsFile.obstacles",
     ),
     "empty or False is the careful side: the caller waits, asks, refuses or does the work again": (
+        "decide/catch_up/disorder.py::_within_hold",
         "decide/change/defects.py::_read_facts",
         "steps/plan/defects.py::_versions",
         "steps/plan/killed.py::releases_of",
@@ -173,6 +175,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/comparison/state/changelogs.py::_keeps",
     ),
     "a figure for the reader: it says that it is not known, and no decision depends on it": (
+        "decide/outputs/late_drops.py::closed_before",
         "decide/plans/green.py::green_costs",
         "decide/growth/closure.py::_kind",
         "present/growth.py::_forecasts",

@@ -6,7 +6,7 @@ with that of the first.
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -41,12 +41,15 @@ def declared(stack: Stack) -> str:
 
 
 @contextmanager
-def green_deployed(stack: Stack, **limits: float) -> Iterator[None]:
-    """Its entry as `declare-green` wrote it, filled in; afterwards nothing of it is left."""
+def green_deployed(stack: Stack, settings: Mapping[str, str] | None = None, /, **limits: float) -> Iterator[None]:
+    """Its entry as `declare-green` wrote it, filled in; afterwards nothing of it is left.
+
+    `settings` override the defaults in its base.properties.
+    """
     lab = stack.lab
     folder = lab.config / "applications"
     forget(stack)
-    deployed = Deployed(1, TO_RELEASE, application_id=GREEN, settings=ROLES)
+    deployed = Deployed(1, TO_RELEASE, application_id=GREEN, settings={**ROLES, **(settings or {})})
     shutil.rmtree(lab.instances / INSTANCE, ignore_errors=True)
     application.write_instance(lab, deployed, _NUMBER, INSTANCE)
     # What an instance that never ran has of a state directory: an empty one.

@@ -9,6 +9,7 @@ Source: Kafka Streams core concepts, "Out-of-Order Handling"; developer guide, "
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from kstreams_runbooks.decide.comparison.compared import Side, filled_by_tables
 from kstreams_runbooks.decide.topology.graph import store_roles
@@ -19,12 +20,14 @@ from kstreams_runbooks.decide.topology.names import (
     suppression_of,
 )
 from kstreams_runbooks.decide.topology.upstream import inputs_of, topics_before
-from kstreams_runbooks.model.readings.disorder import HistorySpan, LateForecast
+from kstreams_runbooks.model.readings.disorder import HistorySpan, LateForecast, LateStore
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.times import SECOND_MS
 from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredStore
 from kstreams_runbooks.wording import first_of
 
+# Of a grace: what a stop and the disorder of its inputs may use together; the rest is for what nothing forecasts.
+SHARE_OF_GRACE: Final = 0.5
 _EXTRACTOR = "default.timestamp.extractor"
 # Of the library, and they date a record by its timestamp. Source: org.apache.kafka.streams.processor.
 _BY_TIMESTAMP = frozenset(
@@ -39,6 +42,38 @@ def late_forecast(side: Side, spans: Sequence[HistorySpan]) -> tuple[LateForecas
     `spans` has every partition of all inputs; an input without one is not known.
     """
     return tuple(_forecasts(side, spans))
+
+
+def why_late(sides: Iterable[Side], stores: Iterable[LateStore], spans: tuple[HistorySpan, ...] | Missing) -> str:
+    """Why one of these records may have come too late to one of these stores; empty if none can have.
+
+    `spans` are the times of the records that were read of each partition of all inputs, the oldest and the newest one.
+    A record is late once a newer one has moved stream time past the end and the grace of its window. Records whose
+    times differ by the grace at most are in time, in any order and on any instance.
+    If the application dates its records itself, their timestamps are an estimate: the limit is that of a hold.
+    """
+    if isinstance(spans, Missing):
+        return spans.missing
+    wanted = {one.store: one for one in stores}
+    forecasts = [one for side in sides for one in late_forecast(side, spans) if one.store in wanted]
+    for one in forecasts:
+        if not one.comparable and not _within_hold(one):
+            limit = "; the limit is half of that, as for a hold" if one.times else ""
+            return f"store {one.store} {late_text(one)}{limit}"
+    known = {one.topic for one in spans}
+    for name in sorted(wanted.keys() - {one.store for one in forecasts}):
+        # It has no forecast if nothing was read of its inputs, or if they are not known.
+        if unread := sorted(set(wanted[name].inputs) - known):
+            return f"store {name}: the times of {unread[0]} were not read"
+        if not wanted[name].inputs:
+            return f"store {name}: no topic is known that leads to it"
+    return ""
+
+
+def _within_hold(one: LateForecast) -> bool:
+    if not one.times or isinstance(one.grace_ms, Missing) or isinstance(one.disorder_ms, Missing):
+        return False
+    return one.disorder_ms <= one.grace_ms * SHARE_OF_GRACE
 
 
 def late_text(one: LateForecast) -> str:

@@ -171,7 +171,8 @@ def seeds_stand(rows: tuple[PartitionLag, ...] | Missing, seeds: tuple[Committed
     """Whether a group that is down has its seeds committed; wait if some are gone, and have to be written again.
 
     Brokers forget the offsets of an EMPTY group after offsets.retention.minutes (KIP-211): it would begin by
-    auto.offset.reset. Refused for another offset: another client has committed it.
+    auto.offset.reset. Refused for another offset, which another client has committed, and for a seed below the start of
+    its log: retention has deleted what the group has not read.
     """
     if isinstance(rows, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (f"offsets of group {group_id}: {rows.missing}",))
@@ -194,6 +195,19 @@ def seeds_stand(rows: tuple[PartitionLag, ...] | Missing, seeds: tuple[Committed
             (
                 f"group {group_id} is down and has other offsets than its seeds: {first_of(other)}; find who has "
                 "committed them, then undo this run",
+            ),
+        )
+    lost = tuple(
+        f"{one.topic}-{one.partition} begins at {start:,} (seed: {one.offset:,})"
+        for one in seeds
+        if (start := there[one.place].log_start_offset) is not None and start > one.offset
+    )
+    if lost:
+        return Verdict(
+            Outcome.REFUSE,
+            (
+                f"group {group_id} has not started, and records behind its seeds were deleted: {first_of(lost)}; undo "
+                "this run: the group reads on at the seam of its old topics",
             ),
         )
     if gone := tuple(f"{one.topic}-{one.partition}" for one in seeds if there[one.place].committed is None):

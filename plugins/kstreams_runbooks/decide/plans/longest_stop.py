@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from kstreams_runbooks.decide.catch_up.disorder import grace_of, is_in_order
+from kstreams_runbooks.decide.catch_up.disorder import SHARE_OF_GRACE, grace_of, is_in_order
 from kstreams_runbooks.decide.change.described import Known, side_of
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.plans.basis import restore_s
@@ -37,8 +37,6 @@ ACCEPT = "accept_late_loss"
 # The finding about a store that may drop records after a stop.
 LATE = "late-after-stop"
 _ACCEPTS = f"accept the loss: give {ACCEPT} a reason"
-# Of a grace: what a stop and the disorder of the inputs may use together.
-_SHARE = 0.5
 # A roll stops the partitions of one instance while the others go on. It is short up to this share of a grace, or up to
 # so many seconds if the grace is not known: no longer than an ordinary rebalance.
 _OF_A_ROLL, _SHORT_ROLL_S = 0.25, 30.0
@@ -247,9 +245,9 @@ def late_losses(late: Iterable[LateStore], stop: Stop, orders: Orders | Missing)
             allowed: int | Missing = one.grace_ms
         elif isinstance(back, Missing):
             # Too long in any order of the inputs.
-            allowed = int(one.grace_ms * _SHARE) if stop_ms > one.grace_ms * _SHARE else back
+            allowed = int(one.grace_ms * SHARE_OF_GRACE) if stop_ms > one.grace_ms * SHARE_OF_GRACE else back
         else:
-            allowed = max(0, int(one.grace_ms * _SHARE) - back)
+            allowed = max(0, int(one.grace_ms * SHARE_OF_GRACE) - back)
         if isinstance(allowed, int) and stop_ms <= allowed:
             if not stop.longer:
                 continue

@@ -10,7 +10,7 @@ from kstreams_runbooks.model.readings.readings import Missing
 
 @dataclass(frozen=True, slots=True)
 class HistorySpan:
-    """The timestamps of one partition that is caught up: of its first record there, and the newest of its log.
+    """The timestamps of one partition that is caught up: of its first or oldest record there, and of the newest.
 
     Both are None if nothing of it is left to read.
     """

@@ -1,9 +1,11 @@
 """The outputs of two sides of an application: their ends as a run noted them, and what catching up has dropped."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kstreams_runbooks.model.output_classes import OutputClass
 from kstreams_runbooks.model.readings.outputs import OutputsReading
+from kstreams_runbooks.model.readings.readings import ApplicationReading, Start
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,19 @@ class NotedEnds:
     def of(self, topic: str) -> tuple[NotedEnd, ...]:
         """Those of one topic, by partition; empty if it was not noted."""
         return tuple(sorted((one for one in self.ends if one.topic == topic), key=lambda one: one.partition))
+
+
+@dataclass(frozen=True, slots=True)
+class SideStart:
+    """How a run started the second side: the reading with which it has verified it, and what came before that.
+
+    `first` are the processes that the run has started, by instance. `early` is why a record that was read before
+    `verified` may have been late; empty if none can have been.
+    """
+
+    verified: ApplicationReading
+    first: Mapping[str, Start]
+    early: str
 
 
 @dataclass(frozen=True, slots=True)

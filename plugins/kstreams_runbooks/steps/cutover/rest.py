@@ -5,6 +5,7 @@ the run has to end. No person is asked while inputs are held. A run that is kill
 does: a rerun of any task of the hold ends it first.
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -15,11 +16,11 @@ from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, Unreac
 from kstreams_runbooks.ledger.codec import decode, encode
 from kstreams_runbooks.model.readings.cutover import SideDrain
 from kstreams_runbooks.model.readings.drain import Pause
-from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.readings import InstanceReading, Missing
 from kstreams_runbooks.model.readings.sides import NotedEnds
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.input_holds import InputHold
-from kstreams_runbooks.model.runs.stages import StartAll
+from kstreams_runbooks.model.runs.stages import StartAll, StopAll
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.cutover.plan import require_rehearsal, seen_at_plan
@@ -37,6 +38,8 @@ _POINT, _GIVEN_UP = "ends at the point", "hold given up"
 _LOOK_EVERY_S = 0.2
 # Draining took 2 s when it was tried. A hold may last as long as its forecast, which was approved, but at least this.
 _SHORTEST_S = 60.0
+# A supervisor kills what does not stop: its own limit may be longer than that of the request.
+_END_S, _LOOK_AT_END_S = 60.0, 0.5
 
 
 @write("holds the inputs for a moment, and notes where both sides are equal if they are")
@@ -166,9 +169,9 @@ def _give_up(run: Run, hold: InputHold, error: Exception) -> None:
     """
     run.warn(f"{error}; {' and '.join(_stopped(run, hold))} start again")
     failed = []
-    for side in (*([run.first] if hold.stops else []), run.side(COPIER)):
+    for role, side in (*([("", run.first)] if hold.stops else []), (COPIER, run.side(COPIER))):
         try:
-            start_down(side)
+            start_down(side, asked=_is_stopping(run, hold, role))
         except RunbookError as why:
             failed.append(f"{side.record.application} is not known to run again ({why})")
     if failed:
@@ -178,6 +181,16 @@ def _give_up(run: Run, hold: InputHold, error: Exception) -> None:
         # Nothing is held any more: the check of the fleet goes by this note.
         if isinstance(stage, StartAll):
             keep_complete(run.side(COPIER), stage)
+
+
+def _is_stopping(run: Run, hold: InputHold, role: str) -> bool:
+    """Whether a side was asked to stop in a hold, and is not known to be down: its process may end at any moment."""
+    plan, cards = run.whole_plan(), run.ledger.cards(run.key)
+    stops = [one for one in (*hold.pausing, *hold.stops) if isinstance(one, StopAll) and one.side == role]
+    return any(
+        not is_complete(run, stop) and any(card.stage == plan.start_after(stop).number for card in cards)
+        for stop in stops
+    )
 
 
 def _start_copier(run: Run, error: Exception) -> None:
@@ -201,23 +214,34 @@ def _again(run: Run, hold: InputHold) -> str:
     return f"{' and '.join(names)} {'run' if len(names) > 1 else 'runs'} again, and nothing else was changed"
 
 
-def start_down(side: Run) -> None:
+def start_down(side: Run, *, asked: bool = False) -> None:
     """Start each instance of a side that is down on what it is set to.
 
-    Refused for a person's deployer; Inconclusive if it is not known whether one is down, once the others are started.
+    With `asked` each has been asked to stop and may still be on its way: its end is awaited, for a minute.
+
+    Refused for a person's deployer; Inconclusive if it is not known whether one is down or stays up, once the others
+    are started.
     """
     if not side.deployer.abilities.act:
         raise Refused(f"{side.record.application}: a person deploys it; start every instance of it")
-    unknown = []
-    for one in side.read(describes=False).instances:
+    unknown, until = list[str](), time.monotonic() + (_END_S if asked else 0.0)
+    while any(map(_lives, (reading := side.read(describes=False)).instances)) and time.monotonic() < until:
+        time.sleep(_LOOK_AT_END_S)
+    for one in reading.instances:
         if isinstance(one.deployment, Missing):
             unknown.append(f"{one.instance}: {one.deployment.missing}")
         elif is_down(one.deployment.process):
             side.new_deployer().start(one.instance)
             side.keep("write", "started as it was", {"instance": one.instance})
             side.say(f"{one.instance}: started as it was set")
+        elif asked:
+            unknown.append(f"{one.instance}: was asked to stop, and its process lives on after {_END_S:.0f} s")
     if unknown:
         raise Inconclusive(f"whether it runs again is not known: {'; '.join(unknown)}; start it if it is down")
+
+
+def _lives(one: InstanceReading) -> bool:
+    return not isinstance(one.deployment, Missing) and not is_down(one.deployment.process)
 
 
 def moving_roles(run: Run) -> tuple[str, ...]:

@@ -8,37 +8,34 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
-from kstreams_runbooks.decide.change.described import side_of
 from kstreams_runbooks.decide.drain.certificate import certified
 from kstreams_runbooks.decide.drain.marks import read_up_to
 from kstreams_runbooks.decide.drain.seam import read_to_seam, still_at_seam
 from kstreams_runbooks.decide.instances.members import group_is_empty
-from kstreams_runbooks.decide.instances.verification import change_verified
-from kstreams_runbooks.decide.outputs.late_drops import late_drops
 from kstreams_runbooks.decide.outputs.sides import sides_are_equal
-from kstreams_runbooks.decide.plans.cutover import COPIER, CUTOVER, after_unequal, back_command, stood_text
-from kstreams_runbooks.decide.plans.longest_stop import dropping_stores
-from kstreams_runbooks.decide.runbooks import GREEN
+from kstreams_runbooks.decide.plans.cutover import COPIER, after_unequal, back_command, stood_text
 from kstreams_runbooks.decide.runs.approval import Asking
-from kstreams_runbooks.decide.runs.conclusion import RunOutcome
-from kstreams_runbooks.decide.topology.described import parsed
-from kstreams_runbooks.decide.topology.partitions import task_counts
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.cutover import DownstreamReading, SeamReading
 from kstreams_runbooks.model.readings.drain import DrainQuestion, Pause
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
-from kstreams_runbooks.model.readings.sides import NotedEnd, NotedEnds, SideHistory
+from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.sides import NotedEnd, NotedEnds
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
 from kstreams_runbooks.model.runs.stages import Stage, StartAll, StopAll
 from kstreams_runbooks.model.times import SECOND_MS
-from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.approval.approve import ApprovePlan
 from kstreams_runbooks.steps.approval.asking import answer_fields
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.cutover.compare import CompareSides, SidesAsked, require_compared
+from kstreams_runbooks.steps.cutover.history import (
+    inputs_at_seam,
+    keep_read_since,
+    side_history,
+    way_back_text,
+)
 from kstreams_runbooks.steps.cutover.plan import pairs_at_plan, require_readers, seen_at_plan
 from kstreams_runbooks.steps.cutover.rest import (
     APPROVAL,
@@ -54,7 +51,6 @@ from kstreams_runbooks.steps.inputs.tasks import pause, require_held, resume, sw
 from kstreams_runbooks.steps.instances.together import start_all, stop_all
 from kstreams_runbooks.steps.plan.looking import prove_side, rehearsed
 from kstreams_runbooks.steps.plan.plan import planned_from
-from kstreams_runbooks.steps.plan.releases import known_of, running_or_missing
 from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
@@ -110,49 +106,8 @@ def asked_at_seam(run: Run) -> SidesAsked | None:
 
 def _asked(run: Run, noted: NotedEnds) -> SidesAsked:
     seen = seen_at_plan(run)
-    dropped = _dropped(run, seen.new.application)
-    history = (
-        SideHistory(is_paced=False, unknown=dropped.missing)
-        if isinstance(dropped, Missing)
-        else SideHistory(is_paced=False, dropped=dropped)
-    )
+    history = side_history(run, seen.new.application)
     return SidesAsked(seen.old.application, seen.new.application, pairs_at_plan(run), noted, history)
-
-
-def _dropped(run: Run, name: str) -> int | Missing:
-    """The late records that the tasks of the new side have dropped since it began; Missing if that is not known."""
-    side = run.on(name)
-    now = side.read(describes=False)
-    versions = list[Described]()
-    for version in running_or_missing(side, now):
-        if isinstance(version, Missing):
-            return version
-        versions.append(version)
-    known, tasks = known_of(side, now), dict[str, int]()
-    for one in versions:
-        compared = side_of(parsed(one), known)
-        for subtopology, count in task_counts(compared.topology, compared.counts).items():
-            tasks[subtopology] = max(count, tasks.get(subtopology, 0))
-    late = {one.subtopology for one in dropping_stores(versions, known)}
-    return late_drops(verified_before(run, name), now, late, tasks)
-
-
-def verified_before(run: Run, name: str) -> ApplicationReading | Missing:
-    """The last reading with which a completed run that has started this application has verified it.
-
-    That is its start as a second side, or a cutover from it, which starts it again. A cutover to it, or one that it is
-    a neighbour of, has found its processes: they may have been restarted before.
-    """
-    for record in reversed(run.ledger.runs()):
-        if record.dag_id not in {GREEN, CUTOVER} or record.outcome != RunOutcome.COMPLETED.value:
-            continue
-        if (record.cluster, record.application) != (run.record.cluster, name):
-            continue
-        for kept in reversed(run.ledger.evidence(record.run_key, kind="verdict", name=change_verified.__name__)):
-            if kept.payload["application"] == name:
-                after: ApplicationReading = decode(ApplicationReading, kept.payload["inputs"]["after"])
-                return after
-    return Missing(f"no completed run of {GREEN} or {CUTOVER} has started {name} and verified it")
 
 
 def approve_cutover() -> "ApproveCutover":
@@ -413,6 +368,8 @@ def verify(run: Run) -> None:
             prove_side(side, replace(planned_from(side), partitions=()))
         else:
             prove_side(side)
+            if not part.role:
+                keep_read_since(side, inputs_at_seam(side))
     require_readers(run)
     for line in _left_to_do(run):
         run.say(line)
@@ -426,6 +383,7 @@ def _left_to_do(run: Run) -> Iterator[str]:
         yield _entry_line(group, paired)
     new, old = seen.new.application, seen.old.application
     yield stood_text(old, stood_s(run, [one.name for one in run.first.application.deployer.instances]))
+    yield way_back_text(run)
     yield f"{old} runs as well, so that there is a way back: {back_command(old, new, run.side(COPIER).declared.name)}"
 
 

@@ -1,5 +1,6 @@
 """The tasks that start green once everything of it is prepared, take it away, and prove either."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from kstreams_runbooks.model.runs.stages import Stage, StartAll, StopAll
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.model.writes import CommittedOffset
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
+from kstreams_runbooks.steps.cutover.history import keep_read_since
 from kstreams_runbooks.steps.green.caught_up import inputs_of
 from kstreams_runbooks.steps.green.plan import remains_now
 from kstreams_runbooks.steps.inputs.tasks import take_each
@@ -90,13 +92,17 @@ def require_unused(run: Run) -> None:
 
 def _require_unmoved(run: Run) -> None:
     """Refused unless the group has the offsets that this run has committed, on every partition."""
-    group, expected = run.application.application_id, list[CommittedOffset]()
+    with run.reader() as reader:
+        now = read_saved(reader, run.application.application_id, say=run.say)
+    run.demand(run.decide(offsets_unmoved, expected=tuple(_committed(run)), now=now))
+
+
+def _committed(run: Run) -> Iterator[CommittedOffset]:
+    """The offsets that this run has committed for the group."""
+    group = run.application.application_id
     for stage in run.plan().stages:
         if isinstance(stage, SetOffsets) and (facts := Announced(run, stage).facts(OffsetsSet).get(group)):
-            expected += facts.after
-    with run.reader() as reader:
-        now = read_saved(reader, group, say=run.say)
-    run.demand(run.decide(offsets_unmoved, expected=tuple(expected), now=now))
+            yield from facts.after
 
 
 @step("compares what runs now with the plan; changes nothing")
@@ -109,9 +115,9 @@ def verify(run: Run) -> None:
             run.warn(f"{user} (expected: nothing reads it before the cutover)")
         # It had read nothing before this run.
         prove_side(run, replace(planned_from(run), partitions=()))
-        run.say(
-            f"{', '.join(inputs_of(run.whole_plan()))}: read to the end but for {run.limit('max_lag'):,.0f} records"
-        )
+        inputs = inputs_of(run.whole_plan())
+        keep_read_since(run, {one.place: one.offset for one in _committed(run) if one.topic in inputs})
+        run.say(f"{', '.join(inputs)}: read to the end but for {run.limit('max_lag'):,.0f} records")
     else:
         _prove_gone(run)
 

@@ -6,6 +6,7 @@ progress, and end in ERROR (tests/long/test_changed_topics.py).
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -28,6 +29,7 @@ from kstreams_runbooks.model.readings.readings import (
     InstanceReading,
     MemberReading,
     Missing,
+    Start,
 )
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.stages import Bounce
@@ -50,6 +52,8 @@ from kstreams_runbooks.steps.stages.order import task_of
 from kstreams_runbooks.steps.stages.person import require_cleared
 from kstreams_runbooks.wording import first_of
 
+# The note of the processes that this run has started, as each was first seen: a later one has counters of its own.
+FIRST_SEEN = "first seen"
 # A member that may not be removed (its instance could not be read) is gone after its session timeout, 45 s by default.
 _EMPTY_CEILING_S = 120
 _LOOK_EVERY_S = 0.5
@@ -148,8 +152,20 @@ def start_all(run: Run, bounce: Bounce) -> None:
     if not (run.application.as_deployed or bounce.side):
         # The next task of this run would take its processor time from the starting instances.
         with ThreadPoolExecutor(max_workers=min(_THREADS, len(names))) as pool:
-            list(pool.map(partial(let_it_start, run), names))
+            seen = dict(zip(names, pool.map(partial(let_it_start, run), names), strict=True))
+        _note_first(run, seen)
     _require_one_up(run, bounce, names)
+
+
+def _note_first(run: Run, seen: dict[str, Start | None]) -> None:
+    """Note the first process of each instance; one whose Streams client was not seen yet may answer for itself."""
+    if None in seen.values():
+        # What is not seen is not known later: it ends no start.
+        with suppress(RunbookError):
+            now = {one.instance: one.streams.start for one in run.read(describes=False).instances}
+            seen = {name: start or now.get(name) for name, start in seen.items()}
+    first = {name: start for name, start in seen.items() if start is not None}
+    run.keep("note", FIRST_SEEN, {"application": run.record.application, "starts": first})
 
 
 def _require_one_up(run: Run, bounce: Bounce, names: list[str]) -> None:

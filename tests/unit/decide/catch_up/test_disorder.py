@@ -1,13 +1,14 @@
 """Which stores may drop other late records in a catch-up than live, and which cannot."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.catch_up.disorder import late_forecast, late_text
+from kstreams_runbooks.decide.catch_up.disorder import late_forecast, late_text, why_late
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.ledger.codec import decode, encode
-from kstreams_runbooks.model.readings.disorder import HistorySpan, LateForecast
+from kstreams_runbooks.model.readings.disorder import HistorySpan, LateForecast, LateStore
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.declaration import (
     DEFAULT,
@@ -194,3 +195,50 @@ def test_a_pattern_is_every_topic_that_matches() -> None:
     kept = found(window, history)["kept-store"]
     assert (kept.inputs, kept.disorder_ms) == (("any-one", "any-two"), 9_000)
     assert kept.times == ("any-two: its timestamp_extractor is not declared",)
+
+
+COUNTED = LateStore("counted-store", "1", ("clicks",), 5_000, 1)
+
+
+@pytest.mark.parametrize(
+    ("history", "why"),
+    [
+        (spans(("clicks", 0, 5_000), ("clicks", 4_000, 4_500)), ""),
+        (spans(("clicks", 0, 4_000), ("clicks", 4_000, 5_001)), "may mix records that are up to 5.0 s apart"),
+        (spans(("clicks", None, None), ("clicks", None, None)), ""),
+        (spans(("clicks", 0, 1), ("clicks", Missing("no answer"), Missing("no answer"))), "clicks-1: no answer"),
+        (spans(("views", 0, 1)), "the times of clicks were not read"),
+        (Missing("the log was deleted"), "the log was deleted"),
+    ],
+)
+def test_records_no_further_apart_than_the_grace_are_not_late(history: Any, why: str) -> None:
+    """Whichever instances have processed them; what is not known may be late."""
+    found = why_late([side()], [COUNTED], history)
+    assert bool(found) is bool(why)
+    assert why in found
+
+
+def test_a_store_without_a_known_input_may_have_been_late() -> None:
+    """Nothing shows what was read for it; of a store that drops nothing, nothing is asked."""
+    unfed = replace(COUNTED, store="fed-by-code", inputs=())
+    assert why_late([side()], [unfed], HISTORY) == "store fed-by-code: no topic is known that leads to it"
+    assert why_late([side()], [], HISTORY) == ""
+
+
+def test_of_several_versions_each_has_to_be_in_time() -> None:
+    """A rolled side runs two for a while."""
+    history = spans(("clicks", 0, 5_000), ("clicks", 0, 0))
+    shorter = DeclaredStore(kind="window", window=Window("tumbling", 10_000, 1_000))
+    assert why_late([side(), side({"counted-store": shorter})], [COUNTED], history)
+
+
+@pytest.mark.parametrize(("newest", "limit"), [(2_500, ""), (2_501, "the limit is half of that, as for a hold")])
+def test_records_that_the_application_dates_itself_have_the_limit_of_a_hold(newest: int, limit: str) -> None:
+    """Their timestamps are an estimate of the time by which windows go."""
+    history = spans(("clicks", 0, newest), ("clicks", 0, 0))
+    for topics in ({}, {"clicks": DeclaredTopic(timestamp_extractor="com.acme.EventTime")}):
+        found = why_late([side(topics=topics)], [COUNTED], history)
+        assert bool(found) is bool(limit)
+        assert limit in found
+    undeclared = side({"counted-store": DeclaredStore(kind="window")}, topics={})
+    assert "its grace is not declared" in why_late([undeclared], [COUNTED], history)

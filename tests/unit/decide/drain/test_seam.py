@@ -193,6 +193,12 @@ def seeded(first: int | None = 4, second: int | None = 0) -> tuple[PartitionLag,
     )
 
 
+def deleted_to(start: int, first: int | None = 4) -> tuple[PartitionLag, ...]:
+    """The same, with a first partition whose log begins there."""
+    one, *others = seeded(first)
+    return (replace(one, log_start_offset=start), *others)
+
+
 @pytest.mark.parametrize(
     ("rows", "outcome", "why"),
     [
@@ -201,6 +207,9 @@ def seeded(first: int | None = 4, second: int | None = 0) -> tuple[PartitionLag,
         (seeded(None, None), Outcome.WAIT, "2 of 2 seeds"),
         (seeded(first=9), Outcome.REFUSE, "totals-v2-0 at 9 (seed: 4); find who has committed them"),
         (seeded(first=3, second=None), Outcome.REFUSE, "totals-v2-0 at 3 (seed: 4)"),
+        (deleted_to(4), Outcome.PROCEED, "group billing has all 2 seeds committed"),
+        (deleted_to(6), Outcome.REFUSE, "records behind its seeds were deleted: totals-v2-0 begins at 6 (seed: 4)"),
+        (deleted_to(6, None), Outcome.REFUSE, "totals-v2-0 begins at 6 (seed: 4); undo this run"),
         (seeded()[:1], Outcome.INCONCLUSIVE, "totals-v2-1 of group billing: it was not read"),
         (
             (*seeded()[:1], PartitionLag("totals-v2", 1, "source", "unknown", why="hidden")),

@@ -1,19 +1,29 @@
 """A hold that is given up starts again what it stopped, and nothing is read from a point that was not noted."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from kstreams_runbooks.decide.plans.cutover import cutover_plan
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.readings.sides import NotedEnd, NotedEnds
 from kstreams_runbooks.model.runs.input_holds import InputHold
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.steps.cutover import rest
-from kstreams_runbooks.steps.cutover.rest import given_up_otherwise, moves_begun, point_of, require_not_given_up
+from kstreams_runbooks.steps.cutover.rest import (
+    given_up_otherwise,
+    moves_begun,
+    point_of,
+    require_not_given_up,
+    start_down,
+)
 from kstreams_runbooks.steps.run.run import Run
-from kstreams_runbooks.steps.stages.order import flows, is_complete, let_flow
+from kstreams_runbooks.steps.stages.order import flows, is_complete, keep_complete, let_flow
 from kstreams_runbooks.watch.held_inputs import held_inputs
 from world.cutting import cutover, restart
-from world.samples import card
+from world.samples import card, down, instance, reading
 from world.two_holds import two_holds
 
 
@@ -27,7 +37,7 @@ def plan() -> Plan:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The applications whose instances that are down were started."""
     names: list[str] = []
-    monkeypatch.setattr(rest, "start_down", lambda side: names.append(side.record.application))
+    monkeypatch.setattr(rest, "start_down", lambda side, **_: names.append(side.record.application))
     return names
 
 
@@ -115,7 +125,7 @@ def test_a_run_that_is_killed_while_it_gives_up_ends_that_at_its_rerun(
     _, second = two_holds().input_holds
     begin(run, second)
 
-    def killed(_: Run) -> None:
+    def killed(_: Run, **__: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
@@ -133,7 +143,7 @@ def test_a_copier_that_does_not_start_again_is_named(run: Run, monkeypatch: pyte
     """It stays held, and the undo starts it; the old side that fails does not keep the copier from its start."""
     asked: list[str] = []
 
-    def failing(side: Run) -> None:
+    def failing(side: Run, **_: Any) -> None:
         asked.append(side.record.application)
         raise Unreachable("supervisord does not answer")
 
@@ -144,6 +154,64 @@ def test_a_copier_that_does_not_start_again_is_named(run: Run, monkeypatch: pyte
         fail(run, second, Refused("no moment at rest"))
     assert asked == ["orders", "copy"]
     assert len(held_inputs(run.ledger, run.key)) == 1
+
+
+def noted(monkeypatch: pytest.MonkeyPatch) -> dict[str, bool]:
+    """By application: whether its end is awaited before its start."""
+    seen: dict[str, bool] = {}
+
+    def start(side: Run, *, asked: bool = False) -> None:
+        seen[side.record.application] = asked
+
+    monkeypatch.setattr(rest, "start_down", start)
+    return seen
+
+
+def test_what_was_asked_to_stop_is_awaited_before_it_is_started(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its supervisor may end it after the request has failed; what has stopped is started at once."""
+    asked = noted(monkeypatch)
+    _, second = two_holds().input_holds
+    begin(run, second)
+    with pytest.raises(Refused):
+        fail(run, second, Refused("copy-1: still there 120 s after the stop request"))
+    assert asked == {"orders": False, "copy": True}
+
+
+def test_a_copier_whose_stop_is_complete_is_started_at_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The inputs are held meanwhile; the old side is the one that may still be on its way."""
+    asked = noted(monkeypatch)
+    _, second = two_holds().input_holds
+    begin(run, second)
+    keep_complete(run, second.pausing[0])
+    [start] = [one for one in two_holds().stages if one.number == 8]
+    run.ledger.write_card(card("orders-1", seq=2, run_key=run.key, stage=start.number, application="orders"))
+    with pytest.raises(Refused):
+        fail(run, second, Refused("orders-1: still there"))
+    assert asked == {"orders": True, "copy": False}
+
+
+def test_an_end_that_comes_after_its_request_is_awaited(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Supervisord reports a process that was asked to stop as one that runs."""
+    started: list[str] = []
+    deployer = SimpleNamespace(
+        abilities=Abilities(instances=True, topology=False, clear=True, act=True, clear_directories=True),
+        start=started.append,
+    )
+    readings = [reading(), reading(down("orders-1"), instance("orders-2")), reading(down("orders-1"), down("orders-2"))]
+    left = iter(readings)
+    vars(run).update(deployer=deployer)
+    monkeypatch.setattr(Run, "new_deployer", lambda _: deployer)
+    monkeypatch.setattr(Run, "read", lambda _, **__: next(left))
+    monkeypatch.setattr(rest, "_LOOK_AT_END_S", 0.0)
+    start_down(run, asked=True)
+    assert started == ["orders-1", "orders-2"]
+    started.clear()
+    monkeypatch.setattr(Run, "read", lambda _, **__: readings[1])
+    start_down(run)
+    assert started == ["orders-1"]
+    monkeypatch.setattr(rest, "_END_S", 0.0)
+    with pytest.raises(Inconclusive, match="orders-2: was asked to stop, and its process lives on"):
+        start_down(run, asked=True)
 
 
 def test_once_the_inputs_flow_only_the_copier_starts(run: Run, started: list[str]) -> None:

@@ -1,25 +1,18 @@
 """The tasks of a cutover on a real ledger: what a rerun, a clearing or a restart elsewhere must not make it believe."""
 
-from dataclasses import replace
-from typing import Any
-
 import pytest
-from kstreams_runbooks.decide.instances.verification import change_verified
 from kstreams_runbooks.decide.plans.cutover import after_unequal, cutover_plan
 from kstreams_runbooks.errors import Inconclusive, Refused, WriteRefused
-from kstreams_runbooks.ledger.codec import encode_call
-from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing
 from kstreams_runbooks.model.readings.sides import NotedEnd, NotedEnds
 from kstreams_runbooks.model.runs.plan import Plan
-from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.steps.cutover import tasks
-from kstreams_runbooks.steps.cutover.tasks import asked_at_seam, old_again, stood_s, verified_before
+from kstreams_runbooks.steps.cutover.tasks import asked_at_seam, old_again, stood_s
 from kstreams_runbooks.steps.inputs.tasks import switching
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.order import keep_complete
 from kstreams_runbooks.steps.stages.seam import keep_seam
 from world.cutting import cutover, restart
-from world.samples import card, instance, reading
+from world.samples import card
 
 
 @pytest.fixture
@@ -66,40 +59,6 @@ def test_a_comparison_that_is_cleared_after_a_move_starts_nothing(resumed: tuple
         asked_at_seam(run)
     run.keep("note", "compare_at_seam", {"plan": run.whole_plan().digest})
     assert asked_at_seam(run) is None
-
-
-def verified(run: Run, dag_id: str, application: str, about: str, at_ms: int, outcome: str = "completed") -> None:
-    """A run of that application that has verified another one, or itself, at that time."""
-    asked = replace(run.record, dag_id=dag_id, run_id=f"{dag_id}-{at_ms}", application=application, started_at_ms=at_ms)
-    record = run.ledger.start_run(asked)
-    after = reading(instance("orders-1"), at_ms=at_ms)
-    call = encode_call(change_verified, {"after": after}, Verdict(Outcome.PROCEED, ("as planned",)))
-    call |= {"application": about}
-    run.ledger.record(record.run_key, "verify", 1, "verdict", change_verified.__name__, call, at_ms)
-    run.ledger.conclude(record.run_key, outcome, "it ended", at_ms)
-
-
-def at_ms(found: ApplicationReading | Missing) -> Any:
-    """The time of a reading; of none, None."""
-    return None if isinstance(found, Missing) else found.taken.at_ms
-
-
-def test_only_a_run_that_has_started_a_side_shows_how_it_began(run: Run) -> None:
-    """A cutover to it, or one beside it, found processes that may have been restarted before."""
-    missing = verified_before(run, "orders-v2")
-    assert isinstance(missing, Missing)
-    assert (
-        missing.missing
-        == "no completed run of blue_green_start or blue_green_cutover has started orders-v2 and verified it"
-    )
-    verified(run, "blue_green_start", "orders-v2", "orders-v2", 1)
-    verified(run, "blue_green_cutover", "orders", "orders-v2", 2)
-    verified(run, "blue_green_cutover", "payments", "orders-v2", 3)
-    verified(run, "rolling_bounce", "orders-v2", "orders-v2", 4)
-    verified(run, "blue_green_cutover", "orders-v2", "orders-v2", 5, "stopped")
-    assert at_ms(verified_before(run, "orders-v2")) == 1
-    verified(run, "blue_green_cutover", "orders-v2", "orders-v2", 6)
-    assert at_ms(verified_before(run, "orders-v2")) == 6
 
 
 def test_how_long_the_old_side_was_down_is_that_of_its_own_stop(run: Run) -> None:

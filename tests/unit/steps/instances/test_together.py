@@ -6,14 +6,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from kstreams_runbooks.errors import Inconclusive, Refused, WriteRefused
+from kstreams_runbooks.errors import Inconclusive, Refused, Unreachable, WriteRefused
 from kstreams_runbooks.ledger.codec import encode
 from kstreams_runbooks.model.abilities import Abilities
 from kstreams_runbooks.model.local_state import Directories
-from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, Missing, Taken
+from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, Missing, Start, Taken
 from kstreams_runbooks.model.runs.stages import Bounce, ClearState
 from kstreams_runbooks.model.target import RunbookSettings, Target
-from kstreams_runbooks.steps.instances.together import rehearse_at_once, start_all
+from kstreams_runbooks.steps.instances.together import FIRST_SEEN, _note_first, rehearse_at_once, start_all
 from kstreams_runbooks.steps.run.run import Run
 from world.samples import BOUNCE_1, down, reading
 
@@ -213,3 +213,30 @@ def test_a_person_answers_that_state_is_deleted_also_if_all_run_already(
     run.deployer.abilities = replace(Directory.abilities, act=False)  # type: ignore[misc] # a double of the fixture
     started()
     assert asked == [CLEARS]
+
+
+def test_the_first_process_of_each_instance_is_noted(
+    run: Run, started: Callable[..., set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As its Streams client was seen, or as it answers afterwards; one that does not answer is not known."""
+    first = {"orders-1": Start(500, 41), "orders-2": None}
+    monkeypatch.setattr("kstreams_runbooks.steps.instances.together.let_it_start", lambda _, name: first[name])
+    started()
+    [note] = run.ledger.evidence(run.key, kind="note", name=FIRST_SEEN)
+    assert note.payload == {"application": "orders", "starts": {"orders-1": {"started_at_ms": 500, "pid": 41}}}
+    monkeypatch.setattr(Run, "read", lambda _, **__: reading())
+    _note_first(run, {"orders-1": None, "orders-2": None})
+    [_, note] = run.ledger.evidence(run.key, kind="note", name=FIRST_SEEN)
+    assert note.payload["starts"] == {name: {"started_at_ms": 500, "pid": 41} for name in first}
+
+
+def test_a_look_that_fails_ends_no_start(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The instances are up: only their first process is not known."""
+
+    def unread(_: Run, **__: object) -> None:
+        raise Unreachable("no broker answers")
+
+    monkeypatch.setattr(Run, "read", unread)
+    _note_first(run, {"orders-1": None})
+    [note] = run.ledger.evidence(run.key, kind="note", name=FIRST_SEEN)
+    assert note.payload["starts"] == {}
