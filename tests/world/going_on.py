@@ -11,11 +11,14 @@ from world.runs import command, evidence, finished, log_of
 WORDS = {"REASON": "OPS-9, accepted for this test", "RELEASE": "3.4.1", "TARGET": "4.3.1", "RUN": "none-of-these"}
 
 
-def followed(stack: Stack, run_id: str, answers: Mapping[str, str] = WORDS) -> tuple[int, str]:
-    """What the command of GO ON in the log of `conclude` ends with: its exit code, and what it or its run reports."""
+def followed(stack: Stack, run_id: str, answers: Mapping[str, str] = WORDS, *, which: int = 0) -> tuple[int, str]:
+    """What the command of GO ON in the log of `conclude` ends with: its exit code, and what it or its run reports.
+
+    Of several ways that it shows, `which` is one.
+    """
     lines = log_of(stack, run_id, "conclude").splitlines()
     at = next(number for number, line in enumerate(lines) if "GO ON: " in line)
-    line = next(line for line in lines[at:] if "kstreams-runbooks " in line)
+    line = [line for line in lines[at:] if "kstreams-runbooks " in line][which]
     words = shlex.split(line[line.index("kstreams-runbooks ") :])[1:]
     given = [word.partition("=") for word in words]
     answered = [name + equals + answers.get(value, value) for name, equals, value in given]
