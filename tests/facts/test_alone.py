@@ -11,8 +11,9 @@ from lab.facts_alone import SIDES, pair_sides
 from lab.facts_judged import judged, table
 from world.pairs import expected
 
-# Shares of all cases. A smaller one is right, and a reader or a rule has lost facts.
-_RIGHT = 0.6
+# Shares of all cases, most of which strangers have chosen because they are hard. If fewer are right, a reader or a rule
+# has lost facts.
+_RIGHT = 0.57
 # Answers that code cannot give: a person has to declare what a lambda computes, and the cluster has the partitions.
 _MOST_NOT_KNOWN = 0.31
 
