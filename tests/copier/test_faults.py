@@ -4,9 +4,10 @@ import random
 import time
 
 import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from lab.supervise import until
 from lab.topic_copier import REFUSED, TERMINATED, started
-from world.copied import KEPT, Begin, load, produce, until_setting
+from world.copied import KEPT, Begin, Copy, load, produce, until_setting
 from world.proven import compare_topics
 
 
@@ -281,3 +282,30 @@ def test_a_setting_that_is_changed_meanwhile_is_named_and_the_copy_goes_on(
     assert any(f"{copy.target} has {name}={value}" in line for line in copier.lines)
     copier.terminate()
     assert copier.start().end() == REFUSED
+
+
+@pytest.mark.long
+def test_an_offset_that_another_client_commits_for_a_suspended_copier_is_found(begin: Begin) -> None:
+    """Its tasks begin again at that offset; its own next commit would hide it for good."""
+    copy = begin().create(1).seed()
+    copy.send(20)
+    copier = copy.copier().start().wait_running()
+    copy.wait_copied()
+    copier.suspend()
+    until(lambda: members(copy) == 0, 60, "the suspended one has left its group", poll_s=0.5)
+    copy.send(20, begin=20)
+    place = TopicPartition(copy.source, 0, 40)
+    copy.admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(copy.name, [place])])[copy.name].result(30)
+    copier.resume()
+    assert copier.end() == REFUSED
+    assert f"another program has committed as group {copy.name}" in copier.last_line
+    copy.seed({0: 20})
+    with started(copier):
+        copy.wait_copied()
+    assert copy.require_equal() == 40
+
+
+def members(copy: Copy) -> int:
+    """Of the copier's group."""
+    described = copy.admin.describe_consumer_groups([copy.name])[copy.name].result(30)
+    return len(described.members)

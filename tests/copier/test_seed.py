@@ -225,7 +225,7 @@ def test_offsets_that_are_lost_are_found_by_counting(begin: Begin, fleet: Path) 
     offsets = {one["partition"]: one["end"] for one in document["first"]["ranges"]}
     offsets |= {one["partition"]: one["first"]["offset"] for one in compared["examples"] if one["place"] is not None}
     places = [word for number, offset in offsets.items() for word in ("--at", f"{copy.source}:{number}:{offset}")]
-    code, printed = seed(*places, "--execute")
+    code, printed = seed(*places, "--may-repeat", copy.target, "--execute")
     assert code == 0, printed
     with started(copier):
         copy.wait_copied()

@@ -4,7 +4,7 @@ import random
 import time
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 from lab import kafka
 from lab.supervise import until
 from lab.topic_copier import REFUSED, started
@@ -162,3 +162,24 @@ def test_an_instance_without_until_is_no_company_for_one_with_it(begin: Begin) -
         limited = copy.copier("until", until=until_setting({0: 5, 1: 5}, copy.source)).start()
         assert limited.end() == REFUSED
         assert f"Group {copy.name} has a member with other routes, mode, until or order" in limited.last_line
+
+
+@pytest.mark.long
+def test_until_that_another_client_has_committed_is_no_end(begin: Begin) -> None:
+    """Exit code 0 would say that the records before it are copied."""
+    copy = begin().create(1).seed()
+    copy.send(20)
+    with copy.transaction() as producer:
+        produce(producer, copy.source, 20, 0)
+        producer.flush(30)
+        copy.send(20, begin=21)
+        copier = copy.copier(until=until_setting({0: 41}, copy.source)).start().wait_running()
+        until(lambda: copy.committed().get(0) == 20, 60, "the first twenty are copied")
+        copier.suspend()
+        until(lambda: not copy.admin.describe_consumer_groups([copy.name])[copy.name].result(30).members, 60, "it left")
+        place = ConsumerGroupTopicPartitions(copy.name, [TopicPartition(copy.source, 0, 41)])
+        copy.admin.alter_consumer_group_offsets([place])[copy.name].result(30)
+        copier.resume()
+        assert copier.end() == REFUSED
+        assert f"another program has committed as group {copy.name}" in copier.last_line
+        producer.commit_transaction(30)

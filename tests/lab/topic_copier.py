@@ -119,6 +119,16 @@ class TopicCopier:
         """SIGTERM; returns its exit code."""
         return self._signalled(signal.SIGTERM)
 
+    def suspend(self) -> None:
+        """SIGSTOP: its member is lost after the session, and it does not know."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGCONT)
+
     def kill(self) -> None:
         """SIGKILL, and return when it is gone."""
         assert self._signalled(signal.SIGKILL) == -signal.SIGKILL

@@ -216,14 +216,19 @@ class Copy:
             assert list(kafka.records(self.bootstrap, target, isolation="read_uncommitted")) == []
 
     def require_left(self, after_kill: bool = False) -> None:
-        """The group is EMPTY, and none of its transactions is open; that of a killed process ends by its timeout."""
+        """The group is EMPTY, and none of its transactions is open; what a killed process left ends by its timeouts."""
         if after_kill:
             until(lambda: not self._ongoing(), _CALL_S, "the transaction of the killed one has ended", poll_s=0.5)
+            until(lambda: not self._group().members, _CALL_S * 2, "the member of the killed one is gone", poll_s=0.5)
+        group = self._group()
+        assert (group.state.upper(), group.members) == ("EMPTY", ())
+        assert self._ongoing() == []
+
+    def _group(self) -> GroupReading:
         with ClusterReader({"bootstrap.servers": self.bootstrap}) as reader:
             group = reader.group(self.name)
         assert isinstance(group, GroupReading), group
-        assert (group.state.upper(), group.members) == ("EMPTY", ())
-        assert self._ongoing() == []
+        return group
 
     def _ongoing(self) -> list[str]:
         with ClusterReader({"bootstrap.servers": self.bootstrap}) as reader:

@@ -1,6 +1,7 @@
 package kstreams.runbooks.copier;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Properties;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.streams.CloseOptions;
@@ -57,7 +58,7 @@ final class Copier {
 
     private KafkaStreams streams(StartChecks start, Figures figures) throws Refused {
         Properties kafka = settings.kafka();
-        Topology topology = CopyTopology.of(settings, start.topics, figures.copied, this::requireAlike);
+        Topology topology = CopyTopology.of(settings, start.topics, figures.copied, () -> require(start));
         KafkaStreams streams;
         try {
             if (settings.until.isGiven() || settings.order.isByTime()) {
@@ -85,9 +86,14 @@ final class Copier {
         return streams;
     }
 
-    private void requireAlike() {
+    /** A task begins at offsets that another client may have committed meanwhile, or next to one that copies otherwise. */
+    private void require(StartChecks start) {
         try {
             cluster.requireAlike();
+            List<String> refusals = OffsetRules.ofTargets(settings, start.topics, cluster.committedSince(start.offsets));
+            if (!refusals.isEmpty()) {
+                throw Refused.of(refusals);
+            }
         } catch (Refused error) {
             throw new StreamsException(error.getMessage());
         }

@@ -47,6 +47,13 @@ final class OffsetRules {
         return rules.refusals;
     }
 
+    /** What is wrong with the targets that the offsets name, of topics as they were at the start. */
+    static List<String> ofTargets(Settings settings, Map<String, TopicFacts> topics, OffsetFacts offsets) {
+        OffsetRules rules = new OffsetRules(settings, topics, offsets);
+        settings.routes.forEach(rules::target);
+        return rules.refusals;
+    }
+
     /** The target is the one that the records before the committed offsets are in, or that a person has chosen. */
     private void target(Route route) {
         TopicFacts to = topics.get(route.to);

@@ -46,6 +46,9 @@ final class Watch extends Thread {
                 }
                 answers = true;
             } catch (Refused error) {
+                if (settings.until.isGiven() && settings.until.left(figures.committed()) == 0) {
+                    ending.failed(error.getMessage());
+                }
                 figures.error(error.getMessage());
                 if (answers) {
                     Events.say("cannot be watched: " + error.getMessage());
@@ -65,6 +68,8 @@ final class Watch extends Thread {
             return;
         }
         if (settings.until.isGiven() && settings.until.left(figures.committed()) == 0) {
+            // Another client may have committed the offset, or a partition may be new.
+            new StartChecks(settings, cluster);
             ending.done("until is reached: every partition is committed at its offset");
             return;
         }
