@@ -166,7 +166,7 @@ def test_an_offset_that_another_program_has_committed_is_refused(begin: Begin) -
     reader.close()
     line = refused(copy.copier())
     assert f"1 of 1 partitions (0 committed 30): another program has committed as group {copy.name}" in line
-    assert f"copier seed COPIER --at {copy.source}:PARTITION:OFFSET --replace {copy.source} --execute" in line
+    assert f"--at {copy.source}:PARTITION:OFFSET --replace {copy.source} --may-repeat {copy.target} --execute" in line
     copy.seed({0: 10})
     with started(copy.copier()):
         copy.wait_copied()

@@ -4,7 +4,7 @@ import random
 import time
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import Producer
 from lab import kafka
 from lab.supervise import until
 from lab.topic_copier import REFUSED, started
@@ -175,11 +175,7 @@ def test_until_that_another_client_has_committed_is_no_end(begin: Begin) -> None
         copy.send(20, begin=21)
         copier = copy.copier(until=until_setting({0: 41}, copy.source)).start().wait_running()
         until(lambda: copy.committed().get(0) == 20, 60, "the first twenty are copied")
-        copier.suspend()
-        until(lambda: not copy.admin.describe_consumer_groups([copy.name])[copy.name].result(30).members, 60, "it left")
-        place = ConsumerGroupTopicPartitions(copy.name, [TopicPartition(copy.source, 0, 41)])
-        copy.admin.alter_consumer_group_offsets([place])[copy.name].result(30)
-        copier.resume()
+        copy.moved_while_suspended(copier, 41)
         assert copier.end() == REFUSED
         assert f"another program has committed as group {copy.name}" in copier.last_line
         producer.commit_transaction(30)

@@ -236,6 +236,14 @@ class Copy:
         assert isinstance(ongoing, frozenset), ongoing
         return [name for name in ongoing if name.startswith(self.name)]
 
+    def moved_while_suspended(self, copier: TopicCopier, offset: int) -> None:
+        """Another client commits an offset of partition 0, while the copier is no member and does not know."""
+        copier.suspend()
+        until(lambda: not self._group().members, _CALL_S * 2, "the suspended one has left its group", poll_s=0.5)
+        asked = [ConsumerGroupTopicPartitions(self.name, [TopicPartition(self.source, 0, offset)])]
+        self.admin.alter_consumer_group_offsets(asked)[self.name].result(_CALL_S)
+        copier.resume()
+
     def close(self) -> None:
         """End every process, delete every topic."""
         for process in self.processes:

@@ -62,7 +62,8 @@ final class OffsetRules {
         refuse(committed, partition -> !offsets.last.containsKey(partition), partition -> "",
             "another program has committed as group " + group + ", so records before this offset may be missing from "
                 + to.name, "Find the first one that it lacks (docs/copier_on_call.md), and commit its offset ("
-                + seed("--at " + route.from + ":PARTITION:OFFSET --replace " + route.from) + ").");
+                + seed("--at " + route.from + ":PARTITION:OFFSET --replace " + route.from + " --may-repeat " + to.name)
+                + ").");
         List<TopicPartition> copied = committed.stream().filter(offsets.last::containsKey).collect(toList());
         refuse(copied, partition -> !last(partition).target.equals(to.id),
             partition -> ", for id " + last(partition).target,
