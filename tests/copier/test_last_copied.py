@@ -1,17 +1,20 @@
 """What the copier keeps of its last copy: the target that the records before an offset are in, and their time."""
 
+import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer
 from lab.supervise import until
-from lab.topic_copier import REFUSED, TopicCopier, started
-from world.copied import COMPACTED, Begin, Copy, produce, until_setting
+from lab.topic_copier import REFUSED, TopicCopier, jar, started
+from world.copied import COMPACTED, Begin, Copy, load, produce, until_setting
 
 pytestmark = pytest.mark.long
 
 _ENDED = 0
+_TAKEN_S = 90
 
 
 def created_again(copy: Copy, partitions: int = 4) -> None:
@@ -171,6 +174,48 @@ def test_an_offset_that_another_program_has_committed_is_refused(begin: Begin) -
     with started(copy.copier()):
         copy.wait_copied()
     assert copy.require_equal() == 30
+
+
+def taken_by_another_program(copy: Copy, count: int, directory: Path) -> None:
+    """It has read and committed so many records with the application.id of the copier, and keeps the metadata."""
+    program = Path(__file__).parent / "java" / "TakesRecords.java"
+    command = ["java", "-cp", str(jar()), str(program), copy.bootstrap, copy.name, copy.source, str(count)]
+    subprocess.run([*command, str(directory / "state")], check=True, timeout=_TAKEN_S, capture_output=True)
+
+
+@pytest.mark.parametrize("begin_at", ["copied", "seeded"])
+def test_an_offset_that_another_kafka_streams_program_has_committed_is_refused(
+    begin: Begin, begin_at: str, tmp_path: Path
+) -> None:
+    """It commits its own offset with the copier's metadata, which Kafka Streams keeps."""
+    copy = begin().create(1).seed()
+    if begin_at == "copied":
+        copy.send(10)
+        with started(copy.copier()):
+            copy.wait_copied()
+    before = copy.committed()
+    copy.send(20, begin=10)
+    taken_by_another_program(copy, 20, tmp_path)
+    assert copy.committed() == copy.ends(copy.source) != before
+    line = refused(copy.copier())
+    assert f"1 of 1 partitions (0 committed {copy.committed()[0]}): another program has committed as group" in line
+    copy.seed(before)
+    with started(copy.copier()):
+        copy.wait_copied()
+    assert copy.require_equal() == copy.ends(copy.source)[0]
+
+
+def test_a_kafka_streams_program_that_joins_a_copier_takes_no_record_in_silence(begin: Begin, tmp_path: Path) -> None:
+    """The copier ends when it gets the partitions back, or while the other program is a member."""
+    copy = begin().create(2).seed()
+    copier = copy.copier()
+    with started(copier):
+        copier.wait_running()
+        with load(copy, partitions=2):
+            taken_by_another_program(copy, 20, tmp_path)
+            assert copier.end() == REFUSED
+    assert "another program has committed as group" in copier.last_line or "has a member with other" in copier.last_line
+    assert "another program has committed as group" in refused(copy.copier())
 
 
 def test_another_mode_is_refused_until_a_person_has_decided(begin: Begin) -> None:

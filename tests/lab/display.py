@@ -180,7 +180,7 @@ def _restarts(document: Mapping[str, Any]) -> Table:
                 name,
                 _seconds(gaps.get((bounce["number"], name))),
                 _seconds(None if passed is None else (passed - times["stopped_at_ms"]) / 1000),
-                f"{bounce['records_per_second_min']} inputs",
+                "not measured" if (least := bounce["records_per_second_min"]) is None else f"{least} inputs",
             )
             table.add_row(*map(Text, cells))
     return table

@@ -11,9 +11,9 @@ from pathlib import Path
 from kafka import TopicPartition as KafkaPartition
 from kafka.errors import KafkaError, NoError
 from kafka.structs import OffsetAndMetadata
+from kstreams_runbooks.model.readings.copied_into import CopiedInto
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.clients import connect_python
-from kstreams_runbooks.observe.kafka.copied_into import copied_into
 from kstreams_runbooks.properties import dump
 
 from lab.settings import CHECKOUT
@@ -145,12 +145,12 @@ def seed(bootstrap: str, group: str, offsets: Mapping[tuple[str, int], int], rou
     with ClusterReader({"bootstrap.servers": bootstrap}) as reader:
         targets = {one.name: one for one in reader.topics([*routes.values()])}
     into = {
-        source: copied_into(targets[target].topic_id, targets[target].partitions)
+        source: CopiedInto(targets[target].topic_id, targets[target].partitions)
         for source, target in routes.items()
         if target in targets
     }
     request = {
-        KafkaPartition(topic, number): OffsetAndMetadata(offset, into.get(topic, ""), -1)
+        KafkaPartition(topic, number): OffsetAndMetadata(offset, into[topic].at(offset) if topic in into else "", -1)
         for (topic, number), offset in offsets.items()
     }
     admin = connect_python({"bootstrap.servers": bootstrap}, writable=True)

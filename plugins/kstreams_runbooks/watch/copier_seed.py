@@ -1,10 +1,10 @@
 """Reads what the first offsets of a copier are chosen from."""
 
 from kstreams_runbooks.fleet.copier import TopicCopier
+from kstreams_runbooks.model.readings.copied_into import CopiedInto
 from kstreams_runbooks.model.readings.copying import SeedPlace, SeedReading, TopicEnd
 from kstreams_runbooks.model.writes import SavedOffsets
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
-from kstreams_runbooks.observe.kafka.copied_into import copied_into
 from kstreams_runbooks.observe.kafka.ends import ends_of, places_of
 
 
@@ -19,7 +19,7 @@ def read_seed(copier: TopicCopier, reader: ClusterReader, before: SavedOffsets) 
     sources = [topics[name] for name in copier.inputs if name in topics]
     targets = [topics[name] for name in copier.outputs if name in topics]
     into = {
-        source: copied_into(topics[target].topic_id, topics[target].partitions)
+        source: CopiedInto(topics[target].topic_id, topics[target].partitions)
         for source, target in copier.route_pairs
         if target in topics
     }
@@ -29,7 +29,7 @@ def read_seed(copier: TopicCopier, reader: ClusterReader, before: SavedOffsets) 
             *ends[place],
             one.offset if (one := committed.get(place)) else None,
             one.metadata if one else "",
-            into.get(place[0], ""),
+            into.get(place[0]),
         )
         for place in places_of(sources)
     )

@@ -44,13 +44,19 @@ def seeded(reading: SeedReading, at: SeedAt) -> tuple[Verdict, tuple[CommittedOf
     if reasons := tuple(_refused(reading, at, wanted)):
         return Verdict(Outcome.REFUSE, reasons), ()
     offsets = tuple(
-        CommittedOffset(one.topic, one.partition, offset, one.into if _is_chosen(one, at) else one.metadata)
+        CommittedOffset(one.topic, one.partition, offset, _metadata(one, at, offset))
         for one in reading.places
         if (offset := wanted[one.topic, one.partition]) is not None
     )
     return Verdict(
         Outcome.PROCEED, (f"group {reading.group_id}: {len(offsets)} offsets, one of each partition of its sources",)
     ), offsets
+
+
+def _metadata(place: SeedPlace, at: SeedAt, offset: int) -> str:
+    if not _is_chosen(place, at):
+        return place.metadata
+    return place.into.at(offset) if place.into else ""
 
 
 def _wanted(place: SeedPlace, at: SeedAt) -> int | None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from kstreams_runbooks.model.readings.copied_into import CopiedInto
 from kstreams_runbooks.model.readings.drain import OpenTransaction
 from kstreams_runbooks.model.readings.readings import Deployment, GroupReading, Missing, Taken
 
@@ -69,7 +70,7 @@ class SeedPlace:
     """One partition of a copier's source: its ends, and the offset that the copier's group has committed on it.
 
     Offsets are log offsets, `stable` and `end` exclusive: a transaction is open between both if they differ. `metadata`
-    was committed with the offset; `into` is that of an offset which begins a copy into the target of the route.
+    was committed with the offset; `into` is the target of the route, if that exists.
     """
 
     topic: str
@@ -79,7 +80,7 @@ class SeedPlace:
     end: int | Missing
     committed: int | None
     metadata: str = ""
-    into: str = ""
+    into: CopiedInto | None = None
 
     @property
     def name(self) -> str:

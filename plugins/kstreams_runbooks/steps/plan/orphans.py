@@ -13,6 +13,9 @@ def keep_orphans(run: Run, before: ApplicationReading, after: ApplicationReading
     `after` is the reading that proves the change: since then nothing reads them. What is unknown is only logged: it
     must not fail a change that is proven.
     """
+    if run.declared.routes:
+        # The shipped copier keeps no state.
+        return
     left = changelogs_left(before, after, run.declared.application_id)
     if isinstance(left, Missing):
         run.say(f"changelogs left behind are not known ({left.missing}); `kstreams-runbooks orphans` shows them")

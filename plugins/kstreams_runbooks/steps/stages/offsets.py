@@ -8,11 +8,11 @@ from kstreams_runbooks.act.saved_offsets import save_offsets
 from kstreams_runbooks.act.topic_checks import certain, place_text
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.fleet.copier import TopicCopier
+from kstreams_runbooks.model.readings.copied_into import CopiedInto
 from kstreams_runbooks.model.runs.cards import GroupDeleted, OffsetFacts, OffsetsDeleted, OffsetsSet
 from kstreams_runbooks.model.runs.object_stages import DeleteGroups, DeleteOffsets, OffsetStage, SetOffsets
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets
 from kstreams_runbooks.observe import ClusterReader
-from kstreams_runbooks.observe.kafka.copied_into import copied_into
 from kstreams_runbooks.observe.kafka.ends import ends_of
 from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
@@ -98,10 +98,12 @@ def _with_target(
         return wanted
     if gone:
         raise Refused(f"topic {gone[0]} does not exist (expected: as in the plan); look at who deleted it")
-    into = {topic: targets[target] for topic, target in routes.items() if target in targets}
-    return tuple(
-        replace(one, metadata=copied_into(into[one.topic].topic_id, into[one.topic].partitions)) for one in wanted
-    )
+    into = {
+        topic: CopiedInto(targets[target].topic_id, targets[target].partitions)
+        for topic, target in routes.items()
+        if target in targets
+    }
+    return tuple(replace(one, metadata=into[one.topic].at(one.offset)) for one in wanted)
 
 
 def _with_own(before: SavedOffsets, own: tuple[CommittedOffset, ...], now: SavedOffsets) -> SavedOffsets:

@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.decide.reset.copier_seed import SeedAt, seeded
+from kstreams_runbooks.model.readings.copied_into import CopiedInto
 from kstreams_runbooks.model.readings.copying import SeedPlace, SeedReading, TopicEnd
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.verdicts import Outcome
 
 BEGINNING, END = SeedAt("beginning", {}), SeedAt("end", {})
 SILENT = Missing("its leader does not answer")
+INTO = CopiedInto("7180b310-e338-4f58-9854-e19e69594ffd", 2)
 
 
 def place(number: int, topic: str = "sent", **changes: object) -> SeedPlace:
@@ -59,11 +61,11 @@ def test_partitions_that_have_grown_get_theirs_and_the_others_keep_their_own() -
 
 def test_a_chosen_offset_names_the_target_and_no_other_does() -> None:
     """What another program has committed stays as it is, for the copier to refuse."""
-    kept = place(0, committed=77, metadata="its own", into="into orders")
-    _, offsets = seeded(reading(kept, place(1, into="into orders")), SeedAt("", {("sent", 1): 10}))
-    assert [one.metadata for one in offsets] == ["its own", "into orders"]
+    kept = place(0, committed=77, metadata="its own", into=INTO)
+    _, offsets = seeded(reading(kept, place(1, into=INTO)), SeedAt("", {("sent", 1): 10}))
+    assert [one.metadata for one in offsets] == ["its own", INTO.at(10)]
     _, offsets = seeded(reading(kept), replace(END, replace=("sent",)))
-    assert [one.metadata for one in offsets] == ["into orders"]
+    assert [one.metadata for one in offsets] == [INTO.at(100)]
 
 
 def test_the_same_offset_again_is_no_difference() -> None:

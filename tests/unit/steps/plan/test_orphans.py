@@ -37,3 +37,11 @@ def test_what_is_unknown_does_not_fail_a_proven_change(run: Run, caplog: pytest.
         keep_orphans(run, runs(COUNTS, 1_000), runs(COUNTS, 2_000))
     assert run.ledger.orphans(*run.about) == ()
     assert "changelogs left behind are not known (no instance of orders reported its topology)" in caplog.text
+
+
+def test_a_shipped_copier_leaves_no_changelog(run: Run, caplog: pytest.LogCaptureFixture) -> None:
+    """It has no state, and reports no topology."""
+    vars(run)["declared"] = replace(declared(), routes=(("sent", "orders"),))
+    with caplog.at_level("INFO", logger="kstreams_runbooks.run"):
+        keep_orphans(run, reading(down("orders-1")), reading(down("orders-1")))
+    assert caplog.text == ""

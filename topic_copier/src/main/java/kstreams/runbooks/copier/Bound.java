@@ -124,7 +124,8 @@ final class Bound {
         try {
             // What Kafka Streams and the copier keep next to an offset stays.
             consumer.committed(commits.keySet()).forEach((partition, before) -> commits.computeIfPresent(partition,
-                (one, end) -> before == null ? end : new OffsetAndMetadata(end.offset(), before.metadata())));
+                (same, end) -> before == null ? end
+                    : LastCopied.marked(new OffsetAndMetadata(end.offset(), before.metadata()))));
             consumer.commitSync(commits);
         } catch (CommitFailedException | RebalanceInProgressException error) {
             // The next poll finds whose partition it is, and its owner commits.

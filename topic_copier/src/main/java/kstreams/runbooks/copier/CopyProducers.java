@@ -1,19 +1,23 @@
 package kstreams.runbooks.copier;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Future;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
 /**
  * Producers that know which record each copy is of: they name one that is not taken, and take a copy with another time
- * than its record's for one that was not written.
+ * than its record's for one that was not written. Each offset that they commit has the copier's mark.
  *
  * <p>A target may get message.timestamp.type=LogAppendTime while the copier runs. The broker's answer has its time: the
  * transaction is aborted, and no reader of committed records sees the copy.
@@ -27,6 +31,14 @@ class CopyProducers extends DefaultKafkaClientSupplier {
     private static final class Copying extends KafkaProducer<byte[], byte[]> {
         private Copying(Map<String, Object> settings) {
             super(settings, new ByteArraySerializer(), new ByteArraySerializer());
+        }
+
+        @Override
+        public void sendOffsetsToTransaction(Map<TopicPartition, OffsetAndMetadata> offsets,
+                ConsumerGroupMetadata group) {
+            Map<TopicPartition, OffsetAndMetadata> marked = new HashMap<>();
+            offsets.forEach((partition, offset) -> marked.put(partition, LastCopied.marked(offset)));
+            super.sendOffsetsToTransaction(marked, group);
         }
 
         @Override

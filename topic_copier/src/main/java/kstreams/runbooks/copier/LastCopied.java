@@ -12,10 +12,12 @@ import org.apache.kafka.streams.processor.internals.TopicPartitionMetadata;
  * What a commit keeps next to the offset: the target that the records before it are in, or that a person has chosen.
  *
  * <p>In the metadata in which Kafka Streams keeps its own time of a partition. The copier writes it with each commit,
- * and `copier seed` and the runbooks (observe/kafka/copied_into.py) with the offset at which a copy begins. Nobody else does: an
- * offset without it says nothing about the target.
+ * and `copier seed` and the runbooks (observe/kafka/copied_into.py) with the offset at which a copy begins. Nobody else
+ * does: an offset without it says nothing about the target. The offset itself is a part of it, because another Kafka
+ * Streams program of this group would commit its own offset next to the metadata that it has found.
  */
 final class LastCopied {
+    private static final String OFFSET = "copied-to-offset";
     private static final String ID_HIGH = "target-id-high";
     private static final String ID_LOW = "target-id-low";
     private static final String PARTITIONS = "target-partitions";
@@ -36,15 +38,26 @@ final class LastCopied {
         this.mode = mode;
     }
 
+    /** Empty if neither the copier nor a person has committed this offset. */
     static Optional<LastCopied> of(OffsetAndMetadata offset) {
         TopicPartitionMetadata kept = TopicPartitionMetadata.decode(offset.metadata());
         ProcessorMetadata marks = kept.processorMetadata();
+        Long committed = marks.get(OFFSET);
         Long high = marks.get(ID_HIGH);
         Long low = marks.get(ID_LOW);
         Long partitions = marks.get(PARTITIONS);
-        return high == null || low == null || partitions == null ? Optional.empty()
+        return committed == null || committed != offset.offset() || high == null || low == null || partitions == null
+            ? Optional.empty()
             : Optional.of(new LastCopied(kept.partitionTime(), new Uuid(high, low), partitions,
                 Optional.ofNullable(marks.get(MODE)).map(number -> Mode.values()[number.intValue()])));
+    }
+
+    /** The offset with its mark: what the copier commits. */
+    static OffsetAndMetadata marked(OffsetAndMetadata offset) {
+        TopicPartitionMetadata kept = TopicPartitionMetadata.decode(offset.metadata());
+        kept.processorMetadata().put(OFFSET, offset.offset());
+        return new OffsetAndMetadata(offset.offset(), offset.leaderEpoch(),
+            new TopicPartitionMetadata(kept.partitionTime(), kept.processorMetadata()).encode());
     }
 
     /** Every commit of the task has it from now on. */
