@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from kstreams_runbooks.deployers.written import wait_until_apart
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.properties import dump, write_atomically
@@ -28,6 +29,7 @@ _JVM = ("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 # Instances of the application have the first two.
 _METRICS = 3
 _RUNNING_S = 90
+_APART_S = 0.1
 
 
 def releases(lab: Lab) -> Path:
@@ -73,7 +75,10 @@ def write_instance(lab: Lab, name: str, group: str, routes: Mapping[str, str], r
         "state.dir": str(directory / "state"),
     }
     (directory / "base.properties").write_text(dump(base), encoding="latin-1")
-    write_atomically(directory / "deployment.properties", dump({"release": release}))
+    written = directory / "deployment.properties"
+    write_atomically(written, dump({"release": release}))
+    # The deployer tells a start from the write only if they are apart.
+    wait_until_apart(written, _APART_S)
 
 
 def declared(

@@ -7,11 +7,11 @@ from kstreams_runbooks.observe.kafka.partition_time import left_by_streams, part
 
 
 def test_it_is_what_kafka_streams_keeps_with_a_target_and_without_a_time() -> None:
-    """As a copier of Kafka Streams 4.4.0 committed it, in another order and with a time."""
+    """As Kafka Streams 4.4.0 encodes it, in another order and with a time."""
     text = CopiedInto("7180b310-e338-4f58-9854-e19e69594ffd", 1).at(10)
     committed = base64.b64decode(
-        "AgAAAZnILMAYAAAAAwAAAA10YXJnZXQtaWQtbG93mFThnmlZT/0AAAARdGFyZ2V0LXBhcnRpdGlvbnMAAAAAAAAAAQAAAA50YXJnZXQtaWQt"
-        "aGlnaHGAsxDjOE9Y"
+        "AgAAAZq2l+gAAAAABAAAABBjb3BpZWQtdG8tb2Zmc2V0AAAAAAAAAAoAAAANdGFyZ2V0LWlkLWxvd5hU4Z5pWU/9AAAAEXRhcmdldC1wYXJ0"
+        "aXRpb25zAAAAAAAAAAEAAAAOdGFyZ2V0LWlkLWhpZ2hxgLMQ4zhPWA=="
     )
     assert sorted(base64.b64decode(text)[9:]) == sorted(committed[9:])
     assert left_by_streams(text)
