@@ -15,6 +15,7 @@ pytestmark = pytest.mark.long
 
 _ENDED = 0
 _TAKEN_S = 90
+_WEEK_MS = 7 * 24 * 3_600_000
 
 
 def created_again(copy: Copy, partitions: int = 4) -> None:
@@ -152,6 +153,24 @@ def test_a_copy_that_was_behind_longer_than_deletions_are_kept_says_so(begin: Be
     assert f"{copy.source} is compacted, and 1 of 2 partitions have, or had, records to copy from before " in line
     assert "longer ago than delete.retention.ms=20000 (0 committed 1, last copied record of " in line
     assert f"kstreams-runbooks compare-topics {copy.source} {copy.target} --mode latest" in line
+
+
+def test_copies_that_the_target_may_delete_at_once_are_named(begin: Begin) -> None:
+    """Old records that the source still has, because they share a segment with a newer one; not if they are copied."""
+    copy = begin().create(2, config={"retention.ms": str(_WEEK_MS)}).seed()
+    now = int(time.time() * 1000)
+    produce(producer := copy.producer(), copy.source, 0, 1, timestamp=now - 2 * _WEEK_MS)
+    produce(producer, copy.source, 1, 1, timestamp=now)
+    produce(producer, copy.source, 2, 0, timestamp=now)
+    assert producer.flush(30) == 0
+    copier = copy.copier()
+    with started(copier):
+        copy.wait_copied()
+        [line] = [line for line in copier.lines if "WARNING: " in line]
+    assert f"1 of 2 partitions of {copy.source} have, or had, records to copy that are older than retention.ms=" in line
+    assert f"Set retention.ms=-1 on {copy.target} until its readers have read them." in line
+    with started(copier):
+        assert not [line for line in copier.lines if "WARNING: " in line]
 
 
 def test_an_offset_that_another_program_has_committed_is_refused(begin: Begin) -> None:
