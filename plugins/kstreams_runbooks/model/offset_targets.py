@@ -28,5 +28,5 @@ class OffsetTarget:
 
 
 EARLIEST = OffsetTarget("earliest", "earliest")
-# A topic that the application writes itself: what is in it was made from the inputs, and will be made again.
+# A topic that the application alone writes: what is in it was made from the inputs, and will be made again.
 AFTER_ITS_OWN = OffsetTarget("latest", "latest, as it writes this topic itself")

@@ -103,7 +103,7 @@ def test_tables_default_to_earliest() -> None:
     assert with_defaults({}, inputs, tables, rebuilds=True) == dict.fromkeys(inputs, EARLIEST)
     own = with_defaults(given, ("orders", "back"), (), rebuilds=True, written={"back"})
     assert own == {"orders": latest, "back": AFTER_ITS_OWN}
-    assert with_defaults(given, ("back",), (), rebuilds=False, written={"back"}) == {}
+    assert with_defaults(given, ("back",), (), rebuilds=False, written={"back"}, shared={"back"}) == {}
     named = {"customers": latest}
     assert with_defaults(named, inputs, tables, rebuilds=True)["customers"] == latest
 
@@ -141,3 +141,13 @@ def test_a_time_keeps_its_milliseconds(ms: int) -> None:
     """As a text and back."""
     target = OffsetTarget("time", "-1s", at_ms=1_700_000_000_000 + ms)
     assert parse_target("orders", target_text(target), NOW).at_ms == target.at_ms
+
+
+def test_an_input_that_others_and_the_application_write_needs_a_target() -> None:
+    """From earliest its own records are processed twice, and at latest those of others never."""
+    given = parse_targets({"*": "latest"}, {"orders"}, NOW)
+    with pytest.raises(BadInput, match=r"target of back: the application writes this input too, .*; give it a target"):
+        with_defaults(given, ("orders", "back"), (), rebuilds=True, written={"back"}, shared={"back"})
+    named = {"back": EARLIEST}
+    own = with_defaults(named, ("orders", "back"), (), rebuilds=True, written={"back"}, shared={"back"})
+    assert own == {"orders": EARLIEST, "back": EARLIEST}
