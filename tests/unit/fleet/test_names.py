@@ -25,7 +25,7 @@ _KINDS: tuple[dict[str, Any], ...] = (
     {"kind": None, "program": "topic-copier"},
     {"kind": ["copier"]},
 )
-_FORMS: tuple[dict[str, Any], ...] = ({"line_break": "\r\n"}, {"explicit_start": True}, {"canonical": True}, {"width": 9})
+_FORMS: tuple[dict[str, Any], ...] = ({"line_break": "\r\n"}, {"explicit_start": True}, {"canonical": True})
 # Lines of every form, in any order: most of these texts are nonsense, and nonsense has no kind.
 _LINES = (
     "kind: copier",
