@@ -122,6 +122,6 @@ def test_a_topic_that_a_side_writes_and_reads_is_its_input_if_the_entry_names_it
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(entry), encoding="utf-8")
     cluster: Any = SimpleNamespace(names=lambda: TopicNames.of(("orders", "back")))
-    entry = load_fleet(tmp_path).application("blue")
-    found = _side(CutoverSide(entry, Side(parse_topology(_LOOP)), reading()), cluster)
+    blue = load_fleet(tmp_path).application("blue")
+    found = _side(CutoverSide(blue, Side(parse_topology(_LOOP)), reading()), cluster)
     assert (found.inputs, found.outputs) == (inputs, ("back",))
