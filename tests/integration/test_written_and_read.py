@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
+from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.plans.adopt import COPIER
@@ -59,11 +60,17 @@ _DECLARED = pytest.mark.parametrize("declared", [False, True], ids=["loop", "inp
 
 @pytest.fixture(scope="module")
 def topics(broker: str) -> Iterator[str]:
-    """The broker, with the topics of the application."""
+    """The broker, with the topics of the application and an offset of its group."""
+    config: dict[str, Any] = {"bootstrap.servers": broker}
     create_topics(broker, (_IN, _BACK, _OUT), 2)
+    consumer = Consumer({**config, "group.id": "app", "enable.auto.commit": False})
+    consumer.commit(offsets=[TopicPartition(_IN, 0, 0)], asynchronous=False)
+    consumer.close()
     yield broker
-    for future in AdminClient({"bootstrap.servers": broker}).delete_topics([_IN, _BACK, _OUT]).values():
+    admin = AdminClient(config)
+    for future in admin.delete_topics([_IN, _BACK, _OUT]).values():
         future.result(30)
+    admin.delete_consumer_groups(["app"])["app"].result(30)
 
 
 @pytest.fixture
