@@ -97,7 +97,9 @@ def entry_kind(document: Any) -> EntryKind:
 def _kind(text: bytes) -> EntryKind:
     """The kind of a declaration, "" for one that the loader cannot read either."""
     first = _FIRST_KEY.match(text)
-    if first and not _KIND_OR_OTHER.search(text, first.end()) and not _OTHER_BREAK.search(text):
+    # Most files have neither, which is cheaper to see than to search.
+    only_newlines = (text.isascii() and b"\r" not in text) or not _OTHER_BREAK.search(text)
+    if first and only_newlines and not _KIND_OR_OTHER.search(text, first.end()):
         return ""
     from kstreams_runbooks.documents.text import decoded
     from kstreams_runbooks.documents.yaml_document import yaml_document
