@@ -93,7 +93,7 @@ def _started(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...
     """The plan of a start; Refused or Inconclusive if blue could be touched, or records be lacking."""
     bounce = _as_deployed(run, reading)
     sides, described = _sides(run, reading, bounce)
-    radius = read_reset(run.record.application, _question(sides.side), run.say).radius
+    radius = read_reset(run.record.application, _question(run, sides.side), run.say).radius
     seen, judged_findings = _judged(run, reading, sides, radius)
     internal, unmade = _internal(run, described, bounce)
     with run.reader() as reader:
@@ -202,9 +202,10 @@ def _versions(run: Run, blue: Application) -> Iterator[Any]:
         yield one.topology
 
 
-def _question(side: Side) -> ResetQuestion:
-    """What a reset of it would rebuild: a first start reads the same."""
-    return ResetQuestion("reset", {}, brings=(side,), counts=False)
+def _question(run: Run, side: Side) -> ResetQuestion:
+    """What a reset of it would rebuild: a first start reads the same, an input that it writes too from its start."""
+    written = side.written() & side.read(is_global=False) & {*run.application.inputs}
+    return ResetQuestion("reset", dict.fromkeys(written, "earliest"), brings=(side,), counts=False)
 
 
 def _judged(
