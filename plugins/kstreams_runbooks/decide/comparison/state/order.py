@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.kinds import OF_STREAM, carries
-from kstreams_runbooks.decide.topology.graph import keys_by_name, marked
+from kstreams_runbooks.decide.topology.graph import TOPIC_KEY, keys_by_name, marked
 from kstreams_runbooks.decide.topology.names import is_registration, is_suppression, selects_key, stem
 from kstreams_runbooks.model.topology.change import Undeclared
 from kstreams_runbooks.model.topology.declaration import OTHER_CODE, DeclaredOperator
@@ -26,6 +26,9 @@ _READS_OLD_ROW = (
 # The same by what fills a store: these forward the row that they compute, or nothing is known of them.
 _FORWARDS_OLD_ROW = (None, "join", "processor")
 _BEFORE, _BEHIND = "in front of it", "behind it"
+# Operators that change no record, and those that leave the same records out twice.
+_HARMLESS = ("KSTREAM-PEEK-", "KSTREAM-PRINTER-", "KSTREAM-FOREACH-", "KSTREAM-MERGE-")
+_HARMLESS_BEHIND = (*_HARMLESS, "KSTREAM-FILTER-")
 
 
 def reordered(compared: Compared) -> dict[str, str]:
@@ -46,6 +49,47 @@ def reordered(compared: Compared) -> dict[str, str]:
         if words:
             found[store] = "; ".join(words)
     return found
+
+
+def moved_across(compared: Compared, topics: Collection[str]) -> dict[str, str]:
+    """For each topic that both versions write and read, the operators that came from one side of it to the other.
+
+    In words. A record in the topic has passed the old front and goes on through the new rear: what moved processes it
+    twice, or never. One that only looks at records does no harm, nor does a filter that leaves the front.
+    """
+    if not topics:
+        return {}
+    pairs = [(was, now) for was, now in compared.operators.pairs if isinstance(compared.after.nodes[now], Processor)]
+    was = _sides_of(compared.before, tuple(was for was, _ in pairs), topics)
+    now = _sides_of(compared.after, tuple(now for _, now in pairs), topics)
+    found = {}
+    for topic in sorted(was.keys() & now.keys()):
+        (front, rear), (new_front, new_rear) = was[topic], now[topic]
+        words = [
+            f"{', '.join(operators)} {where} now"
+            for which, harmless, where in (
+                (front & new_rear, _HARMLESS_BEHIND, _BEHIND),
+                (rear & new_front, _HARMLESS, _BEFORE),
+            )
+            if (operators := [name for name in _at(pairs, which) if not stem(name).startswith(harmless)])
+        ]
+        if words:
+            found[topic] = "; ".join(words)
+    return found
+
+
+def _sides_of(side: Side, names: tuple[str, ...], topics: Collection[str]) -> dict[str, tuple[int, int]]:
+    """For each topic which of `names`, as bits in their order, lead to it alone, and which alone follow it."""
+    marks = marked(side.topology, names)
+    places = {key[1]: key for key in marks.led if key[0] == TOPIC_KEY and key[1] in topics}
+    return {
+        topic: (marks.led[key] & ~marks.followed[key], marks.followed[key] & ~marks.led[key])
+        for topic, key in places.items()
+    }
+
+
+def _at(pairs: Iterable[tuple[str, str]], which: int) -> list[str]:
+    return [now for place, (_, now) in enumerate(pairs) if which >> place & 1]
 
 
 def _processors(compared: Compared, which: int) -> list[str]:

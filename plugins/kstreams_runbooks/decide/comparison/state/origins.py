@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, filled_by_tables
+from kstreams_runbooks.decide.comparison.content import contents
 from kstreams_runbooks.decide.topology.digraph import Key
 from kstreams_runbooks.decide.topology.graph import graph, keys_by_name, reach_of
 from kstreams_runbooks.decide.topology.names import is_generated, stem
@@ -17,6 +18,8 @@ _Fillers = Mapping[str, _Topics]
 _LOOKS_UP = ("KSTREAM-JOIN", "KSTREAM-LEFTJOIN-", "KSTREAM-OUTER", "KTABLE-JOIN", "KTABLE-OUTER", "KTABLE-LEFT")
 # The same where the join has a chosen name.
 _LOOKS_UP_BY_SUFFIX = ("-this-join", "-other-join", "-join-this", "-join-other")
+# What makes the rows of a table from those of another.
+_OF_ROWS = {"filter", "map_values", "transform_values"}
 _TOPIC = "topic:"
 
 
@@ -90,9 +93,12 @@ def tables_behind(compared: Compared) -> dict[str, str]:
     """New stores of tables whose topics the old version reads already, with these topics: the group has offsets."""
     read = compared.before.read(is_global=False)
     tables = filled_by_tables(compared.after)
-    declared = compared.after.declared.stores
+    declared, places = compared.after.declared.stores, contents(compared.after)
     found = {}
     for store in compared.stores.added:
+        if store in places and places[store].place == "input":
+            # The topic itself restores it, from its beginning to the offsets of the group.
+            continue
         topics = [tables[store]] if store in tables else []
         if not topics and store in declared and declared[store].source_table:
             topics = list(_read_first(compared.after, store))
@@ -100,6 +106,21 @@ def tables_behind(compared: Compared) -> dict[str, str]:
         if topics and all(one & read for one in topics):
             found[store] = ", ".join(sorted(frozenset[str]().union(*topics) & read))
     return found
+
+
+def rows_missing(compared: Compared) -> frozenset[str]:
+    """New stores of rows that a table already has, filtered or mapped, behind inputs that are read already.
+
+    Code alone shows them. Each row comes to such a store when its table updates it.
+    """
+    declared, read = compared.after.declared.stores, compared.before.read(is_global=False)
+    new = {name for name in compared.stores.added if name in declared and declared[name].made_by in _OF_ROWS}
+    found = _fillers(compared.after, new & compared.after.keepers.keys())
+    return frozenset(
+        store
+        for store, fillers in found.items()
+        if not declared[store].loss_acceptable and frozenset[str]().union(*fillers.values()) & read
+    )
 
 
 def looked_into_anew(compared: Compared) -> dict[str, tuple[str, str]]:

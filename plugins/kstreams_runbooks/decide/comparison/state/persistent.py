@@ -22,6 +22,7 @@ from kstreams_runbooks.decide.comparison.facts import (
 )
 from kstreams_runbooks.decide.comparison.operators import partitioners
 from kstreams_runbooks.decide.comparison.read_back import read_in_its_tasks
+from kstreams_runbooks.decide.comparison.setting_facts import SELF_JOIN, optimized
 from kstreams_runbooks.decide.comparison.state.changelogs import Changelogs
 from kstreams_runbooks.decide.comparison.state.copies import Copies
 from kstreams_runbooks.decide.comparison.state.counted import counting_behind
@@ -36,6 +37,7 @@ from kstreams_runbooks.decide.comparison.state.makers import maker_facts, maker_
 from kstreams_runbooks.decide.comparison.state.order import (
     RowsLed,
     keys_selected,
+    moved_across,
     reordered,
     rows_led_otherwise,
 )
@@ -43,6 +45,7 @@ from kstreams_runbooks.decide.comparison.state.origins import (
     inputs_replaced,
     looked_into_anew,
     made_of_others,
+    rows_missing,
     tables_behind,
     writers_lost,
 )
@@ -67,7 +70,7 @@ from kstreams_runbooks.wording import first_of
 # Names listed in a sentence; more are counted.
 _MOST_NAMED = 5
 # Facts of a store that only one version has.
-_OF_ONE_VERSION = ("copies", "goes_alone", "topic_short", "misread")
+_OF_ONE_VERSION = ("copies", "copies_skipped", "copies_times", "goes_alone", "topic_short", "misread")
 # An explicit repartition without a name: it moves records and leaves their keys.
 _MOVED_ONLY = "KSTREAM-REPARTITION-"
 
@@ -83,6 +86,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     fed_by_other |= made_of_others(compared)
     writers, behind, anew = writers_lost(compared), tables_behind(compared), looked_into_anew(compared)
     replaced, rows = inputs_replaced(compared), rows_led_otherwise(compared)
+    lacking, self_join = rows_missing(compared), _switches_self_join(compared)
     with_new_key, selected, order = _stores_with_new_key(compared), keys_selected(compared), reordered(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
@@ -128,6 +132,9 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts["input_replaced"] = store.name in replaced and not told
         facts |= {
             "joins_streams": store.facts["added"] is True and _is_of_new_join(compared, store.name),
+            "side_begins": store.facts["added"] is True and not self_join and _is_new_side(compared, store.name),
+            "rows_missing": store.name in lacking and not facts["looked_into_anew"] and not facts["behind_offsets"],
+            "unmatched_lost": store.facts["removed"] is True and _leaves_its_join(compared, store.name),
             "unmatched_again": _unmatched_again(store, was, now),
         }
         selects = selected.get(store.name, "")
@@ -188,6 +195,7 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
     """Repartition topics and those of foreign-key joins, with their declared partitions."""
     before, after = compared.before, compared.after
     shifts = _Shifts(compared)
+    across = moved_across(compared, before.internal & after.internal)
     for topic in _each("internal_topic", compared.topics, before.topic_places, after.topic_places):
         was, now = before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name)
         facts, asked = topic_facts(topic.name, was, now, after.declared.unchanged)
@@ -210,7 +218,10 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
         if topic.facts["stays"] is not True:
             facts["partitioner_changed"] = False
         facts["carried_changed"] = topic.facts["stays"] is True and len(set(carried)) > 1
+        moved = across.get(topic.name, "") if _keeps_its_name(topic) and not facts["fed_by_other"] else ""
+        facts["moved_across"] = bool(moved)
         said = {**topic.said, **by, **topic_words(was, now), "shifted_by": shifts.before(topic)}
+        said["moved_operators"] = moved
         said["cut_off"] = first_of(cut)
         said |= dict(zip(("carried_before", "carried_after"), carried, strict=True))
         yield replace(topic, facts={**topic.facts, **facts}, said=said, asked={**asked, **topic.asked})
@@ -391,6 +402,26 @@ def _is_of_new_join(compared: Compared, store: str) -> bool:
     nodes = [*keepers, *(after.nodes[name] for keeper in keepers for name in keeper.successors)]
     stores = {one for node in nodes if isinstance(node, Processor) for one in node.stores if _of_join(after, one)}
     return store in stores and stores | {one.name for one in keepers} <= new
+
+
+def _is_new_side(compared: Compared, store: str) -> bool:
+    """Whether a store of the records of one side comes to a join that is there: it has none from before.
+
+    What waits in a store for a match begins with the change in any case.
+    """
+    return _of_join(compared.after, store) and not keeps_unmatched(store) and not _is_of_new_join(compared, store)
+
+
+def _leaves_its_join(compared: Compared, store: str) -> bool:
+    """Whether a store of records that wait for a match goes, and the join stays."""
+    stay = {was for was, _ in compared.operators.pairs}
+    return keeps_unmatched(store) and any(one.name in stay for one in compared.before.keepers.get(store, ()))
+
+
+def _switches_self_join(compared: Compared) -> bool:
+    """Whether the settings switch the optimization of self-joins: that has a finding of its own."""
+    was, now = (SELF_JOIN in optimized(side.declared.config or {}) for side in (compared.before, compared.after))
+    return was != now
 
 
 def _of_join(side: Side, store: str) -> bool:

@@ -253,6 +253,17 @@ public final class Moved {
                 });
     }
 
+    /** What is made of the clicks is written to the topic of the clicks itself. */
+    public Pair outputWrittenToOwnInput() {
+        return Pair.of(
+                builder -> builder.<String, String>stream("clicks")
+                        .mapValues(page -> page + "/")
+                        .to("clicks-marked", Produced.as("marked-sink")),
+                builder -> builder.<String, String>stream("clicks")
+                        .mapValues(page -> page + "/")
+                        .to("clicks", Produced.as("marked-sink")));
+    }
+
     /** Clicks that are kept are counted behind a topic that the program writes and reads again; the code stays. */
     public Pair countBehindOwnTopic() {
         return Pair.same(builder -> {
