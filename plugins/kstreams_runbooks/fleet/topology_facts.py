@@ -42,7 +42,7 @@ _OF_LIBRARY: Final = "kafka.streams."
 _IN_MEMORY: Final = f"{_OF_LIBRARY}state.Stores$1"
 # Why the jar did not read a format: its class is known all the same (SerdeReader#format).
 _LAMBDA: Final = re.compile(r"the format is a lambda of (\S+ \(lambda\)), ")
-# The library's own partitioner of the answers of a foreign-key join; around one of the program it has that in its state.
+# The library's own partitioner of the answers of a foreign-key join; one around that of a program has it in its state.
 _INTERNAL: Final = f"{_OF_LIBRARY}kstream.internals."
 _OF_JOIN: Final = "TableJoined"
 

@@ -125,9 +125,7 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
             facts["bytes_declared"] = False
         limit = past.get(will[key].name) if key in will else None
         combines = bare(key) in {COMMIT, CACHE} or (key == GUARANTEE and _commits_otherwise(was, will))
-        facts["updates_counted"] = (
-            combines and facts["changed"] is True and cached_updates_are_counted(compared.after)
-        )
+        facts["updates_counted"] = combines and facts["changed"] is True and cached_updates_are_counted(compared.after)
         facts["past_limit"] = limit is not None and limit not in ran
         facts["not_taken"] = bool(new) and _no_broker_takes(key, new, catalogue)
         # Of a setting of the program itself facts show the name alone.

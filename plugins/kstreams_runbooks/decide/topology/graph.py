@@ -183,7 +183,9 @@ def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:
     reach = reach_of(topology)
     keeping = [(sub, node) for sub, node in topology.nodes() if isinstance(node, Processor) and node.stores]
     keepers = reach.bits({(sub.topology, node.name) for sub, node in keeping})
-    wanted = reach.bits((kind, name) for kind, name in graph(topology).successors if kind == TOPIC_KEY and name in shared)
+    wanted = reach.bits(
+        (kind, name) for kind, name in graph(topology).successors if kind == TOPIC_KEY and name in shared
+    )
     found: dict[str, list[str]] = {}
     named: dict[int, list[str]] = {}
     for sub, node in keeping:
@@ -278,7 +280,9 @@ def _labels(topology: Topology) -> Mapping[Key, str]:
     operators: dict[Key, str] = {}
     for key, node in _operators(topology).items():
         called = "" if _AROUND.fullmatch(node.name) else stem(node.name)
-        operators[key] = f"{type(node).__name__} {called} {' '.join(topics[TOPIC_KEY, topic] for topic in _topics(node))}"
+        operators[key] = (
+            f"{type(node).__name__} {called} {' '.join(topics[TOPIC_KEY, topic] for topic in _topics(node))}"
+        )
     return {**operators, **topics}
 
 

@@ -1,13 +1,14 @@
 """Stores that keep their names and are made of other topics than before."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, filled_by_tables
 from kstreams_runbooks.decide.comparison.content import contents
 from kstreams_runbooks.decide.topology.digraph import Key
 from kstreams_runbooks.decide.topology.graph import graph, keys_by_name, reach_of
 from kstreams_runbooks.decide.topology.names import is_generated, stem
+from kstreams_runbooks.model.topology.declaration import DeclaredStore
 from kstreams_runbooks.model.topology.topology import Processor, Source
 
 _Topics = frozenset[str]
@@ -109,18 +110,30 @@ def tables_behind(compared: Compared) -> dict[str, str]:
 
 
 def rows_missing(compared: Compared) -> frozenset[str]:
-    """New stores of rows that a table already has, filtered or mapped, behind inputs that are read already.
+    """New stores of rows that a table already has, filtered, mapped or joined, behind inputs that are read already.
 
-    Code alone shows them. Each row comes to such a store when its table updates it.
+    Code alone shows them. Each row comes to such a store when its table updates it. A join that is new itself has no
+    results from before in any case.
     """
     declared, read = compared.after.declared.stores, compared.before.read(is_global=False)
-    new = {name for name in compared.stores.added if name in declared and declared[name].made_by in _OF_ROWS}
+    stays = {now for _, now in compared.operators.pairs}
+    new = {
+        name
+        for name in compared.stores.added
+        if name in declared and (declared[name].made_by in _OF_ROWS or _is_result_of(declared[name], stays))
+    }
     found = _fillers(compared.after, new & compared.after.keepers.keys())
     return frozenset(
         store
         for store, fillers in found.items()
         if not declared[store].loss_acceptable and frozenset[str]().union(*fillers.values()) & read
     )
+
+
+def _is_result_of(store: DeclaredStore, operators: Collection[str]) -> bool:
+    """Whether a store keeps the results of a join of tables that is one of `operators`."""
+    filling = store.filled_by or frozenset()
+    return store.made_by == "join" and store.kind != "join" and bool(filling) and filling <= set(operators)
 
 
 def looked_into_anew(compared: Compared) -> dict[str, tuple[str, str]]:

@@ -85,8 +85,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
     fed_by_other |= made_of_others(compared)
     writers, behind, anew = writers_lost(compared), tables_behind(compared), looked_into_anew(compared)
-    replaced, rows = inputs_replaced(compared), rows_led_otherwise(compared)
-    lacking, self_join = rows_missing(compared), _switches_self_join(compared)
+    replaced, rows, lacking = inputs_replaced(compared), rows_led_otherwise(compared), rows_missing(compared)
     with_new_key, selected, order = _stores_with_new_key(compared), keys_selected(compared), reordered(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
@@ -131,11 +130,8 @@ def stores(compared: Compared) -> Iterator[Subject]:
         told = partner or facts["fed_by_other"] or is_buffer or facts["copies"] == "input"
         facts["input_replaced"] = store.name in replaced and not told
         facts |= {
-            "joins_streams": store.facts["added"] is True and _is_of_new_join(compared, store.name),
-            "side_begins": store.facts["added"] is True and not self_join and _is_new_side(compared, store.name),
-            "rows_missing": store.name in lacking and not facts["looked_into_anew"] and not facts["behind_offsets"],
-            "unmatched_lost": store.facts["removed"] is True and _leaves_its_join(compared, store.name),
-            "unmatched_again": _unmatched_again(store, was, now),
+            **_of_joins(compared, store, was, now),
+            "rows_missing": store.name in lacking and not (facts["looked_into_anew"] or facts["behind_offsets"]),
         }
         selects = selected.get(store.name, "")
         facts["key_selected"] = bool(selects) and facts["key_changed"] is False and _keeps_its_name(store)
@@ -382,6 +378,19 @@ def _topics_with_new_key(compared: Compared) -> set[str]:
             if any(reach.before([key]) & (keyed | grouping) for key in called[node.name]):
                 found.add(node.topic)
     return found
+
+
+def _of_joins(
+    compared: Compared, store: Subject, was: DeclaredStore | None, now: DeclaredStore | None
+) -> dict[str, Fact]:
+    """What a store of a join of streams begins or ends with; an optimization that is switched has a finding itself."""
+    comes, goes = store.facts["added"] is True, store.facts["removed"] is True
+    return {
+        "joins_streams": comes and _is_of_new_join(compared, store.name),
+        "side_begins": comes and not _switches_self_join(compared) and _is_new_side(compared, store.name),
+        "unmatched_again": _unmatched_again(store, was, now),
+        "unmatched_lost": goes and _leaves_its_join(compared, store.name),
+    }
 
 
 def _unmatched_again(store: Subject, was: DeclaredStore | None, now: DeclaredStore | None) -> bool:

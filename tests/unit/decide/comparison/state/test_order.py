@@ -7,6 +7,7 @@ from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.order import (
     filtered_before_join,
     keys_selected,
+    moved_across,
     reordered,
     rows_held,
     rows_led_otherwise,
@@ -46,6 +47,23 @@ def test_an_operator_that_moves_is_named_at_each_store_that_it_passes() -> None:
     assert reordered(Compared(before, before)) == {}
     both = reordered(Compared(chain("dedup", "enrich"), chain("enrich", "dedup")))
     assert both == {"seen": "enrich in front of it now", "people": "dedup behind it now"}
+
+
+def test_an_operator_that_crosses_a_topic_is_named_with_the_side_that_it_is_on() -> None:
+    """One without a name is known by its kind; what only looks, and a filter that is passed twice, does no harm."""
+    topics = {"spread-repartition"}
+    behind = compared("map-values-moved-behind-repartition")
+    front = compared("map-values-moved-in-front-of-repartition")
+    assert moved_across(behind, topics) == {"spread-repartition": "trimmed behind it now"}
+    assert moved_across(front, topics) == {"spread-repartition": "trimmed in front of it now"}
+    assert moved_across(behind, set()) == moved_across(behind, {"another"}) == {}
+    assert moved_across(Compared(behind.before, behind.before), topics) == {}
+    unnamed = compared("unnamed-map-values-moved-behind-repartition")
+    assert moved_across(unnamed, topics) == {"spread-repartition": "KSTREAM-MAPVALUES-0000000004 behind it now"}
+    twice = compared("unnamed-filter-moved-behind-repartition")
+    assert moved_across(twice, topics) == {}
+    assert moved_across(Compared(twice.after, twice.before), topics) != {}
+    assert moved_across(compared("filter-before-named-repartition"), topics) == {}
 
 
 def test_processors_that_change_places_keep_their_stores() -> None:
