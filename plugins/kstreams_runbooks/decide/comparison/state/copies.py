@@ -177,7 +177,8 @@ class Copies:
     def _in_other_tasks(self, name: str) -> bool:
         """Whether the keys of a store get other tasks, and no changelog with the old count refuses the start."""
         old, new = self._tasks(name)
-        return not self._new[name].topic and None not in {old, new} and old != new
+        refuses = bool(self._old[name].topic and self._new[name].topic)
+        return not refuses and None not in {old, new} and old != new
 
     def _tasks(self, name: str) -> tuple[int | None, int | None]:
         """The number of tasks of a store in both versions, None if it is not known."""
