@@ -39,6 +39,7 @@ from kstreams_runbooks.decide.comparison.state.order import (
     keys_selected,
     moved_across,
     reordered,
+    replaced_across,
     rows_led_otherwise,
 )
 from kstreams_runbooks.decide.comparison.state.origins import (
@@ -116,13 +117,16 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
         facts["fed_by_other"] = partner is None and store.name in fed_by_other and _keeps_its_name(store)
         facts |= {"buffer": is_buffer, "of_join": is_join_buffer(compared.before, store.said["before"])}
-        come = order.get(store.name, "") if _keeps_its_name(store) and not (partner or facts["fed_by_other"]) else ""
-        facts["reordered"] = bool(come) and not is_buffer
+        stays_put = _keeps_its_name(store) and not (is_buffer or partner or facts["fed_by_other"])
+        moved = order.get(store.name) if stays_put else None
+        facts |= {"reordered": moved is not None, "moved_harmless": moved is not None and moved.harmless}
         lost, left = writers.get(store.name, ("", "")) if _keeps_its_name(store) else ("", "")
-        facts["writer_lost"] = bool(lost) and not is_buffer
         for fact, begin in (("behind_offsets", behind), ("looked_into_anew", anew)):
             facts[fact] = store.name in begin and not (now and now.loss_acceptable)
-        facts["changelog_deletes"] = store.facts["added"] is True and changelogs.deletes(store.name)
+        facts |= {
+            "writer_lost": bool(lost) and not is_buffer,
+            "changelog_deletes": store.facts["added"] is True and changelogs.deletes(store.name),
+        }
         of_rows, open_rows = _of_rows(store, rows)
         facts, asked = {**facts, **of_rows}, {**asked, **open_rows}
         facts["updates_counted"] = bool(facts["caching_changed"] and counting_behind(compared.after, store.name))
@@ -139,7 +143,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
             **store.said,
             "before": partner or store.said["before"],
             "exchanged": " and ".join(sorted({partner or store.said["before"], store.name})),
-            "moved_operators": come,
+            "moved_operators": "" if moved is None else moved.words,
             "selects": selects,
             "writers": lost,
             "leading": next((led.changed[store.name] for led in rows if store.name in led.changed), ""),
@@ -191,7 +195,8 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
     """Repartition topics and those of foreign-key joins, with their declared partitions."""
     before, after = compared.before, compared.after
     shifts = _Shifts(compared)
-    across = moved_across(compared, before.internal & after.internal)
+    both = before.internal & after.internal
+    across, replaced = moved_across(compared, both), replaced_across(compared, both)
     for topic in _each("internal_topic", compared.topics, before.topic_places, after.topic_places):
         was, now = before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name)
         facts, asked = topic_facts(topic.name, was, now, after.declared.unchanged)
@@ -215,9 +220,10 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
             facts["partitioner_changed"] = False
         facts["carried_changed"] = topic.facts["stays"] is True and len(set(carried)) > 1
         moved = across.get(topic.name, "") if _keeps_its_name(topic) and not facts["fed_by_other"] else ""
-        facts["moved_across"] = bool(moved)
+        instead = replaced.get(topic.name, "") if _keeps_its_name(topic) and not facts["fed_by_other"] else ""
+        facts |= {"moved_across": bool(moved), "replaced_across": bool(instead) and not moved}
         said = {**topic.said, **by, **topic_words(was, now), "shifted_by": shifts.before(topic)}
-        said["moved_operators"] = moved
+        said |= {"moved_operators": moved, "replaced_operators": instead}
         said["cut_off"] = first_of(cut)
         said |= dict(zip(("carried_before", "carried_after"), carried, strict=True))
         yield replace(topic, facts={**topic.facts, **facts}, said=said, asked={**asked, **topic.asked})

@@ -107,6 +107,15 @@ public final class Repartitions {
                 builder -> count(trimmed(events(builder)).repartition(eight())));
     }
 
+    /** What makes values comes from the front of a repartition topic to its rear, and gets another name. */
+    public Pair mapValuesRenamedAndMovedBehindRepartition() {
+        return Pair.of(
+                builder -> count(trimmed(events(builder)).repartition(eight())),
+                builder -> count(events(builder)
+                        .repartition(eight())
+                        .mapValues(event -> event + ".", Named.as("ended"))));
+    }
+
     /** An operator without a name comes from the front of a repartition topic to its rear. */
     public Pair unnamedMapValuesMovedBehindRepartition() {
         return Pair.of(
