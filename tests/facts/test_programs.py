@@ -135,6 +135,28 @@ def test_settings_without_secrets(programs: str, tmp_path: Path) -> None:
     assert "hunter" not in str(facts)
 
 
+def test_a_foreign_key_join_has_a_partitioner_for_each_side(programs: str) -> None:
+    """The library puts both into lambdas of its own; without them it has one for the answers alone."""
+    operators = _facts(programs, "foreignKeys")["operators"]
+    found = {name: entry["partitioner"] for name, entry in operators.items() if name.endswith("-sink")}
+    assert found == {
+        "plain-subscription-registration-sink": None,
+        "plain-subscription-response-sink": None,
+        "chosen-subscription-registration-sink": "Programs$ToPart(part=1)",
+        "chosen-subscription-response-sink": "Programs$ToPart(part=0)",
+    }
+
+
+def test_a_tag_of_a_client_is_shown(programs: str, tmp_path: Path) -> None:
+    """Kafka has such settings in no table: assignors read any name, and a name of a secret is not shown."""
+    file = tmp_path / "app.properties"
+    file.write_text("client.tag.zone=a\nclient.tag.token=hunter2\n", encoding="latin-1")
+    facts = _facts(programs, "topics", "--properties", str(file))
+    assert facts["config"]["client.tag.zone"] == "a"
+    assert ("config", "client.tag.token") in reasons(facts)
+    assert "hunter2" not in str(facts)
+
+
 def test_a_setting_of_the_program_itself_is_a_digest(programs: str, tmp_path: Path) -> None:
     """Equal values have equal ones; a value is not shown, for it may be a secret, and 16 bits do not tell which one."""
 

@@ -42,8 +42,9 @@ _OF_LIBRARY: Final = "kafka.streams."
 _IN_MEMORY: Final = f"{_OF_LIBRARY}state.Stores$1"
 # Why the jar did not read a format: its class is known all the same (SerdeReader#format).
 _LAMBDA: Final = re.compile(r"the format is a lambda of (\S+ \(lambda\)), ")
-# The library's own partitioner of the answers of a foreign-key join: a program cannot choose it.
+# The library's own partitioner of the answers of a foreign-key join; one around that of a program has it in its state.
 _INTERNAL: Final = f"{_OF_LIBRARY}kstream.internals."
+_OF_JOIN: Final = "TableJoined"
 
 
 class _Part(FleetModel):
@@ -161,7 +162,7 @@ class _Operator(_WithSerdes):
     def read(self) -> model.DeclaredOperator:
         """Null is a fact. The join of a foreign-key join is that of its stores."""
         given = {
-            name: model.DEFAULT if value is None or _INTERNAL in value else value
+            name: model.DEFAULT if value is None or (_INTERNAL in value and _OF_JOIN not in value) else value
             for name, value in (("offset_reset", self.offset_reset), ("partitioner", self.partitioner))
             if name in self.model_fields_set
         }

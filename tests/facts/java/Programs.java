@@ -24,6 +24,7 @@ import org.apache.kafka.streams.kstream.Grouped;
 import org.apache.kafka.streams.kstream.JoinWindows;
 import org.apache.kafka.streams.kstream.KGroupedStream;
 import org.apache.kafka.streams.kstream.KStream;
+import org.apache.kafka.streams.kstream.KTable;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.kstream.Named;
 import org.apache.kafka.streams.kstream.Produced;
@@ -32,6 +33,7 @@ import org.apache.kafka.streams.kstream.SessionWindows;
 import org.apache.kafka.streams.kstream.SlidingWindows;
 import org.apache.kafka.streams.kstream.StreamJoined;
 import org.apache.kafka.streams.kstream.Suppressed;
+import org.apache.kafka.streams.kstream.TableJoined;
 import org.apache.kafka.streams.kstream.TimeWindows;
 import org.apache.kafka.streams.kstream.UnlimitedWindows;
 import org.apache.kafka.streams.processor.StreamPartitioner;
@@ -95,6 +97,20 @@ public final class Programs {
         events.to((key, value, context) -> value, Produced.<String, String>as("chosen")
                 .withStreamPartitioner(new First()));
         return builder.build(settings);
+    }
+
+    /** A join by a foreign key with a partitioner for each side, and one without. */
+    static Topology foreignKeys() {
+        StreamsBuilder builder = new StreamsBuilder();
+        KTable<String, String> orders = builder.table("orders", Consumed.with(Serdes.String(), Serdes.String()));
+        KTable<String, String> buyers = builder.table("buyers", Consumed.with(Serdes.String(), Serdes.String()));
+        orders.join(buyers, order -> order, (order, buyer) -> buyer, TableJoined.as("plain"));
+        orders.join(
+                buyers,
+                order -> order,
+                (order, buyer) -> buyer,
+                TableJoined.<String, String>with(new ToPart(0), new ToPart(1)).withName("chosen"));
+        return builder.build();
     }
 
     /** A processor of one's own with a store. */
@@ -161,6 +177,22 @@ public final class Programs {
 
         public Optional<Set<Integer>> partitions(String topic, String key, String value, int partitions) {
             return Optional.of(Set.of(0));
+        }
+    }
+
+    private static final class ToPart implements StreamPartitioner<String, Void> {
+        private final int part;
+
+        ToPart(int part) {
+            this.part = part;
+        }
+
+        public Integer partition(String topic, String key, Void value, int partitions) {
+            return part;
+        }
+
+        public Optional<Set<Integer>> partitions(String topic, String key, Void value, int partitions) {
+            return Optional.of(Set.of(part));
         }
     }
 

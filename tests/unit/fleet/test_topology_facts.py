@@ -105,6 +105,15 @@ def test_null_is_a_value_of_an_operator() -> None:
     assert operators["by-foreign-key"].join is None
 
 
+def test_a_partitioner_inside_a_lambda_of_the_library_is_one_of_the_program() -> None:
+    """As a jar writes it that does not look into a foreign-key join. The lambda of the answers is the library's."""
+    own = "org.apache.kafka.streams.kstream.internals.KTableImpl (lambda)"
+    given = f"{own}(arg$2=org.apache.kafka.streams.kstream.internals.TableJoinedInternal)"
+    sinks = f'  "asks": {{partitioner: "{given}"}}\n  "answers": {{partitioner: "{own}"}}\nnot_read:\n'
+    operators = _facts(("not_read:\n", sinks)).read.operators
+    assert (operators["asks"].partitioner, operators["answers"].partitioner) == (given, DEFAULT)
+
+
 def test_what_was_not_read_is_unknown_with_its_reason() -> None:
     """By the path of the fact."""
     read = _facts().read

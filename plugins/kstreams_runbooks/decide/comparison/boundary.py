@@ -13,16 +13,19 @@ from kstreams_runbooks.decide.comparison.operators import partitioners
 from kstreams_runbooks.decide.comparison.read_back import read_back
 from kstreams_runbooks.decide.comparison.setting_facts import DEFAULTS, EXTRACTOR, REUSE, optimized, timed_by
 from kstreams_runbooks.decide.comparison.state.feeding import merged_unevenly
+from kstreams_runbooks.decide.comparison.state.order import moved_across
 from kstreams_runbooks.decide.comparison.state.suppressions import candidates
 from kstreams_runbooks.decide.comparison.words import topic_words
-from kstreams_runbooks.decide.topology.graph import store_roles
+from kstreams_runbooks.decide.topology.graph import rounds, store_roles
 from kstreams_runbooks.decide.topology.java_pattern import matched
+from kstreams_runbooks.decide.topology.names import passes_each_on
 from kstreams_runbooks.decide.topology.partitions import joined_topics, joins
 from kstreams_runbooks.decide.topology.pattern_names import matches, reads_all_of
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.matching import PatternTooSlow
 from kstreams_runbooks.model.topology.change import Fact, Subject, Undeclared
 from kstreams_runbooks.model.topology.declaration import DEFAULT, DeclaredTopic
+from kstreams_runbooks.model.topology.topology import Processor
 from kstreams_runbooks.wording import first_of
 
 # The topics of a sink with an extractor, in a sentence.
@@ -51,6 +54,8 @@ def sources(compared: Compared) -> Iterator[Subject]:
     patterns = compared.before.patterns, compared.after.patterns
     tasks = compared.before.read(is_global=False), compared.after.read(is_global=False)
     restoring = {one.topic for one in contents(compared.before).values() if one.place == "input"}
+    round_now = _round_now(compared)
+    across = moved_across(compared, (compared.before.written() & compared.after.written()) - compared.after.internal)
     for is_global in (False, True):
         old, new = (side.read(is_global=is_global) for side in (compared.before, compared.after))
         for topic in sorted(old | new):
@@ -93,6 +98,9 @@ def sources(compared: Compared) -> Iterator[Subject]:
                 "is_pattern": is_pattern,
                 "reads_own": None if own_output is None else bool(own_output),
                 "overlaps": _overlaps(topic, patterns),
+                "goes_round": topic in round_now and not is_global,
+                "ends": bool(_may_end(compared.after, round_now.get(topic, frozenset()))),
+                "moved_across": topic in across,
                 "timed": timed,
                 "copied_past_processor": at_restore.copied,
                 "processed_at_restore": at_restore.processed,
@@ -113,6 +121,9 @@ def sources(compared: Compared) -> Iterator[Subject]:
                     "global_fate": left.get(topic, ""),
                     "other_patterns": first_of(sorted(patterns[1] - {topic})),
                     "own_output": first_of(sorted(own_output or ())),
+                    "round": first_of(sorted(round_now.get(topic, ()))),
+                    "ending": first_of(_may_end(compared.after, round_now.get(topic, frozenset()))),
+                    "moved_operators": across.get(topic, ""),
                     "merged_with": ", ".join(merged[topic][1] if topic in merged else ()),
                     "uneven_with": _uneven_with(compared, topic),
                     "global_store": at_restore.store,
@@ -173,6 +184,22 @@ def _own_output_now(compared: Compared, patterns: tuple[frozenset[str], frozense
         same = topic in patterns[0] and compared.before.sinks.keys() >= compared.after.sinks.keys()
         return set() if same else None
     return now - was
+
+
+def _round_now(compared: Compared) -> dict[str, frozenset[str]]:
+    """Topics that lead back to themselves since this change, each with the operators of its round.
+
+    A round that an old one becomes by more operators is none of its own.
+    """
+    was = rounds(compared.before.topology)
+    return {topic: found for topic, found in rounds(compared.after.topology).items() if topic not in was}
+
+
+def _may_end(side: Side, operators: Collection[str]) -> list[str]:
+    """The operators of a round that may leave a record out: all whose names do not show that they pass each one on."""
+    return sorted(
+        name for name in operators if isinstance(side.nodes.get(name), Processor) and not passes_each_on(name)
+    )
 
 
 def _overlaps(topic: str, patterns: tuple[frozenset[str], frozenset[str]]) -> bool:

@@ -79,7 +79,7 @@ def _operator(compared: Compared, was: str, name: str, **true: bool) -> Subject:
         asked[f"{field}_changed"] = missing
         said |= {f"{field}_before": _value(compared.before, [was], field)}
         said |= {f"{field}_after": _value(compared.after, [name], field)}
-    if _has_row_of_its_store(compared.after, name):
+    if _has_row_of_its_store(compared.after, name) or (stays and _has_row_of_its_store(compared.before, was)):
         facts["join_changed"] = False
     return Subject("operator", name, facts, said, asked)
 

@@ -17,6 +17,8 @@ from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, D
 REUSE, MERGE, SELF_JOIN = "reuse.ktable.source.topics", "merge.repartition.topics", "single.store.self.join"
 CACHE, GUARANTEE, COMMIT = "statestore.cache.max.bytes", "processing.guarantee", "commit.interval.ms"
 EXTRACTOR = "default.timestamp.extractor"
+# What the names of internal topics begin with in place of the application.id.
+PREFIX = "__internal.override.topic.prefix__"
 # How the classes of extractors begin that look at nothing but the time of a record.
 _OF_LIBRARY = "org.apache.kafka.streams.processor."
 _STATE_DIR = "state.dir"
@@ -54,6 +56,8 @@ STORE_TYPES = ("default.dsl.store", "dsl.store.suppliers.class")
 _HAS_SUPPLIERS = ("3.7..",)
 # Of the internal topics that are created; those that exist keep theirs.
 _TOPIC_SIZE = "topic.max.message.bytes"
+# The serdes of what the program gives none, and the releases that have no default for them (KIP-741).
+_DEFAULT_SERDES, _WITHOUT_DEFAULTS = ("default.key.serde", "default.value.serde"), ("3.0..",)
 _FAMILIES = {
     "default_serde": (
         "default.key.serde",
@@ -194,6 +198,7 @@ def common_facts(compared: Compared) -> tuple[dict[str, Fact], _Asked]:
     facts: dict[str, Fact] = {
         "stateful": compared.stateful,
         "bytes_declared": all(_bytes_declared(side) for side in (compared.before, compared.after)),
+        "formats_shown": all(_formats_shown(side) for side in (compared.before, compared.after)),
         "timed": timed,
         "several_inputs": any(
             sum(len(topics_of(source)) + (source.pattern is not None) for source in sub.sources) > 1
@@ -328,6 +333,7 @@ def facts_of(name: str, old: str, new: str, compared: Compared, *, creates: bool
         "another_release": _another_release(compared),
         "eager_ends": name == _UPGRADE_FROM and _another_release(compared) and _eager_ends(old, new, compared.before),
         "times_stay": name == EXTRACTOR and _times_stay(compared),
+        "never_used": not old and bool(new) and own in _DEFAULT_SERDES and _has_no_default(compared.before),
         "extracts_from_joins": name == EXTRACTOR and _extracts_from_joins(old, new, compared),
         "extracted_before": name == EXTRACTOR and _is_own(old) and bool(_registrations(compared.before)),
         "all_replicas": own != _ACKS or new.strip().lower() in {"", "all", "-1"},
@@ -422,11 +428,24 @@ def _kind(store: DeclaredStore | None) -> str | None:
     return "key_value" if store is not None and store.source_table else None if store is None else store.kind
 
 
+def _has_no_default(side: Side) -> bool:
+    """Whether nothing that runs takes a serde from a setting that is not set: the library has no default for it."""
+    return side.declared.library is not None and within(side.declared.library, _WITHOUT_DEFAULTS)
+
+
 def _bytes_declared(side: Side) -> bool:
     """Whether each store and internal topic has declared serdes: then rules of their own judge them."""
     stores = [side.declared.stores.get(name) for name in side.topology.stores if not is_suppression(name)]
     topics = [side.declared.topics.get(name) for name in side.internal]
     return all(one is not None and one.key_serde and one.value_serde for one in (*stores, *topics))
+
+
+def _formats_shown(side: Side) -> bool:
+    """Whether code shows each format of a version, also those of inputs and outputs: then each is compared."""
+    names = {*side.readers, *side.writers, *side.patterns}
+    topics = [side.declared.topics.get(name) for name in names]
+    given = all(one is not None and one.key_serde and one.value_serde for one in topics)
+    return side.declared.was_read and given and _bytes_declared(side)
 
 
 def has_inner_serde(side: Side, kind: str) -> bool:

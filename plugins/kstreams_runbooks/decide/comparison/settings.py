@@ -16,6 +16,7 @@ from kstreams_runbooks.decide.comparison.setting_facts import (
     INNER_SERDES,
     MERGE,
     NEW_NAMES,
+    PREFIX,
     REUSE,
     SELF_JOIN,
     GivenSetting,
@@ -123,9 +124,8 @@ def settings(compared: Compared, catalogue: SettingCatalogue = NOTHING_KNOWN) ->
         if (inner := INNER_SERDES.get(key)) and has_inner_serde(compared.before, inner):
             facts["bytes_declared"] = False
         limit = past.get(will[key].name) if key in will else None
-        facts["updates_counted"] = (
-            bare(key) in {COMMIT, CACHE} and facts["changed"] is True and cached_updates_are_counted(compared.after)
-        )
+        combines = bare(key) in {COMMIT, CACHE} or (key == GUARANTEE and _commits_otherwise(was, will))
+        facts["updates_counted"] = combines and facts["changed"] is True and cached_updates_are_counted(compared.after)
         facts["past_limit"] = limit is not None and limit not in ran
         facts["not_taken"] = bool(new) and _no_broker_takes(key, new, catalogue)
         # Of a setting of the program itself facts show the name alone.
@@ -275,12 +275,20 @@ def _not_built(compared: Compared, *, newly: bool) -> bool:
     return newly and unchanged and mergeable(compared.after, through=True)
 
 
+def _commits_otherwise(was: Mapping[str, GivenSetting], will: Mapping[str, GivenSetting]) -> bool:
+    """Whether the guarantee alone gives another interval of commits, at which a record cache lets its updates go."""
+    return COMMIT not in {*was, *will} and _value(was, COMMIT) != _value(will, COMMIT)
+
+
 def _value(given: Mapping[str, GivenSetting], key: str) -> str:
     if key == COMMIT and key not in given:
         guarantee = _value(given, GUARANTEE)
         return _COMMIT_MS["exactly_once" if guarantee.startswith("exactly_once") else "at_least_once"]
     if bare(key) == _ISOLATION and key not in given:
         return _ISOLATED["exactly_once" if _value(given, GUARANTEE).startswith("exactly_once") else "at_least_once"]
+    if key == PREFIX and key not in given:
+        # Without it the application.id is what they begin with.
+        return given[_ID].value if _ID in given else ""
     value = given[key].value if key in given else {**DEFAULTS, **_OF_CONSUMERS}.get(bare(key), "")
     # Kafka reads this one in either case.
     return value.lower() if key == _PROTOCOL else value

@@ -13,7 +13,8 @@ from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Sou
 
 Labels = tuple[tuple[str, int], ...]
 
-_TOPIC = "topic:"
+# The kind of a topic among the keys of a graph.
+TOPIC_KEY = "topic:"
 _AROUND = re.compile(r".*-repartition-(filter|sink|source)")
 
 
@@ -58,7 +59,7 @@ def _arrows(topology: Topology) -> Iterator[tuple[Key, Key]]:
         for after in () if isinstance(node, Sink) else node.successors:
             yield own, (sub.topology, after)
         for topic in _topics(node):
-            yield (own, (_TOPIC, topic)) if isinstance(node, Sink) else ((_TOPIC, topic), own)
+            yield (own, (TOPIC_KEY, topic)) if isinstance(node, Sink) else ((TOPIC_KEY, topic), own)
 
 
 @lru_cache(maxsize=4)
@@ -92,6 +93,18 @@ def internal_topics(topology: Topology) -> frozenset[str]:
     written = {node.topic for node in nodes if isinstance(node, Sink) and node.topic is not None}
     read = {topic for node in nodes if isinstance(node, Source) for topic in node.topics}
     return frozenset(topic for topic in written & read if may_be_read_back(topic))
+
+
+@lru_cache(maxsize=4)
+def rounds(topology: Topology) -> Mapping[str, frozenset[str]]:
+    """Topics that lead back to themselves, each with the operators of its round, sources and sinks among them."""
+    return {
+        name: frozenset(operator for other, operator in circle if other != TOPIC_KEY)
+        for circle in graph(topology).circles()
+        if len(circle) > 1
+        for kind, name in circle
+        if kind == TOPIC_KEY
+    }
 
 
 @lru_cache(maxsize=4)
@@ -145,7 +158,7 @@ def neighbours(topology: Topology, names: tuple[str, ...]) -> dict[str, int]:
 
     around: dict[str, int] = {}
     for topic in internal_topics(topology):
-        own = (_TOPIC, topic)
+        own = (TOPIC_KEY, topic)
         before = without(own, led[own], reach.before([own]))
         around[topic] = before | without(own, followed[own], reach.behind([own]))
     for store, keepers in _keepers(topology.subtopologies).items():
@@ -158,7 +171,7 @@ def neighbours(topology: Topology, names: tuple[str, ...]) -> dict[str, int]:
 def origins(topology: Topology, names: tuple[str, ...], topics: Iterable[str]) -> dict[str, int]:
     """Which of `names`, as bits in their order, are before each of `topics`."""
     marks = marked(topology, names)
-    return {topic: marks.led[_TOPIC, topic] & ~marks.own[_TOPIC, topic] for topic in topics}
+    return {topic: marks.led[TOPIC_KEY, topic] & ~marks.own[TOPIC_KEY, topic] for topic in topics}
 
 
 def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:
@@ -170,7 +183,9 @@ def feeds(topology: Topology, shared: Collection[str]) -> dict[str, Labels]:
     reach = reach_of(topology)
     keeping = [(sub, node) for sub, node in topology.nodes() if isinstance(node, Processor) and node.stores]
     keepers = reach.bits({(sub.topology, node.name) for sub, node in keeping})
-    wanted = reach.bits((kind, name) for kind, name in graph(topology).successors if kind == _TOPIC and name in shared)
+    wanted = reach.bits(
+        (kind, name) for kind, name in graph(topology).successors if kind == TOPIC_KEY and name in shared
+    )
     found: dict[str, list[str]] = {}
     named: dict[int, list[str]] = {}
     for sub, node in keeping:
@@ -216,7 +231,7 @@ class _Roles:
     def __init__(self, made: Digraph, reach: Reach, labels: Mapping[Key, str]) -> None:
         self._reach = reach
         self._labels = labels
-        topics = [key for key in made.successors if key[0] == _TOPIC]
+        topics = [key for key in made.successors if key[0] == TOPIC_KEY]
         self._inputs = self._reach.bits(key for key in topics if not made.predecessors[key])
         self._outputs = self._reach.bits(key for key in topics if not made.successors[key])
         self._named: dict[int, frozenset[str]] = {}
@@ -258,14 +273,16 @@ def _labels(topology: Topology) -> Mapping[Key, str]:
     """
     made = graph(topology)
     topics = {
-        key: f"{_TOPIC} internal" if made.predecessors[key] and made.successors[key] else f"{_TOPIC} {key[1]}"
+        key: f"{TOPIC_KEY} internal" if made.predecessors[key] and made.successors[key] else f"{TOPIC_KEY} {key[1]}"
         for key in made.successors
-        if key[0] == _TOPIC
+        if key[0] == TOPIC_KEY
     }
     operators: dict[Key, str] = {}
     for key, node in _operators(topology).items():
         called = "" if _AROUND.fullmatch(node.name) else stem(node.name)
-        operators[key] = f"{type(node).__name__} {called} {' '.join(topics[_TOPIC, topic] for topic in _topics(node))}"
+        operators[key] = (
+            f"{type(node).__name__} {called} {' '.join(topics[TOPIC_KEY, topic] for topic in _topics(node))}"
+        )
     return {**operators, **topics}
 
 

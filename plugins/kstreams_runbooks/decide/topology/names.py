@@ -63,6 +63,18 @@ def selects_key(name: str) -> bool:
     return is_generated(name) and any(part in name for part in _SELECTS_KEY)
 
 
+# Generated names of operators that give out a record for each one that they get.
+_PASSES_ON = (
+    *("KSTREAM-MAP-", "KSTREAM-MAPVALUES-", "KSTREAM-KEY-SELECT-", "KSTREAM-PEEK-", "KSTREAM-MERGE-"),
+    *("KSTREAM-AGGREGATE-", "KSTREAM-REDUCE-", "KSTREAM-TOTABLE-", "KTABLE-TOSTREAM-", "KTABLE-MAPVALUES-"),
+)
+
+
+def passes_each_on(name: str) -> bool:
+    """Whether a generated name shows an operator that leaves no record out; of a chosen one False."""
+    return is_generated(name) and name.startswith(_PASSES_ON)
+
+
 # Suffixes of internal topics.
 _CHANGELOG, _REPARTITION = "-changelog", "-repartition"
 # Suffix of a store that the library names after its operator.

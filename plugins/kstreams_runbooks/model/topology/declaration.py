@@ -111,12 +111,17 @@ class Serde:
             return None if _class_of(self) == _class_of(other) or not one_kind else self != other
         of_kafka = self if other.is_class else other
         inside = (self.is_class or other.is_class) and not one_kind and of_kafka.by_serializer is not False
-        return None if inside else self != other
+        as_they_are = not (self.is_class or other.is_class) and {self.name, other.name} <= _BYTES
+        return None if inside else self != other and not as_they_are
 
     @property
     def is_lambda(self) -> bool:
         """Whether its code is a lambda, whose name shows nothing of the format."""
         return self.is_class and self.name.endswith(LAMBDA)
+
+
+# Formats of Kafka that write the bytes which they get.
+_BYTES = {"bytes", "byte_array", "byte_buffer"}
 
 
 def _class_of(serde: Serde) -> str:

@@ -34,6 +34,8 @@ _INSTANCE = "group.instance.id"
 _HANDLERS = ("deserialization.exception.handler", "default.deserialization.exception.handler")
 _FAILS = "LogAndFailExceptionHandler"
 _SKIPS = "LogAndSkipOnInvalidTimestamp"
+# Extractors of the library that give a record its own time, if it has one.
+_KEEPS_TIMES = (_SKIPS, "FailOnInvalidTimestamp", "UsePartitionTimeOnInvalidTimestamp")
 _LEAVE_OUT = "leave that change out"
 _RUN_EMPTY = "let it run empty first: pause the inputs, and advance stream time past the grace in each partition"
 _WRITE_ONCE = (
@@ -81,7 +83,8 @@ class Copies:
             "moves_in_a_roll": stays and was == name and self._moves_in_a_roll(old, new),
             "moves_in_a_stop": stays and was == name and self._moves_in_a_stop(old, new),
             "from_topic_now": stays and was == name and not _is_in(old, "input") and _is_in(new, "input"),
-            "copies_skipped": stays and not _is_in(old, "input") and self._copies_skipped(new),
+            "copies_skipped": not _is_in(old, "input") and self._copies_skipped(new),
+            "copies_times": not _is_in(old, "input") and bool(self._extractor(new)),
             "as_in_topic": self._stores_as_in_topic(name),
             "from_topic_before": stays and was == name and _is_in(old, "input") and not _is_in(new, "input"),
         }
@@ -141,13 +144,24 @@ class Copies:
         """Whether a topic restores a store whose program goes on after records of it that do not reach the store."""
         if content is None or content.place != "input":
             return False
-        declared = self._compared.after.declared
-        config, topic = declared.config or {}, declared.topics.get(content.topic, DeclaredTopic())
+        config = self._compared.after.declared.config or {}
         handlers = [value for name in _HANDLERS if (value := config.get(name))]
-        own = topic.timestamp_extractor not in {None, DEFAULT}
-        extractor = topic.timestamp_extractor if own else config.get(EXTRACTOR, "")
         skips = any(not one.endswith(_FAILS) for one in handlers)
-        return skips or (extractor or "").endswith(_SKIPS)
+        return skips or self._chosen_extractor(content).endswith(_SKIPS)
+
+    def _chosen_extractor(self, content: Content) -> str:
+        """The extractor of the topic that restores a store, empty for that of the library."""
+        declared = self._compared.after.declared
+        topic = declared.topics.get(content.topic, DeclaredTopic())
+        own = topic.timestamp_extractor not in {None, DEFAULT}
+        return (topic.timestamp_extractor if own else (declared.config or {}).get(EXTRACTOR)) or ""
+
+    def _extractor(self, content: Content | None) -> str:
+        """One that may give a record of a topic that restores a store another time than its own; else empty."""
+        if content is None or content.place != "input":
+            return ""
+        chosen = self._chosen_extractor(content)
+        return "" if chosen.endswith(_KEEPS_TIMES) else chosen
 
     def _goes_alone(self, was: str) -> bool:
         """Whether files are known to be the only copy of a store of the old version, and its loss is not accepted."""
@@ -163,7 +177,8 @@ class Copies:
     def _in_other_tasks(self, name: str) -> bool:
         """Whether the keys of a store get other tasks, and no changelog with the old count refuses the start."""
         old, new = self._tasks(name)
-        return not self._new[name].topic and None not in {old, new} and old != new
+        refuses = bool(self._old[name].topic and self._new[name].topic)
+        return not refuses and None not in {old, new} and old != new
 
     def _tasks(self, name: str) -> tuple[int | None, int | None]:
         """The number of tasks of a store in both versions, None if it is not known."""
@@ -191,6 +206,7 @@ class Copies:
             "leaves": _left(old),
             "topic_before": "" if old is None else old.topic,
             "topic": "" if new is None else new.topic,
+            "extractor": self._extractor(new),
         }
 
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.kinds import OF_STREAM, carries
-from kstreams_runbooks.decide.topology.graph import keys_by_name, marked
-from kstreams_runbooks.decide.topology.names import is_registration, is_suppression, selects_key, stem
+from kstreams_runbooks.decide.topology.graph import TOPIC_KEY, keys_by_name, marked
+from kstreams_runbooks.decide.topology.names import is_generated, is_registration, is_suppression, selects_key, stem
 from kstreams_runbooks.model.topology.change import Undeclared
 from kstreams_runbooks.model.topology.declaration import OTHER_CODE, DeclaredOperator
-from kstreams_runbooks.model.topology.topology import Processor, Sink, Source
+from kstreams_runbooks.model.topology.topology import Node, Processor, Sink, Source
+from kstreams_runbooks.wording import first_of
 
 PROGRAM = "the program"
 # The operators of the two sides of a join of tables, and their ends where the join has a name.
@@ -26,33 +27,127 @@ _READS_OLD_ROW = (
 # The same by what fills a store: these forward the row that they compute, or nothing is known of them.
 _FORWARDS_OLD_ROW = (None, "join", "processor")
 _BEFORE, _BEHIND = "in front of it", "behind it"
+# Operators that change no record, and those that leave the same records out twice.
+_HARMLESS = ("KSTREAM-PEEK-", "KSTREAM-PRINTER-", "KSTREAM-FOREACH-", "KSTREAM-MERGE-")
+_HARMLESS_BEHIND = (*_HARMLESS, "KSTREAM-FILTER-")
 
 
-def reordered(compared: Compared) -> dict[str, str]:
-    """For each store the operators of both versions that come from behind it to its front, or the other way, in words.
+@dataclass(frozen=True, slots=True)
+class Reordered:
+    """Operators that came to the other side of a store, in words; `harmless`: by their names they change no record."""
 
-    An operator with a generated name has another one in another place: it is new there.
-    """
+    words: str
+    harmless: bool
+
+
+def reordered(compared: Compared) -> dict[str, Reordered]:
+    """For each store the operators of both versions that come from behind it to its front, or the other way."""
     stores = compared.before.keepers.keys() & compared.after.keepers.keys()
-    was, now = (_around(side, compared.names, stores) for side in (compared.before, compared.after))
+    pairs = [(was, now) for was, now in compared.operators.pairs if isinstance(compared.after.nodes[now], Processor)]
+    was = _around(compared.before, tuple(was for was, _ in pairs), stores)
+    now = _around(compared.after, tuple(now for _, now in pairs), stores)
     found = {}
     for store in sorted(stores):
         (before, behind), (new_before, new_behind) = was[store], now[store]
-        words = [
-            f"{', '.join(operators)} {where} now"
+        moved = [
+            (operators, where)
             for which, where in ((behind & new_before, _BEFORE), (before & new_behind, _BEHIND))
-            if which and (operators := _processors(compared, which))
+            if (operators := _at(pairs, which))
         ]
-        if words:
-            found[store] = "; ".join(words)
+        if moved:
+            words = "; ".join(f"{', '.join(operators)} {where} now" for operators, where in moved)
+            each = [name for operators, _ in moved for name in operators]
+            found[store] = Reordered(words, all(stem(name).startswith(_HARMLESS) for name in each))
     return found
 
 
-def _processors(compared: Compared, which: int) -> list[str]:
-    """The processors of both versions among the shared names with these bits."""
-    names = (name for place, name in enumerate(compared.names) if which >> place & 1)
-    sides = (compared.before, compared.after)
-    return [name for name in names if all(isinstance(side.nodes.get(name), Processor) for side in sides)]
+def moved_across(compared: Compared, topics: Collection[str]) -> dict[str, str]:
+    """For each topic that both versions write and read, the operators that came from one side of it to the other.
+
+    In words. A record in the topic has passed the old front and goes on through the new rear: what moved processes it
+    twice, or never. One that only looks at records does no harm, nor does a filter that leaves the front.
+    """
+    if not topics:
+        return {}
+    pairs = [(was, now) for was, now in compared.operators.pairs if isinstance(compared.after.nodes[now], Processor)]
+    was = _sides_of(compared.before, tuple(was for was, _ in pairs), topics)
+    now = _sides_of(compared.after, tuple(now for _, now in pairs), topics)
+    found = {}
+    for topic in sorted(was.keys() & now.keys()):
+        (front, rear), (new_front, new_rear) = was[topic], now[topic]
+        words = [
+            f"{', '.join(operators)} {where} now"
+            for which, harmless, where in (
+                (front & new_rear, _HARMLESS_BEHIND, _BEHIND),
+                (rear & new_front, _HARMLESS, _BEFORE),
+            )
+            if (operators := [name for name in _at(pairs, which) if not stem(name).startswith(harmless)])
+        ]
+        if words:
+            found[topic] = "; ".join(words)
+    return found
+
+
+def replaced_across(compared: Compared, topics: Collection[str]) -> dict[str, str]:
+    """For each topic that both versions write and read, operators that go on one side while others come on the other.
+
+    In words. One may be the other under another name: then a record in the topic is processed twice, or never. The
+    fate of one with a store is that of its store.
+    """
+    gone, come = (
+        [name for name in names if _is_stateless(side.nodes[name]) and name not in side.around]
+        for side, names in ((compared.before, compared.program.removed), (compared.after, compared.program.added))
+    )
+    if not (topics and gone and come):
+        return {}
+    was, now = _sides_of(compared.before, tuple(gone), topics), _sides_of(compared.after, tuple(come), topics)
+    found = {}
+    for topic in sorted(was.keys() & now.keys()):
+        (gone_front, gone_rear), (come_front, come_rear) = was[topic], now[topic]
+        words = [
+            f"{first_of(went)} went {old}, and {first_of(came)} came {new}"
+            for before, after, old, new in (
+                (gone_front, come_rear, _BEFORE, _BEHIND),
+                (gone_rear, come_front, _BEHIND, _BEFORE),
+            )
+            if (went := _of(gone, before)) and (came := _of(come, after)) and _may_be_one(went, came)
+        ]
+        if words:
+            found[topic] = "; ".join(words)
+    return found
+
+
+def _is_stateless(node: Node) -> bool:
+    return isinstance(node, Processor) and not node.stores
+
+
+def _of(names: Iterable[str], which: int) -> list[str]:
+    """Those of the bits that may change a record."""
+    chosen = (name for place, name in enumerate(names) if which >> place & 1)
+    return [name for name in chosen if not stem(name).startswith(_HARMLESS_BEHIND)]
+
+
+def _may_be_one(gone: Iterable[str], come: Iterable[str]) -> bool:
+    """Whether one of the operators that go may be one that comes: a chosen name shows no kind."""
+    old, new = (
+        ({stem(name) for name in names if is_generated(name)}, any(not is_generated(name) for name in names))
+        for names in (list(gone), list(come))
+    )
+    return old[1] or new[1] or bool(old[0] & new[0])
+
+
+def _sides_of(side: Side, names: tuple[str, ...], topics: Collection[str]) -> dict[str, tuple[int, int]]:
+    """For each topic which of `names`, as bits in their order, lead to it alone, and which alone follow it."""
+    marks = marked(side.topology, names)
+    places = {key[1]: key for key in marks.led if key[0] == TOPIC_KEY and key[1] in topics}
+    return {
+        topic: (marks.led[key] & ~marks.followed[key], marks.followed[key] & ~marks.led[key])
+        for topic, key in places.items()
+    }
+
+
+def _at(pairs: Iterable[tuple[str, str]], which: int) -> list[str]:
+    return [now for place, (_, now) in enumerate(pairs) if which >> place & 1]
 
 
 def _around(side: Side, names: tuple[str, ...], stores: Collection[str]) -> dict[str, tuple[int, int]]:

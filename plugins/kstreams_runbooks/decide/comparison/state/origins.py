@@ -1,12 +1,14 @@
 """Stores that keep their names and are made of other topics than before."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side, filled_by_tables
+from kstreams_runbooks.decide.comparison.content import contents
 from kstreams_runbooks.decide.topology.digraph import Key
 from kstreams_runbooks.decide.topology.graph import graph, keys_by_name, reach_of
 from kstreams_runbooks.decide.topology.names import is_generated, stem
+from kstreams_runbooks.model.topology.declaration import DeclaredStore
 from kstreams_runbooks.model.topology.topology import Processor, Source
 
 _Topics = frozenset[str]
@@ -17,6 +19,8 @@ _Fillers = Mapping[str, _Topics]
 _LOOKS_UP = ("KSTREAM-JOIN", "KSTREAM-LEFTJOIN-", "KSTREAM-OUTER", "KTABLE-JOIN", "KTABLE-OUTER", "KTABLE-LEFT")
 # The same where the join has a chosen name.
 _LOOKS_UP_BY_SUFFIX = ("-this-join", "-other-join", "-join-this", "-join-other")
+# What makes the rows of a table from those of another.
+_OF_ROWS = {"filter", "map_values", "transform_values"}
 _TOPIC = "topic:"
 
 
@@ -90,9 +94,12 @@ def tables_behind(compared: Compared) -> dict[str, str]:
     """New stores of tables whose topics the old version reads already, with these topics: the group has offsets."""
     read = compared.before.read(is_global=False)
     tables = filled_by_tables(compared.after)
-    declared = compared.after.declared.stores
+    declared, places = compared.after.declared.stores, contents(compared.after)
     found = {}
     for store in compared.stores.added:
+        if store in places and places[store].place == "input":
+            # The topic itself restores it, from its beginning to the offsets of the group.
+            continue
         topics = [tables[store]] if store in tables else []
         if not topics and store in declared and declared[store].source_table:
             topics = list(_read_first(compared.after, store))
@@ -100,6 +107,33 @@ def tables_behind(compared: Compared) -> dict[str, str]:
         if topics and all(one & read for one in topics):
             found[store] = ", ".join(sorted(frozenset[str]().union(*topics) & read))
     return found
+
+
+def rows_missing(compared: Compared) -> frozenset[str]:
+    """New stores of rows that a table already has, filtered, mapped or joined, behind inputs that are read already.
+
+    Code alone shows them. Each row comes to such a store when its table updates it. A join that is new itself has no
+    results from before in any case.
+    """
+    declared, read = compared.after.declared.stores, compared.before.read(is_global=False)
+    stays = {now for _, now in compared.operators.pairs}
+    new = {
+        name
+        for name in compared.stores.added
+        if name in declared and (declared[name].made_by in _OF_ROWS or _is_result_of(declared[name], stays))
+    }
+    found = _fillers(compared.after, new & compared.after.keepers.keys())
+    return frozenset(
+        store
+        for store, fillers in found.items()
+        if not declared[store].loss_acceptable and frozenset[str]().union(*fillers.values()) & read
+    )
+
+
+def _is_result_of(store: DeclaredStore, operators: Collection[str]) -> bool:
+    """Whether a store keeps the results of a join of tables that is one of `operators`."""
+    filling = store.filled_by or frozenset()
+    return store.made_by == "join" and store.kind != "join" and bool(filling) and filling <= set(operators)
 
 
 def looked_into_anew(compared: Compared) -> dict[str, tuple[str, str]]:

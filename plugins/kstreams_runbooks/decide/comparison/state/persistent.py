@@ -22,6 +22,7 @@ from kstreams_runbooks.decide.comparison.facts import (
 )
 from kstreams_runbooks.decide.comparison.operators import partitioners
 from kstreams_runbooks.decide.comparison.read_back import read_in_its_tasks
+from kstreams_runbooks.decide.comparison.setting_facts import SELF_JOIN, optimized
 from kstreams_runbooks.decide.comparison.state.changelogs import Changelogs
 from kstreams_runbooks.decide.comparison.state.copies import Copies
 from kstreams_runbooks.decide.comparison.state.counted import counting_behind
@@ -36,13 +37,16 @@ from kstreams_runbooks.decide.comparison.state.makers import maker_facts, maker_
 from kstreams_runbooks.decide.comparison.state.order import (
     RowsLed,
     keys_selected,
+    moved_across,
     reordered,
+    replaced_across,
     rows_led_otherwise,
 )
 from kstreams_runbooks.decide.comparison.state.origins import (
     inputs_replaced,
     looked_into_anew,
     made_of_others,
+    rows_missing,
     tables_behind,
     writers_lost,
 )
@@ -67,7 +71,7 @@ from kstreams_runbooks.wording import first_of
 # Names listed in a sentence; more are counted.
 _MOST_NAMED = 5
 # Facts of a store that only one version has.
-_OF_ONE_VERSION = ("copies", "goes_alone", "topic_short", "misread")
+_OF_ONE_VERSION = ("copies", "copies_skipped", "copies_times", "goes_alone", "topic_short", "misread")
 # An explicit repartition without a name: it moves records and leaves their keys.
 _MOVED_ONLY = "KSTREAM-REPARTITION-"
 
@@ -82,7 +86,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
     fed_by_other = compared.fed_by_other | exchanged_tables(compared) | moved_suppressions(compared)
     fed_by_other |= made_of_others(compared)
     writers, behind, anew = writers_lost(compared), tables_behind(compared), looked_into_anew(compared)
-    replaced, rows = inputs_replaced(compared), rows_led_otherwise(compared)
+    replaced, rows, lacking = inputs_replaced(compared), rows_led_otherwise(compared), rows_missing(compared)
     with_new_key, selected, order = _stores_with_new_key(compared), keys_selected(compared), reordered(compared)
     for store in _each("store", compared.stores, compared.before.store_places, compared.after.store_places):
         was, now = old.stores.get(store.said["before"]), new.stores.get(store.name)
@@ -113,13 +117,16 @@ def stores(compared: Compared) -> Iterator[Subject]:
         facts |= {"swapped": True} if (partner := crossed.get(store.name)) else {}
         facts["fed_by_other"] = partner is None and store.name in fed_by_other and _keeps_its_name(store)
         facts |= {"buffer": is_buffer, "of_join": is_join_buffer(compared.before, store.said["before"])}
-        come = order.get(store.name, "") if _keeps_its_name(store) and not (partner or facts["fed_by_other"]) else ""
-        facts["reordered"] = bool(come) and not is_buffer
+        stays_put = _keeps_its_name(store) and not (is_buffer or partner or facts["fed_by_other"])
+        moved = order.get(store.name) if stays_put else None
+        facts |= {"reordered": moved is not None, "moved_harmless": moved is not None and moved.harmless}
         lost, left = writers.get(store.name, ("", "")) if _keeps_its_name(store) else ("", "")
-        facts["writer_lost"] = bool(lost) and not is_buffer
         for fact, begin in (("behind_offsets", behind), ("looked_into_anew", anew)):
             facts[fact] = store.name in begin and not (now and now.loss_acceptable)
-        facts["changelog_deletes"] = store.facts["added"] is True and changelogs.deletes(store.name)
+        facts |= {
+            "writer_lost": bool(lost) and not is_buffer,
+            "changelog_deletes": store.facts["added"] is True and changelogs.deletes(store.name),
+        }
         of_rows, open_rows = _of_rows(store, rows)
         facts, asked = {**facts, **of_rows}, {**asked, **open_rows}
         facts["updates_counted"] = bool(facts["caching_changed"] and counting_behind(compared.after, store.name))
@@ -127,8 +134,8 @@ def stores(compared: Compared) -> Iterator[Subject]:
         told = partner or facts["fed_by_other"] or is_buffer or facts["copies"] == "input"
         facts["input_replaced"] = store.name in replaced and not told
         facts |= {
-            "joins_streams": store.facts["added"] is True and _is_of_new_join(compared, store.name),
-            "unmatched_again": _unmatched_again(store, was, now),
+            **_of_joins(compared, store, was, now),
+            "rows_missing": store.name in lacking and not (facts["looked_into_anew"] or facts["behind_offsets"]),
         }
         selects = selected.get(store.name, "")
         facts["key_selected"] = bool(selects) and facts["key_changed"] is False and _keeps_its_name(store)
@@ -136,7 +143,7 @@ def stores(compared: Compared) -> Iterator[Subject]:
             **store.said,
             "before": partner or store.said["before"],
             "exchanged": " and ".join(sorted({partner or store.said["before"], store.name})),
-            "moved_operators": come,
+            "moved_operators": "" if moved is None else moved.words,
             "selects": selects,
             "writers": lost,
             "leading": next((led.changed[store.name] for led in rows if store.name in led.changed), ""),
@@ -188,6 +195,8 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
     """Repartition topics and those of foreign-key joins, with their declared partitions."""
     before, after = compared.before, compared.after
     shifts = _Shifts(compared)
+    both = before.internal & after.internal
+    across, replaced = moved_across(compared, both), replaced_across(compared, both)
     for topic in _each("internal_topic", compared.topics, before.topic_places, after.topic_places):
         was, now = before.declared.topics.get(topic.said["before"]), after.declared.topics.get(topic.name)
         facts, asked = topic_facts(topic.name, was, now, after.declared.unchanged)
@@ -210,7 +219,11 @@ def internal_topics(compared: Compared) -> Iterator[Subject]:
         if topic.facts["stays"] is not True:
             facts["partitioner_changed"] = False
         facts["carried_changed"] = topic.facts["stays"] is True and len(set(carried)) > 1
+        moved = across.get(topic.name, "") if _keeps_its_name(topic) and not facts["fed_by_other"] else ""
+        instead = replaced.get(topic.name, "") if _keeps_its_name(topic) and not facts["fed_by_other"] else ""
+        facts |= {"moved_across": bool(moved), "replaced_across": bool(instead) and not moved}
         said = {**topic.said, **by, **topic_words(was, now), "shifted_by": shifts.before(topic)}
+        said |= {"moved_operators": moved, "replaced_operators": instead}
         said["cut_off"] = first_of(cut)
         said |= dict(zip(("carried_before", "carried_after"), carried, strict=True))
         yield replace(topic, facts={**topic.facts, **facts}, said=said, asked={**asked, **topic.asked})
@@ -373,6 +386,19 @@ def _topics_with_new_key(compared: Compared) -> set[str]:
     return found
 
 
+def _of_joins(
+    compared: Compared, store: Subject, was: DeclaredStore | None, now: DeclaredStore | None
+) -> dict[str, Fact]:
+    """What a store of a join of streams begins or ends with; an optimization that is switched has a finding itself."""
+    comes, goes = store.facts["added"] is True, store.facts["removed"] is True
+    return {
+        "joins_streams": comes and _is_of_new_join(compared, store.name),
+        "side_begins": comes and not _switches_self_join(compared) and _is_new_side(compared, store.name),
+        "unmatched_again": _unmatched_again(store, was, now),
+        "unmatched_lost": goes and _leaves_its_join(compared, store.name),
+    }
+
+
 def _unmatched_again(store: Subject, was: DeclaredStore | None, now: DeclaredStore | None) -> bool:
     """Whether a join that gave records out without a match waits for one longer than before."""
     waits = store.facts["stays"] is True and keeps_unmatched(store.name)
@@ -391,6 +417,26 @@ def _is_of_new_join(compared: Compared, store: str) -> bool:
     nodes = [*keepers, *(after.nodes[name] for keeper in keepers for name in keeper.successors)]
     stores = {one for node in nodes if isinstance(node, Processor) for one in node.stores if _of_join(after, one)}
     return store in stores and stores | {one.name for one in keepers} <= new
+
+
+def _is_new_side(compared: Compared, store: str) -> bool:
+    """Whether a store of the records of one side comes to a join that is there: it has none from before.
+
+    What waits in a store for a match begins with the change in any case.
+    """
+    return _of_join(compared.after, store) and not keeps_unmatched(store) and not _is_of_new_join(compared, store)
+
+
+def _leaves_its_join(compared: Compared, store: str) -> bool:
+    """Whether a store of records that wait for a match goes, and the join stays."""
+    stay = {was for was, _ in compared.operators.pairs}
+    return keeps_unmatched(store) and any(one.name in stay for one in compared.before.keepers.get(store, ()))
+
+
+def _switches_self_join(compared: Compared) -> bool:
+    """Whether the settings switch the optimization of self-joins: that has a finding of its own."""
+    was, now = (SELF_JOIN in optimized(side.declared.config or {}) for side in (compared.before, compared.after))
+    return was != now
 
 
 def _of_join(side: Side, store: str) -> bool:

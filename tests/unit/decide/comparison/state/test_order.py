@@ -5,9 +5,12 @@ from typing import Any
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.state.order import (
+    Reordered,
     filtered_before_join,
     keys_selected,
+    moved_across,
     reordered,
+    replaced_across,
     rows_held,
     rows_led_otherwise,
 )
@@ -40,12 +43,53 @@ def swapped(before: Side, after: Side) -> set[str]:
 def test_an_operator_that_moves_is_named_at_each_store_that_it_passes() -> None:
     """One that stays on its side of a store is not, nor one that is new."""
     before, after = chain("count", "clean", "log"), chain("clean", "count", "log")
-    assert reordered(Compared(before, after)) == {"counts": "clean in front of it now"}
-    assert reordered(Compared(after, before)) == {"counts": "clean behind it now"}
-    assert reordered(Compared(chain("count", "log"), after)) == {}
-    assert reordered(Compared(before, before)) == {}
-    both = reordered(Compared(chain("dedup", "enrich"), chain("enrich", "dedup")))
+    assert _moved(before, after) == {"counts": "clean in front of it now"}
+    assert _moved(after, before) == {"counts": "clean behind it now"}
+    assert _moved(chain("count", "log"), after) == {}
+    assert _moved(before, before) == {}
+    both = _moved(chain("dedup", "enrich"), chain("enrich", "dedup"))
     assert both == {"seen": "enrich in front of it now", "people": "dedup behind it now"}
+
+
+def _moved(before: Side, after: Side) -> dict[str, str]:
+    return {store: moved.words for store, moved in reordered(Compared(before, after)).items()}
+
+
+def test_an_operator_without_a_name_is_known_by_its_kind() -> None:
+    """What only looks at a record changes none."""
+    [moved] = reordered(compared("unnamed-map-values-moved-behind-sum")).values()
+    assert moved == Reordered("KSTREAM-MAPVALUES-0000000003 behind it now", harmless=False)
+    [moved] = reordered(compared("unnamed-peek-moved-in-front-of-sum")).values()
+    assert moved == Reordered("KSTREAM-PEEK-0000000001 in front of it now", harmless=True)
+
+
+def test_operators_that_change_on_both_sides_of_a_topic_may_be_one() -> None:
+    """By a chosen name; generated names show their kinds."""
+    topics, case = {"spread-repartition"}, compared("map-values-renamed-and-moved-behind-repartition")
+    words = "trimmed went in front of it, and ended came behind it"
+    assert replaced_across(case, topics) == {"spread-repartition": words}
+    back = replaced_across(Compared(case.after, case.before), topics)
+    assert back == {"spread-repartition": "ended went behind it, and trimmed came in front of it"}
+    assert replaced_across(case, set()) == moved_across(case, topics) == {}
+    assert replaced_across(compared("map-values-moved-behind-repartition"), topics) == {}
+    assert replaced_across(compared("filter-before-named-repartition"), topics) == {}
+
+
+def test_an_operator_that_crosses_a_topic_is_named_with_the_side_that_it_is_on() -> None:
+    """One without a name is known by its kind; what only looks, and a filter that is passed twice, does no harm."""
+    topics = {"spread-repartition"}
+    behind = compared("map-values-moved-behind-repartition")
+    front = compared("map-values-moved-in-front-of-repartition")
+    assert moved_across(behind, topics) == {"spread-repartition": "trimmed behind it now"}
+    assert moved_across(front, topics) == {"spread-repartition": "trimmed in front of it now"}
+    assert moved_across(behind, set()) == moved_across(behind, {"another"}) == {}
+    assert moved_across(Compared(behind.before, behind.before), topics) == {}
+    unnamed = compared("unnamed-map-values-moved-behind-repartition")
+    assert moved_across(unnamed, topics) == {"spread-repartition": "KSTREAM-MAPVALUES-0000000004 behind it now"}
+    twice = compared("unnamed-filter-moved-behind-repartition")
+    assert moved_across(twice, topics) == {}
+    assert moved_across(Compared(twice.after, twice.before), topics) != {}
+    assert moved_across(compared("filter-before-named-repartition"), topics) == {}
 
 
 def test_processors_that_change_places_keep_their_stores() -> None:

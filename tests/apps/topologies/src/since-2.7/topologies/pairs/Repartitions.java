@@ -93,6 +93,67 @@ public final class Repartitions {
                 });
     }
 
+    /** What makes values comes from the front of a repartition topic to its rear. */
+    public Pair mapValuesMovedBehindRepartition() {
+        return Pair.of(
+                builder -> count(trimmed(events(builder)).repartition(eight())),
+                builder -> count(trimmed(events(builder).repartition(eight()))));
+    }
+
+    /** What makes values comes from the rear of a repartition topic to its front. */
+    public Pair mapValuesMovedInFrontOfRepartition() {
+        return Pair.of(
+                builder -> count(trimmed(events(builder).repartition(eight()))),
+                builder -> count(trimmed(events(builder)).repartition(eight())));
+    }
+
+    /** What makes values comes from the front of a repartition topic to its rear, and gets another name. */
+    public Pair mapValuesRenamedAndMovedBehindRepartition() {
+        return Pair.of(
+                builder -> count(trimmed(events(builder)).repartition(eight())),
+                builder -> count(events(builder)
+                        .repartition(eight())
+                        .mapValues(event -> event + ".", Named.as("ended"))));
+    }
+
+    /** An operator without a name comes from the front of a repartition topic to its rear. */
+    public Pair unnamedMapValuesMovedBehindRepartition() {
+        return Pair.of(
+                builder -> count(events(builder).mapValues(event -> event + ".").repartition(eight())),
+                builder -> count(events(builder).repartition(eight()).mapValues(event -> event + ".")));
+    }
+
+    /** A filter without a name comes from the front of a repartition topic to its rear: it is passed twice. */
+    public Pair unnamedFilterMovedBehindRepartition() {
+        return Pair.of(
+                builder -> count(events(builder).filter((id, event) -> !event.isEmpty()).repartition(eight())),
+                builder -> count(events(builder).repartition(eight()).filter((id, event) -> !event.isEmpty())));
+    }
+
+    /** A filter without a name comes from the rear of a repartition topic to its front: it is passed never. */
+    public Pair unnamedFilterMovedInFrontOfRepartition() {
+        return Pair.of(
+                builder -> count(events(builder).repartition(eight()).filter((id, event) -> !event.isEmpty())),
+                builder -> count(events(builder).filter((id, event) -> !event.isEmpty()).repartition(eight())));
+    }
+
+    /** What makes values comes from the front of a topic of one's own to its rear. */
+    public Pair mapValuesMovedBehindOwnTopic() {
+        return Pair.of(
+                builder -> {
+                    trimmed(events(builder)).to("events-spread", Produced.as("spread-sink"));
+                    count(builder.stream("events-spread", Consumed.as("spread-source")));
+                },
+                builder -> {
+                    events(builder).to("events-spread", Produced.as("spread-sink"));
+                    count(trimmed(builder.stream("events-spread", Consumed.as("spread-source"))));
+                });
+    }
+
+    private static KStream<String, String> trimmed(KStream<String, String> events) {
+        return events.mapValues(event -> event + ".", Named.as("trimmed"));
+    }
+
     private static KStream<String, String> events(StreamsBuilder builder) {
         return builder.stream("events", Consumed.as("events-source"));
     }

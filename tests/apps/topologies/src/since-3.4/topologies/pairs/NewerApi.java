@@ -112,6 +112,23 @@ public final class NewerApi {
         return Pair.optimized("single.store.self.join", "none", NewerApi::namedSelfJoin);
     }
 
+    /** A filter on one side of a join of a stream with itself: the join keeps two stores from then on. */
+    public Pair filterOnOneSideOfSelfJoin() {
+        return Pair.of(
+                NewerApi::namedSelfJoin,
+                Pair.optimization("all"),
+                builder -> {
+                    KStream<String, String> trades = trades(builder);
+                    trades.join(
+                                    trades.filter((symbol, trade) -> !trade.isEmpty(), Named.as("full")),
+                                    NewerApi::both,
+                                    hour(),
+                                    StreamJoined.<String, String, String>as("pair-store").withName("pair"))
+                            .to("pairs", Produced.as("pairs-sink"));
+                },
+                Pair.optimization("all"));
+    }
+
     /** The optimization of self-joins is switched on; the join is one of two streams. */
     public Pair selfJoinOptimizationEnabledForTwoStreams() {
         return Pair.optimized("none", "single.store.self.join", builder -> trades(builder)

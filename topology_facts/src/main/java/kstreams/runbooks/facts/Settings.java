@@ -51,7 +51,7 @@ final class Settings {
     /** Whether no release knows a setting, and a digest of its value is a fact. */
     private boolean isOwn(String name, Object value) {
         boolean isValue = value instanceof String || value instanceof Number || value instanceof Boolean;
-        if (!isValue || SECRET.matcher(name).find() || isOfTopics(name) || name.startsWith("__internal.")) {
+        if (!isValue || SECRET.matcher(name).find() || isShownAsGiven(name)) {
             return false;
         }
         try {
@@ -94,7 +94,7 @@ final class Settings {
     }
 
     private String text(String name, Object value) throws NotRead {
-        if (isOfTopics(name) || name.startsWith("__internal.")) {
+        if (isShownAsGiven(name)) {
             return String.valueOf(value);
         }
         Object definition = definition(name);
@@ -148,6 +148,12 @@ final class Settings {
             }
         }
         return null;
+    }
+
+    /** Whether Kafka has a setting of that name in no table: of an internal topic, of the library itself, a tag. */
+    private boolean isShownAsGiven(String name) {
+        boolean isTag = name.startsWith("client.tag.") && !SECRET.matcher(name).find();
+        return isTag || isOfTopics(name) || name.startsWith("__internal.");
     }
 
     /** Whether internal topics may have a setting: those have no types, and none of them is a secret. */

@@ -1,9 +1,11 @@
 package kstreams.runbooks.facts;
 
+import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -39,7 +41,7 @@ final class TopicReader {
         sink.read("topic_extractor", () -> program.fixedTopic(node) == null
                 ? Library.lastingName(Peek.field(node.factory, "topicExtractor"))
                 : null);
-        sink.read("partitioner", () -> state(Peek.field(node.factory, "partitioner")));
+        sink.read("partitioner", () -> state(chosen(node)));
         serdes.key(sink, () -> Peek.field(node.factory, "keySerializer"));
         serdes.value(sink, () -> Peek.field(node.factory, "valSerializer"));
     }
@@ -151,6 +153,26 @@ final class TopicReader {
         Collection<?> all = names instanceof Map ? ((Map<?, ?>) names).keySet() : (Collection<?>) names;
         String text = text(name);
         return all.stream().anyMatch(one -> text.equals(text(one)));
+    }
+
+    /**
+     * The partitioner of a sink, null for the library's. A foreign-key join puts those of TableJoined into lambdas of its
+     * own: the one of the left table for the answers, the other for what it asks.
+     */
+    private Object chosen(Program.Node sink) throws NotRead {
+        Object partitioner = Peek.field(sink.factory, "partitioner");
+        if (partitioner == null || !Library.isLambda(partitioner)
+                || !Library.withoutLambda(Peek.nameOf(partitioner)).endsWith("kstream.internals.KTableImpl")) {
+            return partitioner;
+        }
+        for (Field field : partitioner.getClass().getDeclaredFields()) {
+            Object joined = Peek.field(partitioner, field.getName());
+            if (Peek.nameOf(joined).endsWith("TableJoinedInternal")) {
+                String topic = program.fixedTopic(sink).toLowerCase(Locale.ROOT);
+                return Peek.field(joined, topic.contains("-registration") ? "otherPartitioner" : "partitioner");
+            }
+        }
+        return null; // the answers go to the partition that the question came from
     }
 
     private Object state(Object of) throws NotRead {

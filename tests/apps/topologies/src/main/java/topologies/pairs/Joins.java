@@ -107,6 +107,13 @@ public final class Joins {
                 builder -> leftJoin(builder, hour()));
     }
 
+    /** Views without a purchase are not written any more. */
+    public Pair leftJoinToInnerJoin() {
+        return Pair.of(
+                builder -> leftJoin(builder, hour()),
+                builder -> join(views(builder), purchases(builder), hour(), named()));
+    }
+
     /** Purchases are waited for longer before a view is written without one. */
     public Pair leftJoinGraceMadeLonger() {
         return Pair.of(

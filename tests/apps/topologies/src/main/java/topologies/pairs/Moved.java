@@ -253,6 +253,54 @@ public final class Moved {
                 });
     }
 
+    /** What makes values comes from behind a sum to its front. */
+    public Pair mapValuesMovedInFrontOfSum() {
+        return Pair.of(
+                builder -> marked(all(stream(builder, "clicks"))).to("all-clicks", Produced.as("all-sink")),
+                builder -> all(marked(stream(builder, "clicks"))).to("all-clicks", Produced.as("all-sink")));
+    }
+
+    /** What makes values, without a name, comes from the front of a sum to its rear. */
+    public Pair unnamedMapValuesMovedBehindSum() {
+        return Pair.of(
+                builder -> all(stream(builder, "clicks").mapValues(page -> page + "/"))
+                        .to("all-clicks", Produced.as("all-sink")),
+                builder -> all(stream(builder, "clicks"))
+                        .mapValues(pages -> pages + "/")
+                        .to("all-clicks", Produced.as("all-sink")));
+    }
+
+    /** What only looks at the records, without a name, comes from behind a sum to its front. */
+    public Pair unnamedPeekMovedInFrontOfSum() {
+        return Pair.of(
+                builder -> all(stream(builder, "clicks"))
+                        .peek((user, pages) -> {})
+                        .to("all-clicks", Produced.as("all-sink")),
+                builder -> all(stream(builder, "clicks").peek((user, page) -> {}))
+                        .to("all-clicks", Produced.as("all-sink")));
+    }
+
+    private static KStream<String, String> all(KStream<String, String> clicks) {
+        return clicks.groupByKey(Grouped.as("by-user"))
+                .reduce((one, other) -> one + other, Named.as("all"), Materialized.as("all-store"))
+                .toStream(Named.as("changes"));
+    }
+
+    private static KStream<String, String> marked(KStream<String, String> clicks) {
+        return clicks.mapValues(page -> page + "/", Named.as("marked"));
+    }
+
+    /** What is made of the clicks is written to the topic of the clicks itself. */
+    public Pair outputWrittenToOwnInput() {
+        return Pair.of(
+                builder -> builder.<String, String>stream("clicks")
+                        .mapValues(page -> page + "/")
+                        .to("clicks-marked", Produced.as("marked-sink")),
+                builder -> builder.<String, String>stream("clicks")
+                        .mapValues(page -> page + "/")
+                        .to("clicks", Produced.as("marked-sink")));
+    }
+
     /** Clicks that are kept are counted behind a topic that the program writes and reads again; the code stays. */
     public Pair countBehindOwnTopic() {
         return Pair.same(builder -> {
