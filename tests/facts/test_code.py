@@ -23,7 +23,15 @@ from lab.topology_facts import SOURCES, jar
 PROGRAM = SOURCES / "coded"
 # With Kafka, Jackson and a logger.
 LIBRARIES = CHECKOUT / "tests" / "apps" / "orders" / "target" / "releases" / "4.3.1"
-OPENS = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in ("java.lang", "jdk.internal.reflect")]
+OPENED = (
+    "java.lang",
+    "jdk.internal.reflect",
+    "java.util",
+    "java.util.concurrent",
+    "java.util.function",
+    "java.time.format",
+)
+OPENS = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENED]
 _BUILD_S = 600
 
 

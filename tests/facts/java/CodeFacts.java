@@ -10,10 +10,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Properties;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
+import kstreams.runbooks.code.JvmDefaults;
 
 /** The facts of many builds of one program in one JVM: each folder has sources, or classes of another compiler. */
 public final class CodeFacts {
@@ -36,15 +38,19 @@ public final class CodeFacts {
 
     private static String facts(Path classes) throws Exception {
         URL[] place = {classes.toUri().toURL()};
+        JvmDefaults defaults = new JvmDefaults();
+        Locale locale = Locale.getDefault();
         try (URLClassLoader loader = new URLClassLoader(place, CodeFacts.class.getClassLoader())) {
             Class<?> program = loader.loadClass("shop.App");
             Object topology = program.getMethod("topology").invoke(null);
             Properties properties = new Properties();
             properties.setProperty("application.id", "shop");
-            CodeReader code = new CodeReader(program, Collections.emptyList());
+            CodeReader code = new CodeReader(program, Collections.emptyList(), defaults);
             Facts facts = TopologyFacts.document(topology, properties, code);
             code.read(facts);
             return facts.yaml();
+        } finally {
+            Locale.setDefault(locale);
         }
     }
 

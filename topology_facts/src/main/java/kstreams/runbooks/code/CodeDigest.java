@@ -16,22 +16,28 @@ public final class CodeDigest {
     static final char IN = '\t';
     private final Border border;
     private final ClassLoader loader;
+    /** What the program has changed of its JVM. */
+    private final List<String> given;
+    /** By the name of a fact. */
+    private final Map<String, Footprint> footprints = new TreeMap<>();
     private final Map<String, Collection<String>> methods = new TreeMap<>();
     private final Map<String, Collection<String>> libraries = new TreeMap<>();
     private final Set<Integer> versions = new TreeSet<>();
 
     /** {@code loader} is that of the program's classes. */
-    public CodeDigest(Border border, ClassLoader loader) {
+    public CodeDigest(Border border, ClassLoader loader, JvmDefaults defaults) {
         this.border = border;
         this.loader = loader;
+        this.given = defaults.changed();
     }
 
     /**
      * The digest of some objects together; NotProvable with the reason. {@code isFormat}: they write and read records,
-     * whose class decides the format too.
+     * whose class decides the format too. {@code where} is the fact.
      */
-    public String of(Collection<Object> objects, boolean isFormat) throws NotProvable {
+    public String of(String where, Collection<Object> objects, boolean isFormat) throws NotProvable {
         Closure closure = new Closure(border, loader);
+        given.forEach(closure::write);
         try {
             for (Object object : objects) {
                 closure.add(object);
@@ -44,6 +50,7 @@ public final class CodeDigest {
                 used.add(library.name + " " + library.version + " " + library.digest);
             }
             String digest = closure.digest();
+            footprints.put(where, closure.footprint());
             methods.put(digest, closure.methods());
             libraries.put(digest, used);
             versions.addAll(closure.versions());
@@ -53,8 +60,23 @@ public final class CodeDigest {
         }
     }
 
+    /** Why facts are not provable although each one has a digest: other code may change an object that they share. */
+    public Map<String, String> shared() {
+        Map<String, String> found = new TreeMap<>();
+        footprints.forEach((where, footprint) -> footprints.forEach((other, writer) -> {
+            Object object = footprint == writer ? null : footprint.changedBy(writer);
+            if (object != null) {
+                found.putIfAbsent(where, "the code behind " + other + " may change an object of class "
+                        + object.getClass().getName() + " that both have");
+            }
+        }));
+        return found;
+    }
+
     /** Behind each digest: its methods and its libraries, by their places in the lists of all, as 0-3 7. */
-    public Map<String, Object> digests() {
+    public Map<String, Object> digests(Collection<String> used) {
+        methods.keySet().retainAll(used);
+        libraries.keySet().retainAll(used);
         Map<String, Object> found = new TreeMap<>();
         List<String> ofMethods = all(methods);
         List<String> ofLibraries = all(libraries);

@@ -13,6 +13,9 @@ final class CodePart {
     private final CodeDigest digests;
     /** Facts with the same objects have the same digest. */
     private final Map<List<Identity>, String> known = new HashMap<>();
+    private final Map<String, String> found = new TreeMap<>();
+    /** The fact with the same objects that was read first. */
+    private final Map<String, String> first = new HashMap<>();
 
     /** An object as itself, whatever it says of another. */
     private static final class Identity {
@@ -38,35 +41,44 @@ final class CodePart {
     }
 
     void read(Facts document, Map<String, List<Object>> subjects) {
-        Map<String, String> found = new TreeMap<>();
         Map<String, String> unproven = new TreeMap<>();
         subjects.forEach((where, objects) -> {
             try {
-                found.put(where, digest(objects, where.endsWith("_serde")));
+                found.put(where, digest(where, objects, where.endsWith("_serde")));
             } catch (NotProvable reason) {
                 unproven.put(where, reason.getMessage());
             } catch (RuntimeException | LinkageError failure) {
                 unproven.put(where, "the reader failed with " + failure.getClass().getName());
             }
         });
+        Map<String, String> shared = digests.shared();
+        first.forEach((where, one) -> {
+            if (shared.containsKey(one)) {
+                found.remove(where);
+                unproven.put(where, shared.get(one));
+            }
+        });
         Facts code = document.at("code");
         code.read("facts", () -> found);
         code.read("not_provable", () -> unproven);
-        code.read("digests", digests::digests);
+        code.read("digests", () -> digests.digests(found.values()));
         code.read("methods", digests::methods);
         code.read("libraries", digests::libraries);
         code.read("java", digests::versions);
     }
 
-    private String digest(List<Object> objects, boolean isFormat) throws NotProvable {
+    private String digest(String where, List<Object> objects, boolean isFormat) throws NotProvable {
         List<Identity> key = new ArrayList<>();
         key.add(new Identity(isFormat));
         objects.forEach(object -> key.add(new Identity(object)));
-        String digest = known.get(key);
-        if (digest == null) {
-            digest = digests.of(objects, isFormat);
-            known.put(key, digest);
+        String same = known.get(key);
+        if (same == null) {
+            String digest = digests.of(where, objects, isFormat);
+            known.put(key, where);
+            first.put(where, where);
+            return digest;
         }
-        return digest;
+        first.put(where, same);
+        return found.get(same);
     }
 }

@@ -19,7 +19,8 @@ import java.util.List;
  */
 final class Restart {
     private static final String RESTARTED = "kstreams.runbooks.restarted";
-    private static final String[] OPENS = {"java.base/java.lang", "java.base/jdk.internal.reflect"};
+    private static final String[] OPENS = {"java.base/java.lang", "java.base/jdk.internal.reflect", "java.base/java.util",
+        "java.base/java.util.concurrent", "java.base/java.util.function", "java.base/java.time.format"};
     private static final String AGENTS = "-(javaagent|agentlib|agentpath|Xrun|Xdebug|Dcom\\.sun\\.management).*"
             + "|-XX:(\\+CreateCoredumpOnCrash|.*File(name)?=.*|StartFlightRecording.*|SharedArchiveFile.*)";
 
