@@ -82,7 +82,7 @@ final class CodeReader {
         Map<String, List<Object>> found = new TreeMap<>();
         formats.forEach((where, objects) -> {
             if (!where.startsWith("operators.")) { // their topics have them
-                found.put(where, roots(objects, false));
+                found.put(where, ofFormat(objects));
             }
         });
         for (Program.Node node : program.nodes.values()) {
@@ -231,6 +231,14 @@ final class CodeReader {
         }
     }
 
+    /** The objects of a format, with the settings of Kafka's own around them, such as the class of a list. */
+    private List<Object> ofFormat(List<Object> objects) {
+        Walk walk = new Walk(false, false);
+        walk.isFormat = true;
+        objects.forEach(walk::to);
+        return walk.ofProgram ? walk.found : Collections.emptyList();
+    }
+
     private List<Object> roots(List<Object> from, boolean isStore) {
         return roots(from, isStore, false);
     }
@@ -246,6 +254,8 @@ final class CodeReader {
     private final class Walk {
         private final boolean isStore;
         private final boolean withViews;
+        private boolean isFormat;
+        private boolean ofProgram;
         private final List<Object> found = new ArrayList<>();
         /** Where in the list the objects inside each one begin and end; no end while the walk is inside. */
         private final Map<Object, int[]> seen = new IdentityHashMap<>();
@@ -287,6 +297,7 @@ final class CodeReader {
                     to(((java.util.Optional<?>) object).orElse(null));
                 } else if (!name.matches("(java|javax|jdk|sun)\\..*|org\\.slf4j\\..*") || Library.isLambda(object)) {
                     found.add(object);
+                    ofProgram = true;
                 }
             } else if (found.isEmpty() && seen.size() == 1 || isStore || Library.isLambda(object)
                     || !known.matches(OTHERS) || (withViews && known.contains("ValueGetterSupplier"))) {
@@ -294,16 +305,27 @@ final class CodeReader {
             }
         }
 
+        private boolean isSetting(Object value) {
+            return value instanceof Class || value instanceof Enum || value instanceof Number
+                    || value instanceof Boolean || value instanceof String;
+        }
+
         private void fields(Object object, Class<?> lowest) {
             for (Class<?> type = lowest; type != null && type != Object.class; type = type.getSuperclass()) {
                 Field[] fields = type.getDeclaredFields();
                 Arrays.sort(fields, (one, other) -> one.getName().compareTo(other.getName()));
                 for (Field field : fields) {
-                    boolean counts = !Modifier.isStatic(field.getModifiers()) && !field.getType().isPrimitive()
+                    boolean counts = !Modifier.isStatic(field.getModifiers())
+                            && (isFormat || !field.getType().isPrimitive())
                             && !(isStore && field.getName().matches(SERDES));
                     if (counts) {
                         try {
-                            to(Peek.field(object, field.getName()));
+                            Object value = Peek.field(object, field.getName());
+                            if (isFormat && isSetting(value)) {
+                                found.add(value);
+                            } else {
+                                to(value);
+                            }
                         } catch (NotRead hidden) {
                             continue; // not one of the program's: Kafka's are readable
                         }
