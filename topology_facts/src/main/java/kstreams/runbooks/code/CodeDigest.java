@@ -18,8 +18,9 @@ public final class CodeDigest {
     private final ClassLoader loader;
     /** What the program has changed of its JVM. */
     private final List<String> given;
-    /** By the name of a fact. */
-    private final Map<String, Footprint> footprints = new TreeMap<>();
+    /** Of each digest, and the facts that had it first. Two parts with one digest may keep other objects. */
+    private final Map<String, List<Footprint>> footprints = new TreeMap<>();
+    private final Map<Footprint, String> facts = new HashMap<>();
     private final Map<String, Collection<String>> methods = new TreeMap<>();
     private final Map<String, Collection<String>> libraries = new TreeMap<>();
     private final Set<Integer> versions = new TreeSet<>();
@@ -50,7 +51,8 @@ public final class CodeDigest {
                 used.add(library.name + " " + library.version + " " + library.digest);
             }
             String digest = closure.digest();
-            footprints.put(where, closure.footprint());
+            footprints.computeIfAbsent(digest, any -> new ArrayList<>()).add(closure.footprint());
+            facts.put(closure.footprint(), where);
             methods.put(digest, closure.methods());
             libraries.put(digest, used);
             versions.addAll(closure.versions());
@@ -60,24 +62,31 @@ public final class CodeDigest {
         }
     }
 
-    /** Why facts are not provable although each one has a digest: other code may change an object that they share. */
+    /** Why digests are not provable after all: other code may change an object that they share. */
     public Map<String, String> shared() {
         Map<String, String> found = new TreeMap<>();
-        footprints.forEach((where, footprint) -> footprints.forEach((other, writer) -> {
-            Object object = footprint == writer ? null : footprint.changedBy(writer);
-            if (object != null) {
-                found.putIfAbsent(where, "the code behind " + other + " may change an object of class "
-                        + object.getClass().getName() + " that both have");
+        footprints.forEach((digest, all) -> {
+            for (Footprint footprint : all) {
+                for (Map.Entry<Footprint, String> other : facts.entrySet()) {
+                    Object object = other.getKey() == footprint ? null : footprint.changedBy(other.getKey());
+                    if (object != null) {
+                        found.put(digest, "the code behind " + other.getValue() + " may change an object of class "
+                                + object.getClass().getName() + " that both have");
+                    }
+                }
             }
-        }));
+        });
         return found;
     }
 
-    /** Behind each digest: its methods and its libraries, by their places in the lists of all, as 0-3 7. */
+    /**
+     * Behind each digest: its methods and its libraries, by their places in the lists of all, as 0-3 7. Digests that have
+     * the same are together.
+     */
     public Map<String, Object> digests(Collection<String> used) {
         methods.keySet().retainAll(used);
         libraries.keySet().retainAll(used);
-        Map<String, Object> found = new TreeMap<>();
+        Map<Map<String, Object>, String> alike = new LinkedHashMap<>();
         List<String> ofMethods = all(methods);
         List<String> ofLibraries = all(libraries);
         methods.forEach((digest, names) -> {
@@ -86,8 +95,10 @@ public final class CodeDigest {
             if (!libraries.get(digest).isEmpty()) {
                 entry.put("libraries", ranges(libraries.get(digest), ofLibraries));
             }
-            found.put(digest, entry);
+            alike.merge(entry, digest, (one, more) -> one + " " + more);
         });
+        Map<String, Object> found = new LinkedHashMap<>();
+        alike.forEach((entry, digests) -> found.put(digests, entry));
         return found;
     }
 

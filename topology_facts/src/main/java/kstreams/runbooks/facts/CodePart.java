@@ -4,18 +4,17 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import kstreams.runbooks.code.CodeDigest;
 import kstreams.runbooks.code.NotProvable;
 
 /** Writes the part `code` of the document: a digest at each fact, or the reason why there is none. */
 final class CodePart {
     private final CodeDigest digests;
-    /** Facts with the same objects have the same digest. */
+    /** Parts with the same objects have the same digest. */
     private final Map<List<Identity>, String> known = new HashMap<>();
-    private final Map<String, String> found = new TreeMap<>();
-    /** The fact with the same objects that was read first. */
-    private final Map<String, String> first = new HashMap<>();
 
     /** An object as itself, whatever it says of another. */
     private static final class Identity {
@@ -40,11 +39,17 @@ final class CodePart {
         this.digests = digests;
     }
 
-    void read(Facts document, Map<String, List<Object>> subjects) {
+    /** Each fact has the objects of one part of the program, or of several in their order, such as operators. */
+    void read(Facts document, Map<String, List<List<Object>>> subjects) {
+        Map<String, List<String>> found = new TreeMap<>();
         Map<String, String> unproven = new TreeMap<>();
-        subjects.forEach((where, objects) -> {
+        subjects.forEach((where, parts) -> {
             try {
-                found.put(where, digest(where, objects, where.endsWith("_serde")));
+                List<String> of = new ArrayList<>();
+                for (List<Object> objects : parts) {
+                    of.add(digest(where, objects, where.endsWith("_serde")));
+                }
+                found.put(where, of);
             } catch (NotProvable reason) {
                 unproven.put(where, reason.getMessage());
             } catch (RuntimeException | LinkageError failure) {
@@ -52,16 +57,19 @@ final class CodePart {
             }
         });
         Map<String, String> shared = digests.shared();
-        first.forEach((where, one) -> {
-            if (shared.containsKey(one)) {
-                found.remove(where);
-                unproven.put(where, shared.get(one));
-            }
+        found.forEach((where, of) -> of.stream().filter(shared::containsKey).findFirst().ifPresent(
+                one -> unproven.put(where, shared.get(one))));
+        found.keySet().removeAll(unproven.keySet());
+        Map<String, String> facts = new TreeMap<>();
+        Set<String> used = new TreeSet<>();
+        found.forEach((where, of) -> {
+            facts.put(where, String.join(" ", of));
+            used.addAll(of);
         });
         Facts code = document.at("code");
-        code.read("facts", () -> found);
+        code.read("facts", () -> facts);
         code.read("not_provable", () -> unproven);
-        code.read("digests", () -> digests.digests(found.values()));
+        code.read("digests", () -> digests.digests(used));
         code.read("methods", digests::methods);
         code.read("libraries", digests::libraries);
         code.read("java", digests::versions);
@@ -71,14 +79,11 @@ final class CodePart {
         List<Identity> key = new ArrayList<>();
         key.add(new Identity(isFormat));
         objects.forEach(object -> key.add(new Identity(object)));
-        String same = known.get(key);
-        if (same == null) {
-            String digest = digests.of(where, objects, isFormat);
-            known.put(key, where);
-            first.put(where, where);
-            return digest;
+        String digest = known.get(key);
+        if (digest == null) {
+            digest = digests.of(where, objects, isFormat);
+            known.put(key, digest);
         }
-        first.put(where, same);
-        return found.get(same);
+        return digest;
     }
 }

@@ -78,11 +78,11 @@ final class CodeReader {
     }
 
     /** The objects of the program behind each fact, in the order of the fields that lead to them. */
-    private Map<String, List<Object>> subjects() {
-        Map<String, List<Object>> found = new TreeMap<>();
+    private Map<String, List<List<Object>>> subjects() {
+        Map<String, List<List<Object>>> found = new TreeMap<>();
         formats.forEach((where, objects) -> {
             if (!where.startsWith("operators.")) { // their topics have them
-                found.put(where, ofFormat(objects));
+                put(found, where, ofFormat(objects));
             }
         });
         for (Program.Node node : program.nodes.values()) {
@@ -101,26 +101,25 @@ final class CodeReader {
             }
         }
         program.stores.forEach((name, store) -> {
-            found.put("stores." + name + ".supplier", supplier(store));
+            put(found, "stores." + name + ".supplier", supplier(store));
             readFilling(found, name);
         });
         for (String topic : topics()) {
             Set<Object> named = Collections.singleton(topic);
             try {
-                put(found, "topics." + topic + ".key", before(program.writing(named)));
+                putAll(found, "topics." + topic + ".key", before(program.writing(named)));
             } catch (NotRead hidden) {
                 continue; // as without the fact
             }
         }
-        program.globalStores.forEach((name, store) -> found.put("stores." + name + ".supplier", supplier(store)));
-        found.values().removeIf(Collection::isEmpty);
+        program.globalStores.forEach((name, store) -> put(found, "stores." + name + ".supplier", supplier(store)));
         return found;
     }
 
-    private void put(Map<String, List<Object>> found, String where, Object factoryOfNode, String field) {
+    private void put(Map<String, List<List<Object>>> found, String where, Object factoryOfNode, String field) {
         try {
             Object inner = Peek.fieldOrNull(factoryOfNode, field);
-            found.put(where, roots(Collections.singletonList(inner), false));
+            put(found, where, roots(Collections.singletonList(inner), false));
         } catch (NotRead hidden) {
             return; // as without the fact
         }
@@ -137,10 +136,10 @@ final class CodeReader {
     }
 
     /** What makes the values of a store, and what makes its keys, if its operators are those of the program. */
-    private void readFilling(Map<String, List<Object>> found, String store) {
+    private void readFilling(Map<String, List<List<Object>>> found, String store) {
         OperatorReader operators = new OperatorReader(program);
         List<Program.Node> filling = new ArrayList<>();
-        List<Object> aggregate = new ArrayList<>();
+        List<List<Object>> aggregate = new ArrayList<>();
         try {
             for (Program.Node node : program.nodes.values()) {
                 if (store.equals(operators.fills(node))) {
@@ -149,18 +148,24 @@ final class CodeReader {
             }
             Collection<Program.Node> nodes = filling.isEmpty() ? program.users(store) : filling;
             for (Program.Node node : nodes) {
-                aggregate.addAll(codeOf(node, false));
+                aggregate.add(codeOf(node, false));
             }
-            put(found, "stores." + store + ".aggregate", aggregate);
-            put(found, "stores." + store + ".key", before(nodes));
+            putAll(found, "stores." + store + ".aggregate", aggregate);
+            putAll(found, "stores." + store + ".key", before(nodes));
         } catch (NotRead hidden) {
             return; // as without the facts
         }
     }
 
-    private static void put(Map<String, List<Object>> found, String where, List<Object> objects) {
-        if (!objects.isEmpty()) {
-            found.put(where, objects);
+    private static void put(Map<String, List<List<Object>>> found, String where, List<Object> objects) {
+        putAll(found, where, Collections.singletonList(objects));
+    }
+
+    private static void putAll(Map<String, List<List<Object>>> found, String where, List<List<Object>> parts) {
+        List<List<Object>> filled = new ArrayList<>(parts);
+        filled.removeIf(Collection::isEmpty);
+        if (!filled.isEmpty()) {
+            found.put(where, filled);
         }
     }
 
@@ -169,9 +174,9 @@ final class CodeReader {
      * the code of each operator that may give another key, and of each one in front of it, because its values may become
      * the key. These are also what fills the stores that such an operator reads. Filters keep keys and values.
      */
-    private List<Object> before(Collection<Program.Node> nodes) throws NotRead {
+    private List<List<Object>> before(Collection<Program.Node> nodes) throws NotRead {
         KeyReader keys = new KeyReader(program);
-        List<Object> found = new ArrayList<>();
+        List<List<Object>> found = new ArrayList<>();
         Set<Program.Node> passed = new LinkedHashSet<>(nodes);
         Set<Program.Node> seen = new LinkedHashSet<>();
         Deque<Program.Node> open = new ArrayDeque<>(nodes);
@@ -185,7 +190,7 @@ final class CodeReader {
             boolean isProcessor = Peek.has(node.factory, "supplier");
             boolean counts = isProcessor && !known.matches(KEEPS) && !fills && (makes || !keys.keepsKey(node));
             if (counts) {
-                found.addAll(codeOf(node, true));
+                found.add(codeOf(node, true));
             }
             boolean feeds = makes || counts;
             for (Program.Node each : inFront(node, feeds && isProcessor)) {
