@@ -63,6 +63,11 @@ final class Restart {
                 line.add(option);
             }
         }
+        // It ends before a better compiler or a collector of many threads pays.
+        line.addAll(Arrays.asList("-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1"));
+        if (line.stream().noneMatch(option -> option.matches("-XX:[+-]Use.*GC"))) {
+            line.add("-XX:+UseSerialGC");
+        }
         for (String opened : OPENS) {
             line.add("--add-opens=" + opened + "=ALL-UNNAMED");
         }
