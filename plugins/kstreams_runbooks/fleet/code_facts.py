@@ -41,6 +41,8 @@ class CodePart(_Part):
     methods: dict[str, str] = Field(default_factory=dict)
     libraries: tuple[str, ...] = ()
     java: frozenset[int] = frozenset()
+    rules: int = 0
+    jvm: int = 0
 
     def read(self) -> dict[str, Code]:
         """The code behind each fact; BadInput for a document that contradicts itself, which the jar never writes."""
@@ -54,6 +56,8 @@ class CodePart(_Part):
                 frozenset(_placed(one.methods, methods, digest)),
                 frozenset(_placed(one.libraries, libraries, digest)),
                 self.java,
+                rules=self.rules,
+                jvm=self.jvm,
             )
             for digests, one in self.digests.items()
             for digest in digests.split()

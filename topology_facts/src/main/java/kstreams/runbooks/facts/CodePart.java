@@ -12,6 +12,8 @@ import kstreams.runbooks.code.NotProvable;
 
 /** Writes the part `code` of the document: a digest at each fact, or the reason why there is none. */
 final class CodePart {
+    // Of the digests: another number for any change of their text, so that nobody compares across it.
+    private static final int RULES = 2;
     private final CodeDigest digests;
     /** Parts with the same objects have the same digest. */
     private final Map<List<Identity>, String> known = new HashMap<>();
@@ -73,6 +75,13 @@ final class CodePart {
         code.read("methods", digests::methods);
         code.read("libraries", digests::libraries);
         code.read("java", digests::versions);
+        code.read("jvm", () -> release(System.getProperty("java.specification.version")));
+        code.read("rules", () -> RULES);
+    }
+
+    /** 8 of 1.8, 17 of 17. */
+    private static int release(String specification) {
+        return Integer.parseInt(specification.replaceFirst("^1\\.", ""));
     }
 
     private String digest(String where, List<Object> objects, boolean isFormat) throws NotProvable {
