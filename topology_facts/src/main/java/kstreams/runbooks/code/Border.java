@@ -200,7 +200,7 @@ public final class Border implements Closeable {
         return name.substring(0, Math.max(first, second) + 1);
     }
 
-    boolean owns(String name) {
+    public boolean owns(String name) {
         return own.contains(name);
     }
 
@@ -210,7 +210,7 @@ public final class Border implements Closeable {
     }
 
     /** Whether a class is in a package of Kafka and in one of its jars. */
-    boolean isKafka(String name) {
+    public boolean isKafka(String name) {
         return name.startsWith(kafka) && (!places.containsKey(name) || ofKafka.contains(places.get(name)));
     }
 
@@ -220,7 +220,7 @@ public final class Border implements Closeable {
     }
 
     /** Whether a class logs: of a jar that has nothing else, or one of those that programs call. */
-    boolean isLogger(String name) {
+    public boolean isLogger(String name) {
         return isLogger.computeIfAbsent(name, any -> {
             ClassPath.Element place = places.get(name);
             return Names.isLogger(name) && !owns(name) && (place == null || Names.isLoggerCalled(name)
@@ -385,6 +385,11 @@ public final class Border implements Closeable {
             });
         }
         return new Library("kafka-inside", "unknown", sha(all.toString(), 8));
+    }
+
+    /** The library of one class. */
+    Library libraryOf(String name) throws NotProvable {
+        return library(places.get(name));
     }
 
     private Library library(ClassPath.Element element) throws NotProvable {

@@ -61,6 +61,8 @@ final class Closure {
     private String opaque;
     private boolean callsOut;
     private boolean usesNames;
+    /** Classes of libraries that records have. */
+    private final Set<String> records = new TreeSet<>();
     /** Names of parameters: a library may ask for them, if the compiler has kept them. */
     private final List<String> parameters = new ArrayList<>();
     private boolean takesAny;
@@ -125,6 +127,15 @@ final class Closure {
     }
 
     String digest() throws NotProvable {
+        for (String type : records) {
+            // Another release of it writes other records of the same code, as another class of the program would.
+            Border.Library library = border.libraryOf(type);
+            String line = library.name + CodeDigest.IN + "(records) " + library.digest.substring(0, 8);
+            if (!names.contains(line)) {
+                names.add(line);
+                write("records of " + line);
+            }
+        }
         for (Border.Library library : libraries().values()) {
             if (library.readsParameters) {
                 write(String.join("\n", parameters));
@@ -157,6 +168,9 @@ final class Closure {
     void keeps(String name) throws NotProvable {
         keepsClass |= border.owns(name);
         literal(name);
+        if (border.isLibrary(name)) {
+            records.add(name);
+        }
     }
 
     Footprint footprint() {
@@ -385,12 +399,16 @@ final class Closure {
                         return true;
                     }
                 }
-            } else if (isCall && method == part && ref.desc.endsWith(")V") && !ref.name.equals("<init>")
-                    && !border.isLogger(ref.owner)) {
+            } else if (isCall && !border.isLogger(ref.owner) && (sets(ref)
+                    || method == part && ref.desc.endsWith(")V") && !ref.name.equals("<init>"))) {
                 return true;
             }
         }
         return false;
+    }
+
+    private static boolean sets(Ref ref) {
+        return ref.owner.equals("java/lang/System") && ref.name.matches("setProperty|setProperties|getProperties|clearProperty");
     }
 
     private boolean usesOthers(Ref ref, MethodCode part) throws NotProvable {
@@ -435,6 +453,7 @@ final class Closure {
         }
         if (border.isLibrary(owner)) {
             libraryClasses.add(owner);
+            footprint.callsLibrary(method, owner, member);
         } else if (border.isKafka(owner)) {
             callsOut |= OF_ANY_OBJECT.contains(member);
         } else if (Names.isJdk(owner) || owner.startsWith("javax/")) {
@@ -673,10 +692,15 @@ final class Closure {
     /** The types of a descriptor; {@code areRecords}: objects of them come from outside of this code. */
     private void types(String desc, String signature, boolean areRecords) throws NotProvable {
         String all = signature == null ? desc : signature;
-        for (String part : typesIn(all)) {
+        for (String part : typesIn(signature == null ? desc : desc + signature)) {
             mention(part);
             if (areRecords) {
                 mentionBelow(part);
+            }
+        }
+        for (String part : typesIn(all)) {
+            if (areRecords && border.isLibrary(part)) {
+                records.add(part);
             }
             boolean hides = !isShown(part) && (part.equals("java/lang/Object")
                     || (signature == null && (Names.isJdk(part) || border.isKafka(part))));

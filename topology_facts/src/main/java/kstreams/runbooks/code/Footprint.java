@@ -20,6 +20,11 @@ final class Footprint {
             "sort|addAll|shuffle|reverse|swap|fill|rotate|copy|replaceAll");
     private static final Pattern OF_ARRAYS = Pattern.compile(
             "java/util/Arrays\\.(fill|sort|setAll|parallel.*)|java/lang/System\\.arraycopy");
+    // Of an object of a library, by how such methods are named: every other one may change it.
+    private static final Pattern READS = Pattern.compile(
+            "(reader?|writer?|get|is|has|can|to|value|tree|convert|create|copy|find|contains|size|equals|hash|serialize"
+                    + "|deserialize|encode|decode|parse|format|compare|apply|test|for|construct|validate|with|map|as|field"
+                    + "|element|iterator|path|text|node|type|name|version|describe|builder|build)([A-Z].*|s|)|<init>|at");
     /** Of the library: it calls them before the first record. */
     private static final Set<String> BEFORE_RECORDS = new HashSet<>(java.util.Arrays.asList("<init>", "<clinit>", "configure"));
     private static final String[] STORED = {
@@ -31,6 +36,7 @@ final class Footprint {
     private final Set<String> written = new HashSet<>();
     private final Set<Class<?>> changed = new HashSet<>();
     private boolean hasFlags;
+    private final Set<String> libraries = new HashSet<>();
     /** Objects of the program, and collections, arrays and counters that they keep. */
     final Set<Object> held = Collections.newSetFromMap(new IdentityHashMap<>());
 
@@ -70,6 +76,13 @@ final class Footprint {
         }
     }
 
+    /** Takes a call of a library. */
+    void callsLibrary(String method, String owner, String member) {
+        if (!BEFORE_RECORDS.contains(method) && !READS.matcher(member).matches()) {
+            libraries.add(owner.replace('/', '.'));
+        }
+    }
+
     /** Takes an instruction that puts something into an array. */
     void stores(String method, String token) {
         if (!BEFORE_RECORDS.contains(method) && token.matches("i(79|8[0-6])")) {
@@ -100,7 +113,13 @@ final class Footprint {
     }
 
     private boolean changes(Object object) {
-        return changed.stream().anyMatch(type -> type.isInstance(object)) || (hasFlags && object instanceof boolean[]);
+        return changed.stream().anyMatch(type -> type.isInstance(object)) || (hasFlags && object instanceof boolean[])
+                || (!libraries.isEmpty() && isOfLibrary(object.getClass()));
+    }
+
+    private boolean isOfLibrary(Class<?> type) {
+        return type != null && (libraries.contains(type.getName()) || isOfLibrary(type.getSuperclass())
+                || java.util.Arrays.stream(type.getInterfaces()).anyMatch(this::isOfLibrary));
     }
 
     private boolean reads(Object object, Footprint writer) {

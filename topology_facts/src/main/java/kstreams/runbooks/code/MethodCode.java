@@ -25,6 +25,7 @@ final class MethodCode extends MethodVisitor {
     /** Before the owner, name and descriptor of a body that counts where it is used. */
     static final char INLINE = '\u0001';
     private static final String META = "java/lang/invoke/LambdaMetafactory";
+    private static final Pattern COPY = Pattern.compile("i(89|9[0-4])");
     private static final Pattern END = Pattern.compile("access .*|i" + Opcodes.RETURN);
     private static final Set<String> NAMES = new HashSet<>(Arrays.asList(
             "getName", "getSimpleName", "getTypeName", "getCanonicalName", "getPackageName", "toString"));
@@ -386,6 +387,12 @@ final class MethodCode extends MethodVisitor {
     }
 
     private boolean hangsTogether() {
+        for (Cut cut : cuts) {
+            // A value that is used once more: the next part would begin in the middle of an expression.
+            if (COPY.matcher(String.valueOf(tokens.get(cut.token - 2))).matches()) {
+                return true;
+            }
+        }
         Map<Object, Integer> partOf = new HashMap<>();
         int part = 0;
         for (int at = 0; at < tokens.size(); at++) {

@@ -17,7 +17,7 @@ final class Names {
                     + "io/github/oshai/kotlinlogging|com/typesafe/scalalogging)/.*");
     // By owner and name: what reads something that is not code of the program, or code that no instruction names.
     private static final Pattern LEAVES = Pattern.compile(
-            "java/util/(Locale|TimeZone)\\.setDefault|java/lang/System\\.(getenv|getProperty|getProperties|load|loadLibrary|console|in|setProperty)"
+            "java/util/(Locale|TimeZone)\\.setDefault|java/lang/System\\.(getenv|getProperty|getProperties|load|loadLibrary|console|in|setPropert.*|clearProperty)"
                     + "|java/lang/(Integer|Long|Boolean)\\.(getInteger|getLong|getBoolean)"
                     + "|java/lang/Class\\.(?!(getName|getSimpleName|getTypeName|getCanonicalName|getPackageName|toString|cast"
                     + "|isInstance|isAssignableFrom|isArray|isPrimitive|getComponentType|getEnumConstants|getClass|equals"

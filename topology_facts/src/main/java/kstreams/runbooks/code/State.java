@@ -180,8 +180,7 @@ final class State {
 
     private String inner(Object object, Class<?> type) throws NotProvable {
         String name = type.getName().replace('.', '/');
-        boolean isOwn = libraries == 0 && (type.isArray() || Names.isJdk(name) || border.owns(name));
-        if (isOwn && !name.contains("$$Lambda")) {
+        if (libraries == 0 && !name.contains("$$Lambda") && !border.isKafka(name)) {
             closure.holds(object);
         }
         if (type.isArray()) {

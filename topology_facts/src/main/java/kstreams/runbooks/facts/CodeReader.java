@@ -40,6 +40,7 @@ final class CodeReader {
     private final JvmDefaults defaults;
     private final List<String> named = new ArrayList<>();
     private Program program;
+    private Border classes;
     private Map<String, List<Object>> formats;
 
     /**
@@ -69,6 +70,7 @@ final class CodeReader {
         }
         String kafka = program.library.prefix().replace('.', '/');
         try (Border border = new Border(factory.getName(), kafka, packages, named)) {
+            classes = border;
             new CodePart(new CodeDigest(border, factory.getClassLoader(), defaults)).read(document, subjects());
         } catch (NotProvable reason) {
             document.notRead("code", reason.getMessage());
@@ -290,7 +292,8 @@ final class CodeReader {
         private void inside(Object object) {
             Class<?> type = object.getClass();
             String name = type.getName();
-            String known = program.library.known(object);
+            String place = Library.withoutLambda(name).replace('.', '/');
+            String known = classes.owns(place) || !classes.isKafka(place) ? "" : program.library.known(object);
             if (type.isArray()) {
                 for (int at = 0; !type.getComponentType().isPrimitive() && at < Array.getLength(object); at++) {
                     to(Array.get(object, at));
@@ -300,7 +303,8 @@ final class CodeReader {
                     new ArrayList<>((Collection<?>) object).forEach(this::to);
                 } else if (object instanceof java.util.Optional) {
                     to(((java.util.Optional<?>) object).orElse(null));
-                } else if (!name.matches("(java|javax|jdk|sun)\\..*|org\\.slf4j\\..*") || Library.isLambda(object)) {
+                } else if (classes.owns(place) || Library.isLambda(object)
+                        || !(name.matches("(java|javax|jdk|sun)\\..*") || classes.isLogger(place))) {
                     found.add(object);
                     ofProgram = true;
                 }
