@@ -22,7 +22,7 @@ final class Footprint {
             "java/util/Arrays\\.(fill|sort|setAll|parallel.*)|java/lang/System\\.arraycopy");
     // Of an object of a library, by how such methods are named: every other one may change it.
     private static final Pattern READS = Pattern.compile(
-            "(reader?|writer?|get|is|has|can|to|value|tree|convert|create|copy|find|contains|size|equals|hash|serialize"
+            "(read(er)?|writer?|get|is|has|can|to|value|tree|convert|create|copy|find|contains|size|equals|hash|serialize"
                     + "|deserialize|encode|decode|parse|format|compare|apply|test|for|construct|validate|with|map|as|field"
                     + "|element|iterator|path|text|node|type|name|version|describe|builder|build)([A-Z].*|s|)|<init>|at");
     /** Of the library: it calls them before the first record. */
