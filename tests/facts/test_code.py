@@ -113,9 +113,7 @@ def pairs() -> tuple[Pair, ...]:
         }
         values = row["one"], row["other"]
         at = row.get("at", "operators.mapped.code")
-        found.append(
-            Pair(row["name"], texts, row.get("files", {}), values, row["expected"], at, row.get("reason", ""))
-        )
+        found.append(Pair(row["name"], texts, row.get("files", {}), values, row["expected"], at, row.get("reason", "")))
     return tuple(found)
 
 

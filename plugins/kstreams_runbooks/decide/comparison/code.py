@@ -222,16 +222,13 @@ def _answered(subject: Subject, changes: Mapping[str, CodeChange], compared: Com
     facts: dict[str, Fact] = dict(subject.facts)
     asked = dict(subject.asked)
     words = dict(subject.said)
-    proven: list[str] = []
+    proven = []
     for field in _ANSWERED:
         fact, change = f"{field}_changed", changes.get(field)
-        if change is None or facts.get(fact, False) is not None:
-            continue
-        if change.state == "same":
-            facts[fact] = False
-            proven.append(field)
-        elif change.state == "other":
-            asked[fact] = tuple(_because(missing, change) for missing in asked.get(fact, ()))
+        if change is not None and facts.get(fact, False) is None:
+            proven += _answers(field, fact, change, facts)
+            if change.state == "other":
+                asked[fact] = tuple(_because(missing, change) for missing in asked.get(fact, ()))
     behind = dict(changes)
     if subject.kind == "store" and facts["window_changed"] is None:
         facts |= _of_window_class(change := behind.pop("supplier", None), compared)
@@ -241,15 +238,21 @@ def _answered(subject: Subject, changes: Mapping[str, CodeChange], compared: Com
         change = behind.get(field)
         if change is None or fact not in facts:
             continue
-        if change.state == "same" and facts[fact] is None:
-            facts[fact] = False
-            proven.append(field)
-        elif change.state == "other" and facts[fact] is not True and not subject.facts.get("added"):
+        proven += _answers(field, fact, change, facts)
+        if change.state == "other" and facts[fact] is not True and not subject.facts.get("added"):
             facts[fact] = True
             words |= {f"{field}_after": f"{words.get(f'{field}_after', 'its class')} with other code"}
     _derived(facts, asked)
     words["proven"] = ", ".join(proven)
     return replace(subject, facts=facts, asked=asked, said=words)
+
+
+def _answers(field: str, fact: str, change: CodeChange, facts: dict[str, Fact]) -> list[str]:
+    """The field, if it was not known and equal code answers it."""
+    if change.state != "same" or facts[fact] is not None:
+        return []
+    facts[fact] = False
+    return [field]
 
 
 def _derived(facts: dict[str, Fact], asked: dict[str, tuple[Undeclared, ...]]) -> None:
