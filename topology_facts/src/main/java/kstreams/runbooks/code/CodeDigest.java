@@ -2,6 +2,7 @@ package kstreams.runbooks.code;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -65,16 +66,18 @@ public final class CodeDigest {
     /** Why digests are not provable after all: other code may change an object that they share. */
     public Map<String, String> shared() {
         Map<String, String> found = new TreeMap<>();
-        footprints.forEach((digest, all) -> {
-            for (Footprint footprint : all) {
-                for (Map.Entry<Footprint, String> other : facts.entrySet()) {
-                    Object object = other.getKey() == footprint ? null : footprint.changedBy(other.getKey());
+        facts.forEach((writer, where) -> {
+            List<Object> changeable = writer.changeable();
+            footprints.forEach((digest, all) -> {
+                for (Footprint footprint : changeable.isEmpty() ? Collections.<Footprint>emptyList() : all) {
+                    Object object = footprint == writer ? null : footprint.changedBy(writer, changeable);
                     if (object != null) {
-                        found.put(digest, "the code behind " + other.getValue() + " may change an object of class "
-                                + object.getClass().getName() + " that both have");
+                        String reason = "the code behind " + where + " may change an object of class "
+                                + object.getClass().getName() + " that both have";
+                        found.merge(digest, reason, (one, other) -> one.compareTo(other) < 0 ? one : other);
                     }
                 }
-            }
+            });
         });
         return found;
     }

@@ -3,9 +3,11 @@ package kstreams.runbooks.code;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * What the code behind one fact reads and changes of objects that it may share with the code behind another one. A digest
@@ -99,14 +101,19 @@ final class Footprint {
         }
     }
 
-    /** The object that other code may change below this code; null if there is none. */
-    Object changedBy(Footprint other) {
-        if (reached.keySet().containsAll(other.reached.keySet())) {
-            return null; // it does so too
-        }
-        for (Object object : held) {
-            if (other.held.contains(object) && (other.changes(object) || (reads(object, other)))) {
-                return object;
+    /** The objects that this code may change. */
+    List<Object> changeable() {
+        return held.stream().filter(object -> changes(object) || !fields(object, written).isEmpty())
+                .collect(Collectors.toList());
+    }
+
+    /** Of the objects that other code may change, one that this code uses so; null if there is none. */
+    Object changedBy(Footprint other, List<Object> changeable) {
+        for (Object object : changeable) {
+            if (held.contains(object)
+                    && (other.changes(object) || fields(object, other.written).stream().anyMatch(read::contains))) {
+                // Code that does all that the other one does is proven with it.
+                return reached.keySet().containsAll(other.reached.keySet()) ? null : object;
             }
         }
         return null;
@@ -122,15 +129,12 @@ final class Footprint {
                 || java.util.Arrays.stream(type.getInterfaces()).anyMatch(this::isOfLibrary));
     }
 
-    private boolean reads(Object object, Footprint writer) {
-        for (Class<?> type = object.getClass(); type != null; type = type.getSuperclass()) {
+    private static Set<String> fields(Object object, Set<String> of) {
+        Set<String> found = new HashSet<>();
+        for (Class<?> type = object.getClass(); type != null && !of.isEmpty(); type = type.getSuperclass()) {
             String prefix = type.getName().replace('.', '/') + ".";
-            for (String field : writer.written) {
-                if (field.startsWith(prefix) && read.contains(field)) {
-                    return true;
-                }
-            }
+            of.stream().filter(field -> field.startsWith(prefix)).forEach(found::add);
         }
-        return false;
+        return found;
     }
 }
