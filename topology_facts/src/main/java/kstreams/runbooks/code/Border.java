@@ -82,6 +82,7 @@ public final class Border implements Closeable {
     /** Classes that a library looks up by the name of a service, by that name. */
     private final Map<String, Set<String>> services = new TreeMap<>();
     private final boolean isKafkaInside;
+    private Library kafkaInside;
     private final Map<String, Collection<String>> above = new HashMap<>();
     private Map<String, List<String>> below;
 
@@ -376,6 +377,9 @@ public final class Border implements Closeable {
 
     /** Of a jar with Kafka in it: nothing tells a class of Kafka from one that a build put into its packages. */
     private Library kafkaInside() {
+        if (kafkaInside != null) {
+            return kafkaInside;
+        }
         StringBuilder all = new StringBuilder();
         for (ClassPath.Element element : ofKafka) {
             element.classes.forEach((name, place) -> {
@@ -384,7 +388,8 @@ public final class Border implements Closeable {
                 }
             });
         }
-        return new Library("kafka-inside", "unknown", sha(all.toString(), 8));
+        kafkaInside = new Library("kafka-inside", "unknown", sha(all.toString(), 8));
+        return kafkaInside;
     }
 
     /** The library of one class. */

@@ -27,6 +27,7 @@ import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
@@ -81,12 +82,17 @@ public final class ClassPath implements Closeable {
             }
         }
 
-        /** A sum of a file, which a jar keeps with its name; the file of a directory counts by its bytes. */
+        /** A sum of a file of this element, which a jar keeps with its name. */
         public String sum(String place) {
             try {
                 ZipEntry entry = zip == null ? null : zip.getEntry(place);
-                return entry != null && entry.getCrc() >= 0
-                        ? entry.getCrc() + " " + entry.getSize() : Arrays.toString(read(place));
+                if (entry != null && entry.getCrc() >= 0) {
+                    return entry.getCrc() + " " + entry.getSize();
+                }
+                byte[] content = read(place);
+                CRC32 sum = new CRC32();
+                sum.update(content, 0, content.length);
+                return sum.getValue() + " " + content.length;
             } catch (IOException unreadable) {
                 throw new UncheckedIOException(unreadable);
             }
