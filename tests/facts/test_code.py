@@ -21,9 +21,18 @@ from lab.settings import CHECKOUT
 from lab.topology_facts import SOURCES, jar
 
 PROGRAM = SOURCES / "coded"
+PAIRS = SOURCES / "pairs"
 # With Kafka, Jackson and a logger.
 LIBRARIES = CHECKOUT / "tests" / "apps" / "orders" / "target" / "releases" / "4.3.1"
-OPENS = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in ("java.lang", "jdk.internal.reflect")]
+OPENED = (
+    "java.lang",
+    "jdk.internal.reflect",
+    "java.util",
+    "java.util.concurrent",
+    "java.util.function",
+    "java.time.format",
+)
+OPENS = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENED]
 _BUILD_S = 600
 
 
@@ -58,6 +67,54 @@ def edits(kind: str) -> tuple[Edit, ...]:
         )
         for row in rows
     )
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two small programs: the text of one, with `one` or with `other` in it; what their code is behind one fact."""
+
+    name: str
+    texts: Mapping[str, str]
+    files: Mapping[str, str]
+    values: tuple[str, str]
+    expected: str
+    at: str
+    reason: str
+
+    @property
+    def package(self) -> str:
+        """Each program is in a package of its own."""
+        return self.name.replace("-", "_")
+
+    def write(self, folder: Path, value: str) -> None:
+        """The sources with one of the values."""
+        text = (PAIRS / "App.java.txt").read_text("utf-8")
+        for mark, part in self.texts.items():
+            text = text.replace(mark, part)
+        sources = {"App.java": text} | {f"beside/{place}": part for place, part in self.files.items()}
+        for place, part in sources.items():
+            file = folder / self.package / place
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(part.replace("@@", value).replace("PACKAGE", self.package), "utf-8")
+
+
+@cache
+def pairs() -> tuple[Pair, ...]:
+    """Those of `pairs.yaml`."""
+    found = []
+    for row in yaml.safe_load((PAIRS / "pairs.yaml").read_text("utf-8"))["pairs"]:
+        mapped = f's.mapValues(v -> {row.get("mapper")}, Named.as("mapped")).to("out");'
+        texts = {
+            "MEMBERS": row.get("members", ""),
+            "BUILDER": row.get("builder", "new StreamsBuilder()"),
+            "BEFORE": row.get("before", ""),
+            "BODY": row.get("body", mapped),
+            "BESIDE": row.get("beside", ""),
+        }
+        values = row["one"], row["other"]
+        at = row.get("at", "operators.mapped.code")
+        found.append(Pair(row["name"], texts, row.get("files", {}), values, row["expected"], at, row.get("reason", "")))
+    return tuple(found)
 
 
 CHANGES = [*edits("operators"), *edits("reached")]
@@ -96,21 +153,30 @@ def sides() -> Mapping[str, Side]:
         _write(folder / "without-debug", None, options="-g:none")
         for release in (8, 11):
             _write(folder / f"release-{release}", None, options=f"--release {release}")
+        _write(folder / "parameters", None, options="-parameters")
+        both = Path(place) / "pairs"
+        for pair in pairs():
+            for each, value in zip(("one", "other"), pair.values, strict=True):
+                pair.write(both / each, value)
         libraries = f"{jar()}:{LIBRARIES}/*"
         classes.mkdir()
         source = str(SOURCES / "CodeFacts.java")
         subprocess.run(["javac", "-nowarn", "-d", str(classes), "-cp", libraries, source], check=True, timeout=_BUILD_S)
-        command = ["java", *OPENS, "-cp", f"{libraries}:{classes}", "kstreams.runbooks.facts.CodeFacts", str(folder)]
+        command = ["java", *OPENS, "-cp", f"{libraries}:{classes}", "kstreams.runbooks.facts.CodeFacts"]
+        command += [str(folder), str(both)]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=_BUILD_S, check=False)
         assert ran.returncode == 0, ran.stderr[-2000:]
-        return dict(_read(folder))
+        found = dict(_read(folder, ""))
+        for each in ("one", "other"):
+            found |= _read(both / each / "built", f"{each} ")
+        return found
 
 
-def _read(folder: Path) -> Iterator[tuple[str, Side]]:
+def _read(folder: Path, prefix: str) -> Iterator[tuple[str, Side]]:
     for file in sorted(folder.glob("*/facts.yaml")):
         facts = read_facts(file.read_text("utf-8"), file.parent.name)
         assert facts.text is not None
-        yield file.parent.name, Side(parse_topology(facts.text), facts.read)
+        yield f"{prefix}{file.parent.name}", Side(parse_topology(facts.text), facts.read)
 
 
 def changes(name: str) -> dict[str, CodeChange]:
@@ -148,7 +214,15 @@ def test_code_that_reads_more_than_code_is_not_provable(edit: Edit) -> None:
     assert {states[where] for where in edit.wherever} == {"unknown"}
 
 
-@pytest.mark.parametrize("name", ["again", "class-beside", "without-debug", *REBUILDS])
+@pytest.mark.parametrize("pair", pairs(), ids=lambda pair: pair.name)
+def test_code_that_differs_in_what_is_hard_to_see_is_never_the_same(pair: Pair) -> None:
+    """Values of objects, whether two are one, what runs before, what others change: other code, or a reason."""
+    both = Compared(*(sides()[f"{each} {pair.package}"] for each in ("one", "other")))
+    [change] = [one for one in code_changes(both) if f"{one.where}.{one.field}" == pair.at]
+    assert (change.state, pair.reason in change.reason) == (pair.expected, True), change
+
+
+@pytest.mark.parametrize("name", ["again", "class-beside", "without-debug", "parameters", *REBUILDS])
 def test_a_rebuild_without_a_change_is_the_same(name: str) -> None:
     """In every part of the program."""
     found = changes(name)

@@ -67,7 +67,7 @@ def _of_releases(case: str, versions: UpgradePathRules) -> Fired:
     """What follows from the releases, their settings and the code: no row of the changed rules decides that."""
     found = library_findings(compared(case), versions)
     settings = settings_of_release(with_cleared_state(compared(case), versions), versions, catalogue(case), None)
-    of_code = code_findings(compared(case))
+    of_code = code_findings(compared(case), subjects(compared(case)))
     return Fired((*found.findings, *settings.findings, *of_code), (*found.undecided, *settings.undecided))
 
 

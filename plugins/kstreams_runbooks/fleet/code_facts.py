@@ -1,6 +1,8 @@
 """The part `code` of a document of topology facts: digests, and the methods and libraries behind each of them."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -17,7 +19,8 @@ _RANGE: Final = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 _METHOD: Final = re.compile(r"(.+) ([0-9a-f]{8})")
 _LIBRARY: Final = re.compile(r"(.+) (\S+) ([0-9a-f]{16})")
 
-_Hex = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
+# Of several parts of the program in their order, such as the operators that make a key.
+_Hexes = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}( [0-9a-f]{16})*$")]
 
 
 class _Part(BaseModel):
@@ -32,12 +35,14 @@ class _Digest(_Part):
 class CodePart(_Part):
     """Digests by fact, or the reason why there is none; methods and libraries once, by their places in the digests."""
 
-    facts: dict[str, _Hex] = Field(default_factory=dict)
+    facts: dict[str, _Hexes] = Field(default_factory=dict)
     not_provable: dict[str, str] = Field(default_factory=dict)
-    digests: dict[_Hex, _Digest] = Field(default_factory=dict)
+    digests: dict[_Hexes, _Digest] = Field(default_factory=dict)
     methods: dict[str, str] = Field(default_factory=dict)
     libraries: tuple[str, ...] = ()
     java: frozenset[int] = frozenset()
+    rules: int = 0
+    jvm: int = 0
 
     def read(self) -> dict[str, Code]:
         """The code behind each fact; BadInput for a document that contradicts itself, which the jar never writes."""
@@ -51,17 +56,28 @@ class CodePart(_Part):
                 frozenset(_placed(one.methods, methods, digest)),
                 frozenset(_placed(one.libraries, libraries, digest)),
                 self.java,
+                rules=self.rules,
+                jvm=self.jvm,
             )
-            for digest, one in self.digests.items()
+            for digests, one in self.digests.items()
+            for digest in digests.split()
         }
-        if lacking := {one for one in self.facts.values() if one not in known}:
+        if lacking := {one for of_it in self.facts.values() for one in of_it.split() if one not in known}:
             raise BadInput(
                 f"code: digest {min(lacking)} is not among `digests` (expected: its methods); print it again"
             )
         reasons = {
             where: Code(not_provable=outside(reason, _LONGEST_REASON)) for where, reason in self.not_provable.items()
         }
-        return {where: known[digest] for where, digest in self.facts.items()} | reasons
+        proven = {where: _together(digests, known) for where, digests in self.facts.items()}
+        return proven | reasons
+
+
+def _together(digests: str, known: Mapping[str, Code]) -> Code:
+    parts = [known[digest] for digest in digests.split()]
+    methods = frozenset(one for part in parts for one in part.methods)
+    libraries = frozenset(one for part in parts for one in part.libraries)
+    return replace(parts[0], digest=digests, methods=methods, libraries=libraries)
 
 
 def _methods(owner: str, all_of_it: str) -> list[str]:

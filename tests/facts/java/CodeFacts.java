@@ -10,52 +10,97 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Properties;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
+import kstreams.runbooks.code.JvmDefaults;
 
-/** The facts of many builds of one program in one JVM: each folder has sources, or classes of another compiler. */
+/**
+ * The facts of many builds in one JVM. Each folder of the first directory has the sources of one build of a program; each
+ * one of the second has the sources of many programs, a package for each, which are compiled at once.
+ */
 public final class CodeFacts {
+    private static final String PROGRAM = "shop";
+
     private CodeFacts() {}
 
     public static void main(String[] arguments) throws Exception {
         String libraries = System.getProperty("java.class.path");
-        try (Stream<Path> builds = Files.list(Paths.get(arguments[0]))) {
-            for (Path build : builds.filter(Files::isDirectory).sorted().collect(Collectors.toList())) {
-                Path classes = build.resolve("classes");
-                if (!Files.isDirectory(classes)) {
-                    compile(build, classes, libraries);
+        for (Path build : folders(Paths.get(arguments[0]))) {
+            compile(build, build.resolve("classes"), libraries);
+            write(build, PROGRAM, libraries);
+        }
+        for (Path side : folders(Paths.get(arguments[1]))) {
+            Path classes = side.resolve("classes");
+            compile(side, classes, libraries);
+            for (Path program : folders(classes)) {
+                String name = program.getFileName().toString();
+                if (Files.exists(program.resolve("App.class"))) {
+                    Path own = Files.createDirectories(side.resolve("built").resolve(name).resolve("classes"));
+                    Files.move(program, own.resolve(name));
+                    Path others = side.resolve(name).resolve("beside"); // of packages that other libraries have
+                    if (Files.isDirectory(others)) {
+                        move(classes, own, others);
+                    }
+                    write(own.getParent(), name, libraries);
                 }
-                System.setProperty("java.class.path", classes + File.pathSeparator + libraries);
-                Files.write(build.resolve("facts.yaml"), facts(classes).getBytes("UTF-8"));
             }
         }
         Runtime.getRuntime().halt(0);
     }
 
-    private static String facts(Path classes) throws Exception {
+    private static void move(Path classes, Path own, Path sources) throws Exception {
+        try (Stream<Path> files = Files.walk(sources)) {
+            for (Path file : files.filter(Files::isRegularFile).collect(Collectors.toList())) {
+                Path name = Paths.get(sources.relativize(file).toString().replace(".java", ".class"));
+                Files.createDirectories(own.resolve(name).getParent());
+                Files.move(classes.resolve(name), own.resolve(name));
+            }
+        }
+    }
+
+    private static List<Path> folders(Path of) throws Exception {
+        try (Stream<Path> all = Files.list(of)) {
+            return all.filter(Files::isDirectory).sorted().collect(Collectors.toList());
+        }
+    }
+
+    private static void write(Path build, String program, String libraries) throws Exception {
+        Path classes = build.resolve("classes");
+        System.setProperty("java.class.path", classes + File.pathSeparator + libraries);
+        Files.write(build.resolve("facts.yaml"), facts(classes, program + ".App").getBytes("UTF-8"));
+    }
+
+    private static String facts(Path classes, String name) throws Exception {
         URL[] place = {classes.toUri().toURL()};
+        JvmDefaults defaults = new JvmDefaults();
+        Locale locale = Locale.getDefault();
         try (URLClassLoader loader = new URLClassLoader(place, CodeFacts.class.getClassLoader())) {
-            Class<?> program = loader.loadClass("shop.App");
+            Thread.currentThread().setContextClassLoader(loader);
+            Class<?> program = loader.loadClass(name);
             Object topology = program.getMethod("topology").invoke(null);
             Properties properties = new Properties();
-            properties.setProperty("application.id", "shop");
-            CodeReader code = new CodeReader(program, Collections.emptyList());
+            properties.setProperty("application.id", PROGRAM);
+            CodeReader code = new CodeReader(program, Collections.emptyList(), defaults);
             Facts facts = TopologyFacts.document(topology, properties, code);
             code.read(facts);
             return facts.yaml();
+        } finally {
+            Locale.setDefault(locale);
         }
     }
 
     private static void compile(Path build, Path classes, String libraries) throws Exception {
         Files.createDirectories(classes);
-        List<String> line = new ArrayList<>(Arrays.asList("-nowarn", "-d", classes.toString(), "-cp", libraries));
+        List<String> line = new ArrayList<>(
+                Arrays.asList("-nowarn", "-proc:none", "-d", classes.toString(), "-cp", libraries));
         Path options = build.resolve("options");
         if (Files.exists(options)) {
             line.addAll(Files.readAllLines(options));
         }
-        try (Stream<Path> sources = Files.list(build)) {
+        try (Stream<Path> sources = Files.walk(build)) {
             sources.map(Path::toString).filter(name -> name.endsWith(".java")).sorted().forEach(line::add);
         }
         if (ToolProvider.getSystemJavaCompiler().run(null, null, System.err, line.toArray(new String[0])) != 0) {

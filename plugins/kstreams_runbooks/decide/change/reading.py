@@ -101,7 +101,7 @@ def read_change(
     of_settings = settings_of_release(compared, versions, catalogue, broker)
 
     def with_others(by_rows: _Findings, other: Compared, parts: tuple[Subject, ...]) -> _Findings:
-        of_declarations = (*contradicted(other), *unchanged_findings(other.after, parts), *code_findings(other))
+        of_declarations = (*contradicted(other), *unchanged_findings(other.after, parts), *code_findings(other, parts))
         if any(one.id == MISREAD for one in of_settings.findings):
             by_rows = tuple(replace(one, covered_by=MISREAD) if one.id == LEFT_IN else one for one in by_rows)
         return (*by_rows, *of_library.findings, *of_settings.findings, *of_declarations)

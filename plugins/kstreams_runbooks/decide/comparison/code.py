@@ -1,8 +1,8 @@
-"""What the code of both versions shows: parts of the program with other code.
+"""What the code of both versions proves: fields that are as they were, and parts of the program with other code.
 
-A digest answers no fact that is not known. Equal digests prove too little: what objects of the JDK and of libraries
-keep is read in part (docs/facts.md). Other code is for a person to compare. Of a partitioner, an extractor and a
-supplier only the name of the class was compared: other code is a change.
+Equal code answers a fact of a subject that is not known, and no other one. Other code answers nothing: a person has to
+compare what it does. Of a partitioner, an extractor and a supplier only the name of the class was compared: other code
+is a change.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
+from kstreams_runbooks.decide.comparison.facts import of_serdes
 from kstreams_runbooks.decide.comparison.state.order import PROGRAM
 from kstreams_runbooks.model.releases.release import Release
 from kstreams_runbooks.model.topology.change import Fact, Subject, SubjectKind, Undeclared
@@ -26,13 +27,15 @@ SECTIONS: Final[Mapping[SubjectKind, str]] = {
     "sink": "topics",
     "operator": "operators",
 }
-# Facts that only a person can answer.
-_ASKED: Final = ("key", "key_serde", "value_serde", "aggregate")
+# Facts that only a person or the code can answer.
+_ANSWERED: Final = ("key", "key_serde", "value_serde", "aggregate")
 # From this release on the library keeps serdes where it kept the serializers in them.
 _KEEPS_SERDES: Final = Release("3.9")
 _MOST_METHODS: Final = 4
+# The classes of Kafka in the jar of the program (Border.java): another release has others.
+_KAFKA_INSIDE: Final = "kafka-inside"
 _WINDOW_CLASS: Final = (
-    "a class of the program makes the windows, and equal code does not show all that its objects keep"
+    "a class of the program makes the windows, and its digest may leave out what the library reads of them"
 )
 
 
@@ -92,18 +95,24 @@ def split(where: str) -> tuple[str, str, str]:
 def _change(where: str, field: str, old: Code, new: Code, compared: Compared) -> CodeChange:
     if not old.digest or not new.digest:
         return CodeChange(where, field, "unknown", reason=new.not_provable or old.not_provable)
-    libraries = tuple(_libraries(old, new))
-    state: State
-    if old.digest == new.digest:
-        return CodeChange(where, field, "same", libraries=libraries)
     releases = compared.before.declared.library, compared.after.declared.library
     another_library = releases[0] != releases[1]
+    libraries = tuple(_libraries(old, new, another_library=another_library))
+    state: State
+    if old.rules != new.rules:
+        reason = "the two documents have digests of other rules: print both with the present topology-facts.jar"
+        return CodeChange(where, field, "unknown", reason=reason)
+    if old.digest == new.digest:
+        return _same(where, field, libraries)
     was, now = ({one.rpartition(" ")[0] for one in side} for side in (old.methods, new.methods))
     differing = {one.rpartition(" ")[0] for one in old.methods ^ new.methods}
     # The library keeps other objects around those of the program in some releases, and another compiler writes other
     # instructions of the same source: neither is a change of the program.
     if old.java != new.java:
         state, reason = "unknown", "both versions are built for other releases of Java"
+    elif not differing and old.jvm != new.jvm:
+        reason = f"the two documents were printed on Java {old.jvm} and {new.jvm}, whose objects keep other values"
+        state = "unknown"
     elif another_library and (not differing or _keeps_otherwise(where, field, *releases)):
         state, reason = "unknown", "the two releases of Kafka Streams keep other objects around the code"
     else:
@@ -117,17 +126,30 @@ def _keeps_otherwise(where: str, field: str, *releases: Release | None) -> bool:
     return where.startswith("stores.") and field == "value_serde" and len(later) > 1
 
 
-def _libraries(old: Code, new: Code) -> Iterator[tuple[str, str, str]]:
+def _same(where: str, field: str, libraries: tuple[tuple[str, str, str], ...]) -> CodeChange:
+    """Equal code; below it a library may have another version, and no library may come or go."""
+    for name, old, new in libraries:
+        if _NONE in {old, new} or name == _KAFKA_INSIDE:
+            reason = f"the same code has other libraries below it: {name} {old} → {new}"
+            return CodeChange(where, field, "unknown", libraries=libraries, reason=reason)
+    return CodeChange(where, field, "same", libraries=libraries)
+
+
+_NONE: Final = "none"
+
+
+def _libraries(old: Code, new: Code, *, another_library: bool) -> Iterator[tuple[str, str, str]]:
     was = {name: (version, digest) for name, version, digest in old.libraries}
-    for name, version, digest in sorted(new.libraries):
-        before = was.get(name, ("none", ""))
-        if before != (version, digest):
-            same = " (other classes)" if before[0] == version else ""
-            yield name, before[0], f"{version}{same}"
+    now = {name: (version, digest) for name, version, digest in new.libraries}
+    for name in sorted(was.keys() | now.keys()):
+        before, after = was.get(name, (_NONE, "")), now.get(name, (_NONE, ""))
+        if before != after and not (another_library and name == _KAFKA_INSIDE):
+            same = " (other classes)" if before[0] == after[0] else ""
+            yield name, before[0], f"{after[0]}{same}"
 
 
 def with_code(compared: Compared, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
-    """The subjects with what the code of both versions shows."""
+    """The subjects with what the code of both versions answers."""
     changes: dict[str, dict[str, CodeChange]] = {}
     for one in code_changes(compared):
         changes.setdefault(one.where, {})[one.field] = one
@@ -200,10 +222,13 @@ def _answered(subject: Subject, changes: Mapping[str, CodeChange], compared: Com
     facts: dict[str, Fact] = dict(subject.facts)
     asked = dict(subject.asked)
     words = dict(subject.said)
-    for field in _ASKED:
+    proven = []
+    for field in _ANSWERED:
         fact, change = f"{field}_changed", changes.get(field)
-        if change is not None and change.state == "other" and facts.get(fact, False) is None:
-            asked[fact] = tuple(_because(missing, change) for missing in asked.get(fact, ()))
+        if change is not None and facts.get(fact, False) is None:
+            proven += _answers(field, fact, change, facts)
+            if change.state == "other":
+                asked[fact] = tuple(_because(missing, change) for missing in asked.get(fact, ()))
     behind = dict(changes)
     if subject.kind == "store" and facts["window_changed"] is None:
         facts |= _of_window_class(change := behind.pop("supplier", None), compared)
@@ -211,12 +236,31 @@ def _answered(subject: Subject, changes: Mapping[str, CodeChange], compared: Com
             asked["window_changed"] = (Undeclared(PROGRAM, OTHER_CODE, "new", _WINDOW_CLASS),)
     for field, fact in _BY_NAME.items():
         change = behind.get(field)
-        if change is None or change.state != "other" or fact not in facts:
+        if change is None or fact not in facts:
             continue
-        if facts[fact] is not True and not subject.facts.get("added"):
+        proven += _answers(field, fact, change, facts)
+        if change.state == "other" and facts[fact] is not True and not subject.facts.get("added"):
             facts[fact] = True
             words |= {f"{field}_after": f"{words.get(f'{field}_after', 'its class')} with other code"}
+    _derived(facts, asked)
+    words["proven"] = ", ".join(proven)
     return replace(subject, facts=facts, asked=asked, said=words)
+
+
+def _answers(field: str, fact: str, change: CodeChange, facts: dict[str, Fact]) -> list[str]:
+    """The field, if it was not known and equal code answers it."""
+    if change.state != "same" or facts[fact] is not None:
+        return []
+    facts[fact] = False
+    return [field]
+
+
+def _derived(facts: dict[str, Fact], asked: dict[str, tuple[Undeclared, ...]]) -> None:
+    """Facts that are made of those that the code answered."""
+    if facts.get("serde_changed", False) is None:
+        facts["serde_changed"], asked["serde_changed"] = of_serdes(facts, asked)
+    if "kinds_known" in facts:
+        facts["kinds_known"] = all(facts[fact] is not None for fact in ("aggregate_changed", "join_changed"))
 
 
 def _of_window_class(change: CodeChange | None, compared: Compared) -> dict[str, Fact]:

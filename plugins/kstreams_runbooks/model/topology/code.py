@@ -10,7 +10,8 @@ class Code:
     `digest` is empty if the code is `not_provable`, which has the reason. `methods` are
     `com.acme.Order.total 1a2b3c4d`: each with a digest of its own. `libraries` are the name, version and digest of each
     one that the code calls, the JDK and Kafka apart. `java` are the releases of class files in the program: another
-    compiler writes other instructions.
+    compiler writes other instructions. `rules` is the number of the rules by which the jar makes digests, `jvm` the
+    release of Java on which it ran.
     """
 
     digest: str = ""
@@ -18,3 +19,5 @@ class Code:
     libraries: frozenset[tuple[str, str, str]] = frozenset()
     java: frozenset[int] = frozenset()
     not_provable: str = ""
+    rules: int = 0
+    jvm: int = 0

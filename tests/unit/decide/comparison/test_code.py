@@ -108,34 +108,76 @@ def test_without_code_a_person_is_asked() -> None:
     assert {"stores.totals.key", "stores.totals.value_serde", "stores.totals.aggregate"} <= asked(found)
 
 
-def test_equal_code_answers_nothing() -> None:
-    """Objects of the JDK and of libraries are read in part: two programs that differ may have one digest."""
+def test_equal_code_answers_every_field_that_it_is_behind() -> None:
+    """And the plan names by what: the digests."""
     found = read(side(SAME), side(SAME))
-    assert found.plan.verdict is Outcome.INCONCLUSIVE
-    assert asked(found) == asked(read(side({}), side({})))
+    assert (found.plan.verdict, asked(found)) == (Outcome.PROCEED, set())
+    [proven] = [one for one in found.findings if one.id == "same-code"]
+    assert "aggregate of totals; key of totals" in proven.message
 
 
 @pytest.mark.parametrize("place", ["stores.totals.key", "stores.totals.value_serde", "stores.totals.aggregate"])
-def test_other_code_of_one_field_is_asked_for_with_its_methods(place: str) -> None:
-    """The others are asked for without a word of their code."""
+def test_other_code_of_one_field_is_asked_for_alone_with_its_methods(place: str) -> None:
+    """Each other field stays proven."""
     found = read(side(SAME), side({**SAME, place: code("2", "App.sum 2", "App.new 3")}))
-    because = {
-        f"{missing.where}.{missing.field}"
-        for one in found.undecided
-        for missing in one.asked
-        if missing.reason == "its code changed: App.new, App.sum"
-    }
-    assert because == {place}
+    assert asked(found) == {place}
+    reasons = {missing.reason for one in found.undecided for missing in one.asked if missing.reason}
+    assert reasons == {"its code changed: App.new, App.sum"}
     [other] = [one for one in found.findings if one.id == "other-code"]
     assert other.object == "App.new, App.sum"
 
 
-def test_code_that_is_not_provable_or_of_one_version_alone_changes_nothing() -> None:
-    """It is asked for as without digests."""
-    hidden = {**SAME, "stores.totals.key": Code(not_provable="method App.sum uses java.lang.System.getenv")}
+def test_code_that_is_not_provable_on_one_side_is_not_known() -> None:
+    """Never equal, also if the other side has a digest or the reasons are the same."""
+    hidden = Code(not_provable="method App.sum uses java.lang.System.getenv")
+    for before, after in ((SAME["stores.totals.key"], hidden), (hidden, SAME["stores.totals.key"]), (hidden, hidden)):
+        found = read(side({**SAME, "stores.totals.key": before}), side({**SAME, "stores.totals.key": after}))
+        assert asked(found) == {"stores.totals.key"}
+
+
+def test_code_of_one_version_alone_is_not_known() -> None:
+    """The other file was printed without it."""
     without = {place: one for place, one in SAME.items() if place != "stores.totals.aggregate"}
-    for before, after in ((SAME, hidden), (hidden, SAME), (hidden, hidden), (without, SAME), (SAME, without)):
-        assert asked(read(side(before), side(after))) == asked(read(side({}), side({})))
+    assert asked(read(side(without), side(SAME))) == {"stores.totals.aggregate"}
+    assert asked(read(side(SAME), side(without))) == {"stores.totals.aggregate"}
+
+
+def test_digests_of_two_sets_of_rules_are_not_compared() -> None:
+    """An older jar has left out what a later one reads: its digests prove less, and differ without a change."""
+    older = {place: replace(one, rules=1) for place, one in SAME.items()}
+    assert {one.state for one in _changes(older, SAME)} == {"unknown"}
+    assert {one.reason.partition(":")[0] for one in _changes(older, SAME)} == {
+        "the two documents have digests of other rules"
+    }
+
+
+def test_values_that_differ_between_two_releases_of_the_jvm_are_not_known() -> None:
+    """Objects of the JDK keep other values there. Other instructions are the program's."""
+    newer = replace(code("2", "App.sum 1"), jvm=25)
+    place = "stores.totals.key"
+    for after, state in ((newer, "unknown"), (replace(newer, methods=frozenset({"App.sum 2"})), "other")):
+        changes = _changes(SAME, {**SAME, place: after})
+        assert [one.state for one in changes if f"{one.where}.{one.field}" == place] == [state]
+
+
+def test_the_same_code_with_a_library_more_or_less_is_not_known() -> None:
+    """A library may find another one on the class path, such as a module of a format."""
+    place = "stores.totals.value_serde"
+    more = replace(SAME[place], libraries=SAME[place].libraries | {("jsr310", "2.15.2", "3")})
+    for before, after in ((SAME[place], more), (more, SAME[place])):
+        found = read(side({**SAME, place: before}), side({**SAME, place: after}))
+        assert asked(found) == {place}
+
+
+def test_classes_of_kafka_in_the_jar_of_the_program_are_compared_on_one_release() -> None:
+    """A build may put classes of its own into the packages of Kafka. Another release has other classes."""
+    inside = [
+        {one: replace(of, libraries=frozenset({("kafka-inside", "unknown", digest)})) for one, of in SAME.items()}
+        for digest in ("1", "2")
+    ]
+    for library, state in (("4.3.1", "unknown"), ("4.3.0", "same")):
+        changes = code_changes(Compared(side(inside[0], library), side(inside[1])))
+        assert {one.state for one in changes} == {state}
 
 
 def test_the_same_name_of_a_class_with_other_code_is_a_change() -> None:
@@ -155,7 +197,7 @@ def test_other_code_before_a_store_is_a_warning_and_behind_the_last_one_is_not()
 
 
 def test_builds_for_two_releases_of_java_are_not_known_to_differ() -> None:
-    """Another compiler writes other instructions of the same source."""
+    """Another compiler writes other instructions of the same source; what is equal stays proven."""
     other = code("2", "App.sum 2", java=frozenset({65}))
     states = {
         one.field: one.state
@@ -192,6 +234,7 @@ def test_a_changed_library_below_the_format_of_a_store_is_a_warning_with_both_ve
         [library] = [one for one in found.findings if one.id == "library-of-code-changed"]
         assert (library.severity, library.object) == (severity, "jackson")
         assert "jackson 2.15.2 → 2.17.0" in library.message
+        assert asked(found) == set()
 
 
 def test_values_alone_are_named_as_such() -> None:

@@ -24,13 +24,16 @@ final class AnnotationCode extends AnnotationVisitor {
             return null;
         }
         tokens.add("@" + desc + where);
+        if (desc.startsWith("L")) { // it may have annotations of its own, and values by default
+            refs.add(new Ref(Ref.Kind.LITERAL, Type.getType(desc).getInternalName(), "", ""));
+        }
         return new AnnotationCode(tokens, refs);
     }
 
     @Override
     public void visit(String name, Object value) {
         if (value instanceof Type) {
-            refs.add(new Ref(Ref.Kind.LITERAL, ((Type) value).getInternalName(), "", ""));
+            refs.add(new Ref(Ref.Kind.LITERAL, ((Type) value).getInternalName(), "", "")); // without an array
         }
         tokens.add(name + "=" + MethodCode.constant(value));
     }
@@ -38,11 +41,13 @@ final class AnnotationCode extends AnnotationVisitor {
     @Override
     public void visitEnum(String name, String desc, String value) {
         tokens.add(name + "=" + desc + value);
+        refs.add(new Ref(Ref.Kind.LITERAL, Type.getType(desc).getInternalName(), "", ""));
     }
 
     @Override
     public AnnotationVisitor visitAnnotation(String name, String desc) {
         tokens.add(name + "=@" + desc);
+        refs.add(new Ref(Ref.Kind.LITERAL, Type.getType(desc).getInternalName(), "", ""));
         return this;
     }
 

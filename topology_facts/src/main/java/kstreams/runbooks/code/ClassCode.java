@@ -14,6 +14,7 @@ import org.objectweb.asm.FieldVisitor;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.RecordComponentVisitor;
+import org.objectweb.asm.TypePath;
 
 /** A class of the program: its methods, its fields, and the shape that a library can read of it. */
 final class ClassCode extends ClassVisitor {
@@ -48,6 +49,8 @@ final class ClassCode extends ClassVisitor {
     final List<Object> shape = new ArrayList<>();
     final List<Ref> shapeRefs = new ArrayList<>();
 
+    Initializer initializer;
+
     private ClassCode() {
         super(Opcodes.ASM9);
     }
@@ -58,12 +61,24 @@ final class ClassCode extends ClassVisitor {
             ClassCode code = new ClassCode();
             new ClassReader(file).accept(code, ClassReader.SKIP_FRAMES);
             code.methods.values().forEach(MethodCode::finish);
+            code.initializer = new Initializer(code.methods.get("<clinit>()V"));
             return code;
         } catch (RuntimeException unreadable) {
             int major = file.length > 7 ? ((file[6] & 0xff) << 8) + (file[7] & 0xff) : 0;
             throw new NotProvable("class " + Names.shown(name) + " is not readable (version " + major
                     + " of class files; expected 45 to 70)");
         }
+    }
+
+    /** The names of the parameters of each method, if the compiler has kept them. */
+    List<String> parameters() {
+        List<String> found = new ArrayList<>();
+        methods.forEach((key, method) -> {
+            if (!method.parameters.isEmpty()) {
+                found.add("parameters " + name + "." + key + " " + method.parameters);
+            }
+        });
+        return found;
     }
 
     boolean isEnum() {
@@ -86,12 +101,35 @@ final class ClassCode extends ClassVisitor {
     }
 
     @Override
+    public AnnotationVisitor visitTypeAnnotation(int place, TypePath path, String type, boolean visible) {
+        return visible ? AnnotationCode.of(type, " at " + place + " " + path, shape, shapeRefs) : null;
+    }
+
+    @Override
+    public void visitPermittedSubclass(String subclass) {
+        shape.add("permits " + subclass);
+    }
+
+    @Override
+    public void visitInnerClass(String inner, String outer, String simple, int access) {
+        if (inner.equals(name)) {
+            shape.add("inner " + access + " " + (outer != null));
+        }
+    }
+
+    @Override
     public RecordComponentVisitor visitRecordComponent(String component, String desc, String generic) {
         shape.add("component " + component + " " + desc + " " + generic);
         return new RecordComponentVisitor(Opcodes.ASM9) {
             @Override
             public AnnotationVisitor visitAnnotation(String type, boolean visible) {
                 return visible ? AnnotationCode.of(type, " of " + component, shape, shapeRefs) : null;
+            }
+
+            @Override
+            public AnnotationVisitor visitTypeAnnotation(int place, TypePath path, String type, boolean visible) {
+                return visible
+                        ? AnnotationCode.of(type, " of " + component + " at " + path, shape, shapeRefs) : null;
             }
         };
     }
@@ -107,6 +145,11 @@ final class ClassCode extends ClassVisitor {
             @Override
             public AnnotationVisitor visitAnnotation(String type, boolean visible) {
                 return visible ? AnnotationCode.of(type, " of " + field, shape, shapeRefs) : null;
+            }
+
+            @Override
+            public AnnotationVisitor visitTypeAnnotation(int place, TypePath path, String type, boolean visible) {
+                return visible ? AnnotationCode.of(type, " of " + field + " at " + path, shape, shapeRefs) : null;
             }
         };
     }

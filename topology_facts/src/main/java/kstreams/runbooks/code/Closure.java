@@ -1,8 +1,5 @@
 package kstreams.runbooks.code;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -47,18 +44,27 @@ final class Closure {
     private final Deque<MethodCode> open = new ArrayDeque<>();
     private final Set<String> mentioned = new LinkedHashSet<>();
     private final Set<String> included = new LinkedHashSet<>();
+    private final Set<String> below = new HashSet<>();
     private final Set<String> deep = new HashSet<>();
     private final Set<String> wholes = new HashSet<>();
     private final Set<String> initialized = new HashSet<>();
     private final Set<String> libraryClasses = new LinkedHashSet<>();
     private final Set<String> fieldsRead = new HashSet<>();
+    private final Footprint footprint = new Footprint(reached, fieldsRead);
     private final State state;
     /** The methods by name, each with a digest of its own. */
     private final List<String> names = new ArrayList<>();
     private final Set<Integer> versions = new TreeSet<>();
     private String where = "the object";
+    /** The name of the method whose references are followed. */
+    private String method = "";
     private String opaque;
     private boolean callsOut;
+    private boolean usesNames;
+    /** Classes of libraries that records have. */
+    private final Set<String> records = new TreeSet<>();
+    /** Names of parameters: a library may ask for them, if the compiler has kept them. */
+    private final List<String> parameters = new ArrayList<>();
     private boolean takesAny;
     /** Whether an object keeps a class of the program: the class of the records that it has no type for. */
     private boolean keepsClass;
@@ -88,6 +94,9 @@ final class Closure {
             }
             state.readFields(fieldsRead, wholes);
             if (!libraryClasses.isEmpty()) {
+                for (String provided : border.provided()) {
+                    mention(provided);
+                }
                 for (String type : new ArrayList<>(keepsClass ? mentioned : included)) {
                     whole(type, false);
                 }
@@ -118,7 +127,22 @@ final class Closure {
     }
 
     String digest() throws NotProvable {
-        return sha(renamed(text.toString()), 8);
+        for (String type : records) {
+            // Another release of it writes other records of the same code, as another class of the program would.
+            Border.Library library = border.libraryOf(type);
+            String line = library.name + CodeDigest.IN + "(records) " + library.digest.substring(0, 8);
+            if (!names.contains(line)) {
+                names.add(line);
+                write("records of " + line);
+            }
+        }
+        for (Border.Library library : libraries().values()) {
+            if (library.readsParameters) {
+                write(String.join("\n", parameters));
+                break;
+            }
+        }
+        return sha(usesNames ? text.toString() : renamed(text.toString()), 8);
     }
 
     /** The methods that were reached, each with a digest of its own instructions. */
@@ -144,6 +168,18 @@ final class Closure {
     void keeps(String name) throws NotProvable {
         keepsClass |= border.owns(name);
         literal(name);
+        if (border.isLibrary(name)) {
+            records.add(name);
+        }
+    }
+
+    Footprint footprint() {
+        return footprint;
+    }
+
+    /** An object that other code may have too. */
+    void holds(Object object) {
+        footprint.held.add(object);
     }
 
     void library(String name) {
@@ -154,6 +190,7 @@ final class Closure {
 
     private void body(MethodCode method) throws NotProvable {
         where = shown(method).replace(CodeDigest.IN, '.');
+        this.method = method.name;
         if (method.is(Opcodes.ACC_NATIVE)) {
             throw new NotProvable("method " + where + " is native");
         }
@@ -186,12 +223,14 @@ final class Closure {
     private void expand(MethodCode method, StringBuilder tokens, List<Ref> refs, Set<MethodCode> within)
             throws NotProvable {
         within.add(method);
+        usesNames |= method.usesNames;
         // A generic class of the program casts where it is used; what is made by a library shows its class by a cast alone.
         if (method.usesBareObject && opaque == null) {
             opaque = "method " + shown(method).replace(CodeDigest.IN, '.') + " uses objects of any class";
         }
         for (String token : method.body) {
             if (token.charAt(0) != MethodCode.INLINE) {
+                footprint.stores(method.name, token);
                 tokens.append(token).append('\n');
                 continue;
             }
@@ -239,6 +278,13 @@ final class Closure {
                 case READ_STATIC:
                     readStatic(ref);
                     break;
+                case WRITE_FIELD:
+                    writeField(ref);
+                    break;
+                case CAST:
+                    mention(plain(ref.owner));
+                    mentionBelow(plain(ref.owner));
+                    break;
                 case TYPE:
                     mention(plain(ref.owner));
                     break;
@@ -279,6 +325,11 @@ final class Closure {
         }
         if (isVirtual || ref.name.equals("<init>")) {
             mention(ref.owner);
+        } else {
+            initialize(ref.owner);
+        }
+        if (ref.name.equals("<init>")) {
+            initialize(ref.owner);
         }
         MethodCode target = resolve(ref.owner, ref.key());
         if (target == null) {
@@ -307,30 +358,106 @@ final class Closure {
         }
     }
 
+    /** The numbers of constants in a switch: the compiler keeps those of all switches of a class together. */
+    private boolean switches(ClassCode code, String field) throws NotProvable {
+        Map<String, String> numbers = code.initializer.numbers(field);
+        for (String constant : numbers.keySet()) {
+            mention(constant.substring("f178 ".length(), constant.lastIndexOf('.', constant.lastIndexOf(" L"))));
+        }
+        if (!numbers.isEmpty()) {
+            write("switch " + field + " " + numbers);
+        }
+        return !numbers.isEmpty();
+    }
+
+    /** What runs when a class is first used, but for what only fills fields that this code does not read. */
     private void initialize(String type) throws NotProvable {
-        if (border.owns(type) && initialized.add(type)) {
-            MethodCode initializer = border.code(type).methods.get("<clinit>()V");
-            if (initializer != null) {
-                reach(initializer);
+        for (String each = type; border.owns(each) && initialized.add(each); each = border.code(each).above) {
+            List<MethodCode> parts = border.code(each).initializer.all();
+            for (MethodCode part : parts) {
+                if (parts.size() == 1 && part.fills == null && !border.code(each).fields.values().stream()
+                        .allMatch(Initializer::isSwitchMap) || hasEffect(part, part, new HashSet<>())) {
+                    reach(part);
+                }
             }
         }
     }
 
+    /** Whether some code may change what is not its own: static fields of other classes, or something beyond. */
+    private boolean hasEffect(MethodCode method, MethodCode part, Set<MethodCode> seen) throws NotProvable {
+        if (!seen.add(method)) {
+            return false;
+        }
+        for (Ref ref : method.refs) {
+            boolean isCall = ref.kind == Ref.Kind.CALL || ref.kind == Ref.Kind.VIRTUAL || ref.kind == Ref.Kind.INLINE;
+            if (ref.kind == Ref.Kind.READ_STATIC && usesOthers(ref, part)) {
+                return true;
+            }
+            if (isCall && border.owns(ref.owner)) {
+                for (MethodCode target : targets(ref)) {
+                    if (hasEffect(target, part, seen)) {
+                        return true;
+                    }
+                }
+            } else if (isCall && !border.isLogger(ref.owner) && (sets(ref)
+                    || method == part && ref.desc.endsWith(")V") && !ref.name.equals("<init>"))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean sets(Ref ref) {
+        return ref.owner.equals("java/lang/System") && ref.name.matches("setProperty|setProperties|getProperties|clearProperty");
+    }
+
+    private boolean usesOthers(Ref ref, MethodCode part) throws NotProvable {
+        ClassCode declaring = ref.name.isEmpty() ? null : declaring(ref.owner, ref.name);
+        if (declaring == null) {
+            return ref.name.isEmpty() && !ref.owner.equals(part.owner);
+        }
+        ClassCode.Field field = declaring.fields.get(ref.name);
+        boolean isFixed = field.is(Opcodes.ACC_ENUM) || field.desc.length() == 1
+                || field.desc.equals("Ljava/lang/String;") || field.desc.equals("Ljava/lang/Class;")
+                || field.name.startsWith("$") || border.isLogger(plain(Type.getType(field.desc).getInternalName()));
+        return !isFixed && !declaring.name.equals(part.owner);
+    }
+
+    private Collection<MethodCode> targets(Ref ref) throws NotProvable {
+        Set<MethodCode> found = new LinkedHashSet<>();
+        found.add(resolve(ref.owner, ref.key()));
+        if (ref.kind == Ref.Kind.VIRTUAL) {
+            for (String below : allBelow(ref.owner, new LinkedHashSet<>())) {
+                found.add(resolve(below, ref.key()));
+            }
+        }
+        found.remove(null);
+        return found;
+    }
+
     /** A call or a static field of the JDK, of Kafka, of a logger, or of a library. */
     private void beyond(String owner, String member, String desc) throws NotProvable {
-        if (Names.leaves(owner, member)) {
+        if (Names.leaves(owner, member, desc)) {
             String used = Names.shown(owner) + (member.equals("<init>") ? "" : "." + member);
             throw new NotProvable("method " + where + " uses " + used
                     + ", which reads more than code");
         }
-        if (Names.isLogger(owner)) {
+        if (border.isLogger(owner)) {
+            Type result = desc.startsWith("(") ? Type.getReturnType(desc) : Type.VOID_TYPE;
+            if (result != Type.VOID_TYPE && result != Type.BOOLEAN_TYPE
+                    && (result.getSort() != Type.OBJECT || !border.isLogger(result.getInternalName()))) {
+                throw new NotProvable("method " + where + " uses what " + Names.shown(owner) + "." + member
+                        + " returns, and loggers are left out");
+            }
             return;
         }
         if (border.isLibrary(owner)) {
             libraryClasses.add(owner);
+            footprint.callsLibrary(method, owner, member);
         } else if (border.isKafka(owner)) {
             callsOut |= OF_ANY_OBJECT.contains(member);
         } else if (Names.isJdk(owner) || owner.startsWith("javax/")) {
+            footprint.calls(method, owner, member);
             callsOut |= OF_ANY_OBJECT.contains(member) && !Names.isShown(owner);
             for (Type type : desc.startsWith("(") ? Type.getArgumentTypes(desc) : new Type[0]) {
                 callsOut |= type.getSort() >= Type.ARRAY && !isShown(plain(type.getInternalName()));
@@ -355,6 +482,13 @@ final class Closure {
         if (declaring != null && fieldsRead.add(declaring.name + "." + ref.name)) {
             ClassCode.Field field = declaring.fields.get(ref.name);
             types(field.desc, field.signature, !field.is(Opcodes.ACC_SYNTHETIC));
+        }
+    }
+
+    private void writeField(Ref ref) throws NotProvable {
+        ClassCode declaring = border.owns(ref.owner) ? declaring(ref.owner, ref.name) : null;
+        if (declaring != null) {
+            footprint.writes(method, declaring.name + "." + ref.name);
         }
     }
 
@@ -389,10 +523,11 @@ final class Closure {
         }
         ClassCode.Field field = declaring.fields.get(ref.name);
         if (field.is(Opcodes.ACC_ENUM)) {
+            initialize(declaring.name);
             mention(declaring.name);
             return;
         }
-        if (field.name.equals("$assertionsDisabled") || Names.isLogger(plain(Type.getType(field.desc).getInternalName()))) {
+        if (field.name.equals("$assertionsDisabled") || border.isLogger(plain(Type.getType(field.desc).getInternalName()))) {
             return;
         }
         if (!field.is(Opcodes.ACC_FINAL)) {
@@ -400,6 +535,12 @@ final class Closure {
                     + field.name + ", which is not final");
         }
         initialize(declaring.name);
+        if (Initializer.isSwitchMap(field) && switches(declaring, field.name)) {
+            return;
+        }
+        for (MethodCode part : border.code(declaring.name).initializer.of(field.name)) {
+            reach(part);
+        }
         state.readStatic(declaring.name, field.name);
     }
 
@@ -415,13 +556,26 @@ final class Closure {
         }
     }
 
+    /** A type of the JDK or of a library: objects that have it may be of a class of the program. */
+    private void mentionBelow(String type) throws NotProvable {
+        if (!type.isEmpty() && !type.equals("java/lang/Object") && !border.owns(type) && !border.isKafka(type)
+                && !Names.isShown(type) && below.add(type)) {
+            for (String each : allBelow(type, new LinkedHashSet<>())) {
+                mention(each);
+            }
+        }
+    }
+
     /** A class of an object: what a library may call of it, and the types of its fields. */
     void include(String type) throws NotProvable {
         if (!border.owns(type) || !included.add(type)) {
             return;
         }
         ClassCode code = border.code(type);
-        write("type " + type);
+        write("type " + type + " extends " + code.above + " " + code.interfaces);
+        if (code.isEnum()) {
+            state.readConstants(type);
+        }
         for (String above : above(code)) {
             include(above);
             if (border.isLibrary(above)) {
@@ -472,11 +626,18 @@ final class Closure {
         }
         include(type);
         ClassCode code = border.code(type);
+        String user = where;
         where = "class " + Names.shown(type);
         versions.add(code.version);
         String shape = String.join("\n", strings(code.shape));
         write("shape " + type + "\n" + shape);
         names.add(Names.shown(type) + CodeDigest.IN + "(shape) " + sha(renamed(shape), 4));
+        parameters.addAll(code.parameters());
+        if (!code.above.equals("java/lang/Object") || code.interfaces.stream().anyMatch(face -> !border.isKafka(face))) {
+            // A library may write the name of a class: that of an anonymous one has a number.
+            write("named " + MethodCode.quoted(type));
+        }
+        whole(type.substring(0, type.lastIndexOf('/') + 1) + "package-info", false);
         for (String above : above(code)) {
             whole(above, false);
         }
@@ -500,6 +661,7 @@ final class Closure {
                 follow(method.shapeRefs);
             }
         }
+        where = user;
     }
 
     /** Whether a library may call a method of a class that it reads: not what only the code of the class calls. */
@@ -530,8 +692,16 @@ final class Closure {
     /** The types of a descriptor; {@code areRecords}: objects of them come from outside of this code. */
     private void types(String desc, String signature, boolean areRecords) throws NotProvable {
         String all = signature == null ? desc : signature;
-        for (String part : typesIn(all)) {
+        for (String part : typesIn(signature == null ? desc : desc + signature)) {
             mention(part);
+            if (areRecords) {
+                mentionBelow(part);
+            }
+        }
+        for (String part : typesIn(all)) {
+            if (areRecords && border.isLibrary(part)) {
+                records.add(part);
+            }
             boolean hides = !isShown(part) && (part.equals("java/lang/Object")
                     || (signature == null && (Names.isJdk(part) || border.isKafka(part))));
             if (areRecords && hides && opaque == null && !isResult(desc, part)) {
@@ -649,12 +819,7 @@ final class Closure {
         return Character.isLetterOrDigit(one) || one == '_' || one == '/' || one == '$';
     }
 
-    static String sha(String of, int bytes) throws NotProvable {
-        try {
-            byte[] digest = MessageDigest.getInstance("SHA-256").digest(of.getBytes(StandardCharsets.UTF_8));
-            return Border.hex(digest, bytes);
-        } catch (NoSuchAlgorithmException absent) {
-            throw new NotProvable("this JVM has no SHA-256");
-        }
+    static String sha(String of, int bytes) {
+        return Border.sha(of, bytes);
     }
 }

@@ -2,6 +2,7 @@ package kstreams.runbooks.code;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,22 +17,29 @@ public final class CodeDigest {
     static final char IN = '\t';
     private final Border border;
     private final ClassLoader loader;
+    /** What the program has changed of its JVM. */
+    private final List<String> given;
+    /** Of each digest, and the facts that had it first. Two parts with one digest may keep other objects. */
+    private final Map<String, List<Footprint>> footprints = new TreeMap<>();
+    private final Map<Footprint, String> facts = new HashMap<>();
     private final Map<String, Collection<String>> methods = new TreeMap<>();
     private final Map<String, Collection<String>> libraries = new TreeMap<>();
     private final Set<Integer> versions = new TreeSet<>();
 
     /** {@code loader} is that of the program's classes. */
-    public CodeDigest(Border border, ClassLoader loader) {
+    public CodeDigest(Border border, ClassLoader loader, JvmDefaults defaults) {
         this.border = border;
         this.loader = loader;
+        this.given = defaults.changed();
     }
 
     /**
      * The digest of some objects together; NotProvable with the reason. {@code isFormat}: they write and read records,
-     * whose class decides the format too.
+     * whose class decides the format too. {@code where} is the fact.
      */
-    public String of(Collection<Object> objects, boolean isFormat) throws NotProvable {
+    public String of(String where, Collection<Object> objects, boolean isFormat) throws NotProvable {
         Closure closure = new Closure(border, loader);
+        given.forEach(closure::write);
         try {
             for (Object object : objects) {
                 closure.add(object);
@@ -44,6 +52,8 @@ public final class CodeDigest {
                 used.add(library.name + " " + library.version + " " + library.digest);
             }
             String digest = closure.digest();
+            footprints.computeIfAbsent(digest, any -> new ArrayList<>()).add(closure.footprint());
+            facts.put(closure.footprint(), where);
             methods.put(digest, closure.methods());
             libraries.put(digest, used);
             versions.addAll(closure.versions());
@@ -53,9 +63,33 @@ public final class CodeDigest {
         }
     }
 
-    /** Behind each digest: its methods and its libraries, by their places in the lists of all, as 0-3 7. */
-    public Map<String, Object> digests() {
-        Map<String, Object> found = new TreeMap<>();
+    /** Why digests are not provable after all: other code may change an object that they share. */
+    public Map<String, String> shared() {
+        Map<String, String> found = new TreeMap<>();
+        facts.forEach((writer, where) -> {
+            List<Object> changeable = writer.changeable();
+            footprints.forEach((digest, all) -> {
+                for (Footprint footprint : changeable.isEmpty() ? Collections.<Footprint>emptyList() : all) {
+                    Object object = footprint == writer ? null : footprint.changedBy(writer, changeable);
+                    if (object != null) {
+                        String reason = "the code behind " + where + " may change an object of class "
+                                + object.getClass().getName() + " that both have";
+                        found.merge(digest, reason, (one, other) -> one.compareTo(other) < 0 ? one : other);
+                    }
+                }
+            });
+        });
+        return found;
+    }
+
+    /**
+     * Behind each digest: its methods and its libraries, by their places in the lists of all, as 0-3 7. Digests that have
+     * the same are together.
+     */
+    public Map<String, Object> digests(Collection<String> used) {
+        methods.keySet().retainAll(used);
+        libraries.keySet().retainAll(used);
+        Map<Map<String, Object>, String> alike = new LinkedHashMap<>();
         List<String> ofMethods = all(methods);
         List<String> ofLibraries = all(libraries);
         methods.forEach((digest, names) -> {
@@ -64,8 +98,10 @@ public final class CodeDigest {
             if (!libraries.get(digest).isEmpty()) {
                 entry.put("libraries", ranges(libraries.get(digest), ofLibraries));
             }
-            found.put(digest, entry);
+            alike.merge(entry, digest, (one, more) -> one + " " + more);
         });
+        Map<String, Object> found = new LinkedHashMap<>();
+        alike.forEach((entry, digests) -> found.put(digests, entry));
         return found;
     }
 

@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.objectweb.asm.AnnotationVisitor;
 import org.objectweb.asm.ConstantDynamic;
 import org.objectweb.asm.Handle;
@@ -14,6 +15,7 @@ import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
+import org.objectweb.asm.TypePath;
 
 /**
  * The instructions of one method as text: without line numbers, names of variables, places in the constant pool and the
@@ -23,6 +25,10 @@ final class MethodCode extends MethodVisitor {
     /** Before the owner, name and descriptor of a body that counts where it is used. */
     static final char INLINE = '\u0001';
     private static final String META = "java/lang/invoke/LambdaMetafactory";
+    private static final Pattern COPY = Pattern.compile("i(89|9[0-4])");
+    private static final Pattern END = Pattern.compile("access .*|i" + Opcodes.RETURN);
+    private static final Set<String> NAMES = new HashSet<>(Arrays.asList(
+            "getName", "getSimpleName", "getTypeName", "getCanonicalName", "getPackageName", "toString"));
     private static final String[] BOOTSTRAPS = {"java/lang/invoke/", "java/lang/runtime/"};
 
     /** A place in the instructions, whose number is that of its first use. */
@@ -36,6 +42,19 @@ final class MethodCode extends MethodVisitor {
         }
     }
 
+    /** Where the instructions have filled a static field of their class. */
+    private static final class Cut {
+        final int token;
+        final int ref;
+        final String field;
+
+        Cut(int token, int ref, String field) {
+            this.token = token;
+            this.ref = ref;
+            this.field = field;
+        }
+    }
+
     final String owner;
     final int access;
     final String name;
@@ -44,17 +63,24 @@ final class MethodCode extends MethodVisitor {
     /** The instructions. */
     final List<String> body = new ArrayList<>();
     final List<Ref> refs = new ArrayList<>();
-    /** What only a library sees that reads the class by reflection: annotations and names of parameters. */
+    final List<String> parameters = new ArrayList<>();
+    /** The static field that this part of an initializer fills; null for the last one, and for a method. */
+    String fills;
+    /** What only a library sees that reads the class by reflection: annotations. */
     final List<Object> shape = new ArrayList<>();
     final List<Ref> shapeRefs = new ArrayList<>();
     private final List<Object> tokens = new ArrayList<>();
     private final Set<Label> used = new HashSet<>();
+    private final List<Cut> cuts = new ArrayList<>();
+    private final List<MethodCode> parts = new ArrayList<>();
     /** The class literal right before this instruction, which a logger or an assertion may take. */
     private Ref literal;
     /** Whether the instruction before this one has called something that returns an object of any class. */
     private boolean isBare;
     /** Whether such an object is used without a cast that shows its class. */
     boolean usesBareObject;
+    /** Whether it asks a class for its name: that of an anonymous class has a number. */
+    boolean usesNames;
 
     MethodCode(String owner, int access, String name, String desc, String signature) {
         super(Opcodes.ASM9);
@@ -63,7 +89,7 @@ final class MethodCode extends MethodVisitor {
         this.name = name;
         this.desc = desc;
         this.signature = signature;
-        tokens.add("access " + (access & (Opcodes.ACC_STATIC | Opcodes.ACC_ABSTRACT | Opcodes.ACC_SYNCHRONIZED)));
+        tokens.add("access " + (access & (Opcodes.ACC_STATIC | Opcodes.ACC_ABSTRACT | Opcodes.ACC_SYNCHRONIZED | Opcodes.ACC_STRICT)));
     }
 
     boolean is(int flag) {
@@ -119,7 +145,7 @@ final class MethodCode extends MethodVisitor {
     public void visitTypeInsn(int opcode, String type) {
         isBare &= opcode != Opcodes.CHECKCAST && opcode != Opcodes.INSTANCEOF;
         add("t" + opcode + " " + type);
-        refer(Ref.Kind.TYPE, type, "", "");
+        refer(opcode == Opcodes.CHECKCAST ? Ref.Kind.CAST : Ref.Kind.TYPE, type, "", "");
     }
 
     @Override
@@ -134,15 +160,20 @@ final class MethodCode extends MethodVisitor {
         if (opcode == Opcodes.GETSTATIC || opcode == Opcodes.PUTSTATIC) {
             refer(Ref.Kind.READ_STATIC, of, opcode == Opcodes.GETSTATIC ? field : "", type);
         } else {
-            refer(Ref.Kind.READ_FIELD, of, opcode == Opcodes.GETFIELD ? field : "", type);
+            refer(opcode == Opcodes.GETFIELD ? Ref.Kind.READ_FIELD : Ref.Kind.WRITE_FIELD, of, field, type);
         }
         refer(Ref.Kind.TYPE, Type.getType(type).getInternalName(), "", "");
+        if (opcode == Opcodes.PUTSTATIC && of.equals(owner)) {
+            cuts.add(new Cut(tokens.size(), refs.size(), field));
+        }
     }
 
     @Override
     public void visitMethodInsn(int opcode, String of, String method, String type, boolean isInterface) {
         if (literal != null && takesName(of, method)) {
             refs.remove(literal); // its name alone counts
+        } else {
+            usesNames |= of.equals("java/lang/Class") && NAMES.contains(method);
         }
         if (opcode == Opcodes.INVOKESTATIC && isInlined(method)) {
             add(INLINE + of + " " + method + " " + type);
@@ -215,6 +246,7 @@ final class MethodCode extends MethodVisitor {
     }
 
     private void handle(Handle handle) {
+        usesNames |= handle.getOwner().equals("java/lang/Class") && NAMES.contains(handle.getName());
         if (handle.getTag() <= Opcodes.H_PUTSTATIC) {
             add("h" + handle.getTag() + " " + handle.getOwner() + "." + handle.getName() + " " + handle.getDesc());
             boolean isStatic = handle.getTag() == Opcodes.H_GETSTATIC || handle.getTag() == Opcodes.H_PUTSTATIC;
@@ -234,17 +266,44 @@ final class MethodCode extends MethodVisitor {
     /** A constant with its type. */
     static String constant(Object value) {
         if (value instanceof Object[]) {
-            return Arrays.deepToString((Object[]) value);
+            StringBuilder all = new StringBuilder("array");
+            for (Object part : (Object[]) value) {
+                all.append(' ').append(constant(part));
+            }
+            return all.toString();
+        }
+        if (value instanceof String) {
+            return "String:" + quoted((String) value);
+        }
+        if (value instanceof Double) {
+            return "Double:" + Long.toHexString(Double.doubleToRawLongBits((Double) value));
+        }
+        if (value instanceof Float) {
+            return "Float:" + Integer.toHexString(Float.floatToRawIntBits((Float) value));
         }
         Class<?> type = value.getClass();
         if (type.isArray()) {
             StringBuilder all = new StringBuilder(type.getName());
             for (int at = 0; at < java.lang.reflect.Array.getLength(value); at++) {
-                all.append(' ').append(java.lang.reflect.Array.get(value, at));
+                all.append(' ').append(constant(java.lang.reflect.Array.get(value, at)));
             }
             return all.toString();
         }
         return type.getSimpleName() + ":" + value;
+    }
+
+    /** A text of the program on one line, without a character that means something in the text of the code. */
+    static String quoted(String text) {
+        StringBuilder all = new StringBuilder(text.length() + 2).append('"');
+        for (int at = 0; at < text.length(); at++) {
+            char each = text.charAt(at);
+            if (each == '"' || each == '\\' || each == '$' || each < ' ') {
+                all.append('\\').append((int) each).append(';');
+            } else {
+                all.append(each);
+            }
+        }
+        return all.append('"').toString();
     }
 
     @Override
@@ -289,6 +348,9 @@ final class MethodCode extends MethodVisitor {
     @Override
     public void visitTryCatchBlock(Label start, Label end, Label handler, String type) {
         add("try " + type);
+        if (type != null) {
+            refer(Ref.Kind.TYPE, type, "", "");
+        }
         place(start);
         place(end);
         place(handler);
@@ -296,12 +358,17 @@ final class MethodCode extends MethodVisitor {
 
     @Override
     public void visitParameter(String parameter, int flags) {
-        shape.add("parameter " + parameter);
+        parameters.add(parameter);
     }
 
     @Override
     public AnnotationVisitor visitAnnotation(String type, boolean visible) {
         return visible ? AnnotationCode.of(type, "", shape, shapeRefs) : null;
+    }
+
+    @Override
+    public AnnotationVisitor visitTypeAnnotation(int place, TypePath path, String type, boolean visible) {
+        return visible ? AnnotationCode.of(type, " at " + place + " " + path, shape, shapeRefs) : null;
     }
 
     @Override
@@ -314,8 +381,73 @@ final class MethodCode extends MethodVisitor {
         return AnnotationCode.of("default", "", shape, shapeRefs);
     }
 
+    /** Of an initializer: its parts, each of which fills a field; itself if they hang together. */
+    List<MethodCode> parts() {
+        return parts;
+    }
+
+    private boolean hangsTogether() {
+        for (Cut cut : cuts) {
+            // A value that is used once more: the next part would begin in the middle of an expression.
+            if (COPY.matcher(String.valueOf(tokens.get(cut.token - 2))).matches()) {
+                return true;
+            }
+        }
+        Map<Object, Integer> partOf = new HashMap<>();
+        int part = 0;
+        for (int at = 0; at < tokens.size(); at++) {
+            while (part < cuts.size() && at >= cuts.get(part).token) {
+                part++;
+            }
+            Object token = tokens.get(at);
+            Object shared = null;
+            if (token instanceof Place) {
+                shared = used.contains(((Place) token).label) ? ((Place) token).label : null;
+            } else if (((String) token).startsWith("try ")) {
+                return true;
+            } else if (((String) token).matches("(v\\d+|inc) .*")) {
+                shared = ((String) token).split(" ")[1];
+            }
+            Integer other = shared == null ? null : partOf.putIfAbsent(shared, part);
+            if (other != null && other != part) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void divide() {
+        if (cuts.isEmpty() || hangsTogether()) {
+            parts.add(this);
+            return;
+        }
+        cuts.add(new Cut(tokens.size(), refs.size(), null));
+        int token = 1; // behind the access, which each part has
+        int ref = 0;
+        for (Cut cut : cuts) {
+            MethodCode part = new MethodCode(owner, access, name, desc, signature);
+            part.tokens.addAll(tokens.subList(token, cut.token));
+            part.refs.addAll(refs.subList(ref, cut.ref));
+            part.used.addAll(used);
+            part.fills = cut.field;
+            part.usesBareObject = usesBareObject;
+            part.usesNames = usesNames;
+            boolean isEnd = cut.field == null
+                    && part.tokens.stream().allMatch(each -> each instanceof Place || END.matcher((String) each).matches());
+            if (!isEnd) {
+                part.finish();
+                parts.add(part);
+            }
+            token = cut.token;
+            ref = cut.ref;
+        }
+    }
+
     /** Numbers the places that are used. A method without instructions has no end of its own. */
     void finish() {
+        if (name.equals("<clinit>")) {
+            divide();
+        }
         Map<Label, Integer> numbers = new HashMap<>();
         for (Object token : tokens) {
             if (token instanceof Place) {

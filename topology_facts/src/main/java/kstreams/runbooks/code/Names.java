@@ -6,18 +6,25 @@ import java.util.regex.Pattern;
 
 /** What names of classes show: the JDK, loggers, and what of the JDK leaves the code. */
 final class Names {
+    // In a jar with other classes too: the classes of a logger that a program calls.
+    private static final Pattern LOGGER_CALLED = Pattern.compile(
+            "org/slf4j/(I?Logger(Factory)?|MDC(\\$MDCCloseable)?|I?Marker(Factory)?|event/\\w+|spi/\\w+)"
+                    + "|org/apache/logging/log4j/(Log\\w+|Level|Marker\\w*|ThreadContext)"
+                    + "|org/apache/commons/logging/Log(Factory)?|org/apache/log4j/(Logger|Level|Category|Priority)");
     private static final Pattern JDK = Pattern.compile("\\[*L?(java|jdk|sun|com/sun)/.*");
     private static final Pattern LOGGER = Pattern.compile(
             "(org/slf4j|org/apache/(logging|log4j|commons/logging)|ch/qos/logback|java/util/logging|mu|"
                     + "io/github/oshai/kotlinlogging|com/typesafe/scalalogging)/.*");
     // By owner and name: what reads something that is not code of the program, or code that no instruction names.
     private static final Pattern LEAVES = Pattern.compile(
-            "java/lang/System\\.(getenv|getProperty|getProperties|load|loadLibrary|console|in|setProperty)"
+            "java/util/(Locale|TimeZone)\\.setDefault|java/lang/System\\.(getenv|getProperty|getProperties|load|loadLibrary|console|in|setPropert.*|clearProperty)"
                     + "|java/lang/(Integer|Long|Boolean)\\.(getInteger|getLong|getBoolean)"
-                    + "|java/lang/Class\\.(forName|newInstance|getClassLoader|getModule|getPackage|getResource.*"
-                    + "|get(Declared)?(Method|Field|Constructor|Class)(s|es)?|getRecordComponents"
-                    + "|get(Declared)?Annotations?.*|getEnclosing.*|getProtectionDomain)"
-                    + "|java/lang/Thread\\.getContextClassLoader"
+                    + "|java/lang/Class\\.(?!(getName|getSimpleName|getTypeName|getCanonicalName|getPackageName|toString|cast"
+                    + "|isInstance|isAssignableFrom|isArray|isPrimitive|getComponentType|getEnumConstants|getClass|equals"
+                    + "|hashCode|desiredAssertionStatus)$).*"
+                    + "|java/lang/Thread\\.(getContextClassLoader|getName|dumpStack|getAllStackTraces)|.*\\.getStackTrace"
+                    + "|java/lang/(StackWalker.*|StackTraceElement)\\..*|.*/(Throwables|ExceptionUtils)\\.get\\w*Stack\\w+"
+                    + "|.*\\.(findAndRegisterModules|findModules|findAndAddModules|appConfigs\\w*)|java/beans/.*"
                     + "|java/lang/(Process|ProcessBuilder|ProcessHandle|Runtime|ClassLoader|Module|ModuleLayer)\\..*"
                     + "|java/lang/(reflect|invoke|instrument|foreign)/.*|java/lang/management/.*"
                     + "|java/io/(File.*|RandomAccessFile|Object(In|Out)putStream|Console)\\..*"
@@ -59,9 +66,15 @@ final class Names {
         return IS_LOGGER.computeIfAbsent(name, one -> LOGGER.matcher(one).matches());
     }
 
-    /** Whether a call or a static field leaves what the digest can compare. */
-    static boolean leaves(String owner, String member) {
-        return LEAVES.matcher(owner + "." + member).matches();
+    /** Whether a class is one that a program calls to log, as loggers name them. */
+    static boolean isLoggerCalled(String name) {
+        return LOGGER_CALLED.matcher(name).matches();
+    }
+
+    /** Whether a call or a static field leaves what the digest can compare; `desc` is that of a method. */
+    static boolean leaves(String owner, String member, String desc) {
+        return LEAVES.matcher(owner + "." + member).matches()
+                || (member.equals("printStackTrace") && !desc.equals("()V"));
     }
 
     /** Whether no object of a type can be one of the program's, or have one inside it. */

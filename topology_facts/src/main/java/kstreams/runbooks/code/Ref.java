@@ -11,9 +11,12 @@ final class Ref {
         /** The body of a lambda, or an accessor that the compiler makes: it counts where it is used. */
         INLINE,
         READ_FIELD,
+        WRITE_FIELD,
         READ_STATIC,
         /** A type of objects. */
         TYPE,
+        /** The type to which the code casts an object that it has got. */
+        CAST,
         /** A class literal: its shape counts. */
         LITERAL
     }

@@ -2,54 +2,51 @@ package kstreams.runbooks.code;
 
 import java.lang.reflect.Array;
 import java.lang.reflect.Field;
+import java.lang.reflect.Member;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.SortedSet;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
  * The values that objects keep, as text: numbers, flags, enums and classes as they are, text by a digest of 16 bits,
- * because it may be a secret, other objects by the same rules. What is not readable is not provable.
+ * because it may be a secret, other objects by the same rules. An object that is there twice is written once, and has a
+ * number: code may see that two are one. What is not readable is not provable.
  */
 final class State {
     private static final int MOST_OBJECTS = 20_000;
     private static final int DEPTH = 200;
     // One JVM reads one program.
     private static final Map<Class<?>, List<Field>> FIELDS = new HashMap<>();
-    private static final Map<Class<?>, Boolean> IS_WRITTEN = new HashMap<>();
-    // What the JDK writes of each of these is all of it.
-    private static final Pattern WRITTEN = Pattern.compile(
-            "java\\.(time\\..*|math\\..*|util\\.(UUID|Locale|Currency|regex\\.Pattern|OptionalInt|OptionalLong|BitSet)"
-                    + "|util\\.concurrent\\.atomic\\.(AtomicInteger|AtomicLong|AtomicBoolean|LongAdder)"
-                    + "|lang\\.(Integer|Long|Short|Byte|Character|Boolean|Float|Double))"
-                    + "|sun\\.nio\\.cs\\..*|java\\.nio\\.charset\\..*");
     // What a library has already looked up: it is made again of the rest.
-    private static final Pattern CACHE = Pattern.compile(".*jackson/databind/(.*/)?(LRUMap|\\w*Cache|RootNameLookup)|.*jackson/core/sym/.*");
-    private static final Pattern JACKSON = Pattern.compile(".*jackson\\.(core|databind)\\..*");
-    private static final Pattern LOOKED_UP = Pattern.compile("_hash|_hashCode|_rootDeserializers?|_prefetch");
-    private static final Pattern LOCK = Pattern.compile("java\\.util\\.concurrent\\.locks\\..*|java\\.lang\\.Object");
+    private static final Pattern CACHE = Pattern.compile(
+            ".*jackson/databind/(.*/)?(LRUMap|\\w*Cache|RootNameLookup)|.*jackson/core/sym/.*");
+    private static final Pattern LOOKED_UP = Pattern.compile(".*jackson\\.(core|databind)\\.(.*\\._hash(Code)?"
+            + "|(ObjectMapper|ObjectReader)\\.(_rootDeserializers?|_jsonNodeType)"
+            + "|ObjectWriter\\$Prefetch\\.(value|type)Serializer)");
     private final Closure closure;
     private final Border border;
     private final ClassLoader loader;
-    private final IdentityHashMap<Object, Integer> numbers = new IdentityHashMap<>();
+    private final Jdk jdk = new Jdk(this);
+    final IdentityHashMap<Object, Integer> numbers = new IdentityHashMap<>();
+    /** Of equal texts and numbers: which objects they are. */
+    private final Map<String, IdentityHashMap<Object, Integer>> equals = new HashMap<>();
     /** Objects of the program: their fields count if the code reads them. */
     private final List<Object> own = new ArrayList<>();
+    private final IdentityHashMap<Object, Integer> constants = new IdentityHashMap<>();
     private final Set<String> written = new HashSet<>();
     private int depth;
+    /** How many objects of libraries are around the one that is read. */
+    private int libraries;
 
     State(Closure closure, Border border, ClassLoader loader) {
         this.closure = closure;
@@ -63,7 +60,7 @@ final class State {
             return;
         }
         try {
-            Field field = Class.forName(owner.replace('/', '.'), true, loader).getDeclaredField(name);
+            Field field = type(owner).getDeclaredField(name);
             field.setAccessible(true);
             closure.write("static " + owner + "." + name + " = " + value(field.get(null)));
         } catch (ReflectiveOperationException | LinkageError | RuntimeException refused) {
@@ -72,18 +69,38 @@ final class State {
         }
     }
 
+    /** Writes the constants of an enum in their order. */
+    void readConstants(String name) throws NotProvable {
+        try {
+            for (Object constant : type(name).getEnumConstants()) {
+                closure.write("constant " + value(constant));
+            }
+        } catch (ReflectiveOperationException | LinkageError | RuntimeException refused) {
+            throw new NotProvable("the constants of enum " + Names.shown(name) + " are not readable ("
+                    + refused.getClass().getName() + ")");
+        }
+    }
+
+    private Class<?> type(String name) throws ClassNotFoundException {
+        return Class.forName(name.replace('/', '.'), true, loader);
+    }
+
     /** Writes each field of each object of the program that the code reads, or that a library may read. */
     void readFields(Set<String> read, Set<String> wholes) throws NotProvable {
         for (int at = 0; at < own.size(); at++) {
             Object object = own.get(at);
-            for (Class<?> type = object.getClass(); type != null && type != Object.class; type = type.getSuperclass()) {
+            Class<?> type = object.getClass();
+            for (; type != null && !Names.isJdk(type.getName().replace('.', '/')); type = type.getSuperclass()) {
                 String name = type.getName().replace('.', '/');
-                for (Field field : sorted(type)) {
+                for (Field field : fieldsOf(type)) {
                     boolean counts = !border.owns(name) || wholes.contains(name) || read.contains(name + "." + field.getName());
                     if (counts && written.add(at + " " + name + "." + field.getName())) {
                         closure.write("object " + at + " " + name + "." + field.getName() + " = " + value(get(field, object)));
                     }
                 }
+            }
+            if (type != null && written.add(at + " above")) {
+                closure.write("object " + at + " above " + jdk.above(object, type));
             }
         }
     }
@@ -95,10 +112,7 @@ final class State {
         }
         Class<?> type = object.getClass();
         if (object instanceof Enum) {
-            String name = ((Enum<?>) object).getDeclaringClass().getName().replace('.', '/');
-            closure.mention(name);
-            closure.include(type.getName().replace('.', '/'));
-            return name + "." + ((Enum<?>) object).name();
+            return constant((Enum<?>) object);
         }
         if (object instanceof Class) {
             String name = ((Class<?>) object).getName().replace('.', '/');
@@ -108,11 +122,12 @@ final class State {
             closure.keeps(name);
             return "class " + name;
         }
-        if (object instanceof CharSequence && type.getName().startsWith("java.lang.")) {
-            return "text " + Closure.sha(object.toString(), 2);
+        if (object instanceof String) {
+            boolean isShared = new String((String) object).intern() == object;
+            return which(object, text((String) object) + (isShared ? "" : " new"));
         }
-        if (IS_WRITTEN.computeIfAbsent(type, of -> WRITTEN.matcher(of.getName()).matches())) {
-            return type.getName() + " " + object;
+        if (Jdk.isWritten(type)) {
+            return which(object, Jdk.written(object));
         }
         Integer known = numbers.get(object);
         if (known != null) {
@@ -131,8 +146,43 @@ final class State {
         }
     }
 
+    /** The text of some text. */
+    String text(String of) throws NotProvable {
+        return "text " + Closure.sha(of, 2);
+    }
+
+    /** A text, with the number of its object if another one has the same. */
+    private String which(Object object, String text) {
+        IdentityHashMap<Object, Integer> same = equals.computeIfAbsent(text, any -> new IdentityHashMap<>());
+        Integer number = same.get(object);
+        if (number == null) {
+            number = same.size();
+            same.put(object, number);
+        }
+        return number == 0 ? text : text + " no. " + number;
+    }
+
+    private String constant(Enum<?> constant) throws NotProvable {
+        String name = constant.getDeclaringClass().getName().replace('.', '/');
+        if (border.owns(name) && !constants.containsKey(constant)) {
+            constants.put(constant, own.size());
+            own.add(constant);
+            closure.mention(name);
+            closure.include(constant.getClass().getName().replace('.', '/'));
+        }
+        return name + "." + constant.name() + (border.owns(name) ? " object " + constants.get(constant) : "");
+    }
+
+    /** A member of a class that a library looks at. */
+    void member(Member member) throws NotProvable {
+        closure.literal(member.getDeclaringClass().getName().replace('.', '/'));
+    }
+
     private String inner(Object object, Class<?> type) throws NotProvable {
         String name = type.getName().replace('.', '/');
+        if (libraries == 0 && !name.contains("$$Lambda") && !border.isKafka(name)) {
+            closure.holds(object);
+        }
         if (type.isArray()) {
             StringBuilder all = new StringBuilder("array " + name + " (");
             for (int at = 0; at < Array.getLength(object); at++) {
@@ -140,7 +190,7 @@ final class State {
             }
             return all + ")";
         }
-        if (Names.isLogger(name)) {
+        if (border.isLogger(name)) {
             return "logger";
         }
         int lambda = name.indexOf("$$Lambda");
@@ -153,21 +203,25 @@ final class State {
         if (border.owns(name)) {
             own.add(object);
             closure.include(name);
-            return "object " + (own.size() - 1) + " " + name + contents(object);
+            return "object " + (own.size() - 1) + " " + name;
         }
         if (Names.isJdk(name)) {
-            return jdk(object, type, name);
-        }
-        if (CACHE.matcher(name).matches()) {
-            return "cache";
+            return jdk.of(object);
         }
         if (border.isLibrary(name)) {
             closure.library(name);
         } else if (!border.isKafka(name)) {
             throw new NotProvable("class " + Names.shown(name) + " is not on the class path");
         }
-        boolean isCollection = object instanceof Map || object instanceof Collection;
-        return name + (isCollection ? contents(object) : fields(object, type));
+        if (CACHE.matcher(name).matches()) {
+            return "cache";
+        }
+        libraries++;
+        try {
+            return name + fields(object, type);
+        } finally {
+            libraries--;
+        }
     }
 
     private String lambda(Object object, Class<?> type, String host) throws NotProvable {
@@ -175,100 +229,48 @@ final class State {
         for (Class<?> face : type.getInterfaces()) {
             all.append(face.getName()).append(' ');
         }
+        List<Ref> methods = Opened.methodsOf(type);
         if (border.isKafka(host)) {
-            return all + host + fields(object, type);
+            Set<String> names = new TreeSet<>();
+            methods.forEach(ref -> names.add(ref.name.replaceFirst("\\$\\d+$", "")));
+            return all + host + names + fields(object, type);
         }
         if (border.isLibrary(host)) {
             closure.library(host);
         }
-        for (Ref ref : Opened.methodsOf(type)) {
+        for (Ref ref : methods) {
             closure.implementation(ref);
+        }
+        for (String cast : Opened.typesOf(type)) {
+            closure.mention(cast);
+            all.append(cast).append(' ');
         }
         return all + fields(object, type);
     }
 
-    private String jdk(Object object, Class<?> type, String name) throws NotProvable {
-        if (LOCK.matcher(type.getName()).matches()) {
-            return "lock";
-        }
-        if (object instanceof java.util.TimeZone) {
-            return "zone " + ((java.util.TimeZone) object).getID();
-        }
-        if (object instanceof java.lang.reflect.Executable || object instanceof Field) {
-            closure.literal(((java.lang.reflect.Member) object).getDeclaringClass().getName().replace('.', '/'));
-            return "member " + object;
-        }
-        if (object instanceof Optional) {
-            return "optional " + value(((Optional<?>) object).orElse(null));
-        }
-        if (object instanceof AtomicReference) {
-            return "reference " + value(((AtomicReference<?>) object).get());
-        }
-        if (object instanceof Map || object instanceof Collection) {
-            return name + contents(object);
-        }
-        throw new NotProvable("the object keeps one of class " + type.getName() + ", whose content is not readable");
-    }
-
-    /** What a collection has, also one of the program. Without an order of its own, sorted by what it has. */
-    private String contents(Object object) throws NotProvable {
-        boolean isOrdered = object instanceof List || object instanceof SortedMap || object instanceof SortedSet
-                || object instanceof java.util.LinkedHashMap || object instanceof java.util.LinkedHashSet;
-        List<String> found = new ArrayList<>();
-        if (object instanceof Map) {
-            List<Map.Entry<?, ?>> entries = new ArrayList<>(((Map<?, ?>) object).entrySet());
-            if (!isOrdered) {
-                entries.sort((one, other) -> nameOf(one.getKey()).compareTo(nameOf(other.getKey())));
-            }
-            for (Map.Entry<?, ?> entry : entries) {
-                found.add(value(entry.getKey()) + "=" + value(entry.getValue()));
-            }
-        } else if (object instanceof Collection) {
-            List<Object> parts = new ArrayList<>((Collection<?>) object);
-            if (!isOrdered) {
-                parts.sort((one, other) -> nameOf(one).compareTo(nameOf(other)));
-            }
-            for (Object part : parts) {
-                found.add(value(part));
-            }
-        } else {
-            return "";
-        }
-        if (!isOrdered) {
-            Collections.sort(found);
-        }
-        return " " + found;
-    }
-
-    /** By which parts without an order are read: equal in each run, which a hash may not be. */
-    private static String nameOf(Object part) {
-        boolean isPlain = part instanceof String || part instanceof Number || part instanceof Enum;
-        return part == null ? "" : part instanceof Class ? ((Class<?>) part).getName()
-                : isPlain ? part.toString() : part.getClass().getName();
-    }
-
     private String fields(Object object, Class<?> lowest) throws NotProvable {
         Map<String, String> found = new TreeMap<>();
-        for (Class<?> type = lowest; type != null && type != Object.class; type = type.getSuperclass()) {
-            if (type.getName().startsWith("java.text.")) {
-                break; // a class of a library that keeps its own pattern, zone and locale
+        Class<?> type = lowest;
+        boolean isLambda = lowest.getName().contains("$$Lambda");
+        for (; type != null && (isLambda || !Names.isJdk(type.getName().replace('.', '/'))); type = type.getSuperclass()) {
+            if (type == Object.class) {
+                break;
             }
-            if (Names.isJdk(type.getName().replace('.', '/'))) {
-                throw new NotProvable("class " + lowest.getName() + " extends " + type.getName()
-                        + ", whose content is not readable");
-            }
-            boolean isJackson = JACKSON.matcher(type.getName()).matches();
-            for (Field field : sorted(type)) {
-                if (isJackson && LOOKED_UP.matcher(field.getName()).matches()) {
-                    continue;
+            for (Field field : fieldsOf(type)) {
+                String place = type.getName() + "." + field.getName();
+                if (!LOOKED_UP.matcher(place).matches()) {
+                    found.put(place, value(get(field, object)));
                 }
-                found.put(type.getName() + "." + field.getName(), value(get(field, object)));
             }
         }
-        return lowest.getName().contains("$$Lambda") ? found.values().toString() : found.toString();
+        if (isLambda) {
+            return found.values().toString();
+        }
+        return found + (type == null ? "" : jdk.above(object, type));
     }
 
-    private static List<Field> sorted(Class<?> type) {
+    /** The fields of the objects of a class, without those above it, by name. */
+    static List<Field> fieldsOf(Class<?> type) {
         List<Field> known = FIELDS.get(type);
         if (known != null) {
             return known;
@@ -280,7 +282,7 @@ final class State {
         return fields;
     }
 
-    private static Object get(Field field, Object object) throws NotProvable {
+    static Object get(Field field, Object object) throws NotProvable {
         try {
             field.setAccessible(true);
             return field.get(object);

@@ -21,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeoutException;
+import kstreams.runbooks.code.JvmDefaults;
 
 /**
  * Prints the facts of the topology that a method of an application returns.
@@ -103,9 +104,10 @@ public final class FactsCommand {
         }
         String file = options.get("--properties");
         Properties properties = file == null ? null : properties(file);
+        JvmDefaults defaults = new JvmDefaults();
         Method method = method(factory.substring(0, colons), factory.substring(colons + 2));
         List<String> packages = packages(options.getOrDefault("--packages", ""));
-        return facts(method, properties, packages, seconds(options.getOrDefault("--timeout-s", "60")));
+        return facts(method, properties, packages, defaults, seconds(options.getOrDefault("--timeout-s", "60")));
     }
 
     /** Names of packages, with slashes. */
@@ -161,15 +163,15 @@ public final class FactsCommand {
     }
 
     /** Both parts run classes of the program, which may wait for something: the method, and what is a default. */
-    private static String facts(Method method, Properties properties, List<String> packages, long seconds)
-            throws NotRead {
+    private static String facts(Method method, Properties properties, List<String> packages, JvmDefaults defaults,
+            long seconds) throws NotRead {
         String name = method.getDeclaringClass().getName() + "::" + method.getName();
         FutureTask<String> building = new FutureTask<>(() -> {
             method.setAccessible(true);
             Properties given = properties == null ? new Properties() : properties;
             Object topology = method.getParameterCount() == 0 ? method.invoke(null) : method.invoke(null, given);
             Library.of(topology);
-            CodeReader code = new CodeReader(method.getDeclaringClass(), packages);
+            CodeReader code = new CodeReader(method.getDeclaringClass(), packages, defaults);
             Facts facts = TopologyFacts.document(topology, properties, code);
             LinkReader.read(facts, topology, properties);
             code.read(facts);

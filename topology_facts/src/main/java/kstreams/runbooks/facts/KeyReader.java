@@ -99,10 +99,19 @@ final class KeyReader {
         }
     }
 
+    /** Whether an operator gives each record the key that it had. */
+    boolean keepsKey(Program.Node node) {
+        return program.wrapper == null && (KEEPING.contains(nameOf(node)) || keeps(node));
+    }
+
+    private String nameOf(Program.Node node) {
+        String known = program.library.known(node.code);
+        return known.startsWith(INTERNALS) ? known.substring(INTERNALS.length()) : "";
+    }
+
     private void readProcessor(Step step, Set<Step> seen, Deque<Step> open) throws NotRead {
         Program.Node node = step.node;
-        String known = program.library.known(node.code);
-        String name = known.startsWith(INTERNALS) ? known.substring(INTERNALS.length()) : "";
+        String name = nameOf(node);
         if (name.startsWith("foreignkeyjoin.Response") || name.startsWith("foreignkeyjoin.SubscriptionResolver")) {
             follow(senders(node), step.windowed, seen, open);
         } else if (KEEPING.contains(name) || WINDOWING.contains(name) || keeps(node)) {

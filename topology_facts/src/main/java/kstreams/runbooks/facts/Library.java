@@ -2,7 +2,11 @@ package kstreams.runbooks.facts;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 
 /** The Kafka Streams of one topology: the package of its classes, also of relocated ones, and its release. */
 final class Library {
@@ -11,11 +15,21 @@ final class Library {
     private final String prefix;
     private final ClassLoader loader;
     private final String release;
+    /** Of the jars of Kafka. */
+    private final Set<String> places = new HashSet<>();
+    private final Map<Class<?>, Boolean> areOfKafka = new HashMap<>();
 
     private Library(String prefix, ClassLoader loader) {
         this.prefix = prefix;
         this.loader = loader;
         this.release = releaseOf(loader);
+        for (String name : new String[] {TOPOLOGY, "common.serialization.Serde"}) {
+            try {
+                places.add(placeOf(type(name)));
+            } catch (ClassNotFoundException | LinkageError absent) {
+                continue; // of a library that is not whole
+            }
+        }
     }
 
     /** The library of a Topology or of the builder inside it; NotRead for an object of any other class. */
@@ -60,7 +74,23 @@ final class Library {
      * has at its end; empty for an object of any other class.
      */
     String known(Object of) {
-        return of == null ? "" : withoutLambda(inside(of.getClass().getName()));
+        return of == null || !isOfKafka(of.getClass()) ? "" : withoutLambda(inside(of.getClass().getName()));
+    }
+
+    /** Whether a class is from a jar of Kafka: a program may have classes of its own in one of its packages. */
+    private boolean isOfKafka(Class<?> type) {
+        return areOfKafka.computeIfAbsent(type, any -> {
+            if (inside(type.getName()).isEmpty()) {
+                return false;
+            }
+            String place = placeOf(type);
+            return places.contains(place) || place.matches(".*/kafka-streams-(scala|test-utils)[^/]*\\.jar");
+        });
+    }
+
+    private static String placeOf(Class<?> type) {
+        java.security.CodeSource source = type.getProtectionDomain().getCodeSource();
+        return source == null ? "" : String.valueOf(source.getLocation());
     }
 
     /** The name of a class inside Kafka; empty for any other class. */

@@ -19,7 +19,8 @@ import java.util.List;
  */
 final class Restart {
     private static final String RESTARTED = "kstreams.runbooks.restarted";
-    private static final String[] OPENS = {"java.base/java.lang", "java.base/jdk.internal.reflect"};
+    private static final String[] OPENS = {"java.base/java.lang", "java.base/jdk.internal.reflect", "java.base/java.util",
+        "java.base/java.util.concurrent", "java.base/java.util.function", "java.base/java.time.format"};
     private static final String AGENTS = "-(javaagent|agentlib|agentpath|Xrun|Xdebug|Dcom\\.sun\\.management).*"
             + "|-XX:(\\+CreateCoredumpOnCrash|.*File(name)?=.*|StartFlightRecording.*|SharedArchiveFile.*)";
 
@@ -61,6 +62,11 @@ final class Restart {
             if (!option.matches(AGENTS)) {
                 line.add(option);
             }
+        }
+        // It ends before a better compiler or a collector of many threads pays.
+        line.addAll(Arrays.asList("-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1"));
+        if (line.stream().noneMatch(option -> option.matches("-XX:[+-]Use.*GC"))) {
+            line.add("-XX:+UseSerialGC");
         }
         for (String opened : OPENS) {
             line.add("--add-opens=" + opened + "=ALL-UNNAMED");

@@ -94,7 +94,7 @@ public final class TopologyFacts {
             }
         }
         if (code != null) {
-            code.of(program, serdes);
+            code.of(program, serdes, properties);
         }
     }
 }

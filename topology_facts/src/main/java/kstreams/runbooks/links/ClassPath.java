@@ -6,6 +6,7 @@ import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -26,6 +27,7 @@ import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
@@ -60,6 +62,40 @@ public final class ClassPath implements Closeable {
             return zip == null
                     ? Collections.emptyList()
                     : zip.stream().map(ZipEntry::getName).filter(name -> name.endsWith(end)).collect(Collectors.toList());
+        }
+
+        /** The places of the files that name the classes of services. */
+        public List<String> services() throws IOException {
+            String folderOfServices = "META-INF/services/";
+            if (zip != null) {
+                return zip.stream().map(ZipEntry::getName)
+                        .filter(name -> name.startsWith(folderOfServices) && !name.endsWith("/"))
+                        .collect(Collectors.toList());
+            }
+            Path place = folder.resolve(folderOfServices);
+            if (!Files.isDirectory(place)) {
+                return Collections.emptyList();
+            }
+            try (Stream<Path> files = Files.list(place)) {
+                return files.filter(Files::isRegularFile).map(file -> folderOfServices + file.getFileName()).sorted()
+                        .collect(Collectors.toList());
+            }
+        }
+
+        /** A sum of a file of this element, which a jar keeps with its name. */
+        public String sum(String place) {
+            try {
+                ZipEntry entry = zip == null ? null : zip.getEntry(place);
+                if (entry != null && entry.getCrc() >= 0) {
+                    return entry.getCrc() + " " + entry.getSize();
+                }
+                byte[] content = read(place);
+                CRC32 sum = new CRC32();
+                sum.update(content, 0, content.length);
+                return sum.getValue() + " " + content.length;
+            } catch (IOException unreadable) {
+                throw new UncheckedIOException(unreadable);
+            }
         }
 
         /** The bytes of a file of this element; null if it has none of this name. */
