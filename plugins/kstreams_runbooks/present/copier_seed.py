@@ -38,16 +38,17 @@ def document(
 
 
 def as_text(reading: SeedReading, cluster: str, offsets: Sequence[CommittedOffset], *, executed: bool) -> Iterator[str]:
-    """A line for each partition, the offsets that are never copied, and what was or would be done."""
+    """A line for each partition, how many are never copied, and what was or would be done."""
     wanted = {one.place: one.offset for one in offsets}
     yield f"copier {reading.copier} @ {cluster}, group {reading.group_id}"
-    before = 0
+    skipped = 0
     for one in reading.places:
         offset = wanted[one.topic, one.partition]
         committed = "none" if one.committed is None else f"{one.committed:,}"
-        before += offset - one.start if isinstance(one.start, int) else 0
+        if isinstance(one.start, int):
+            skipped += max(0, offset - max(one.start, one.committed or 0))
         yield f"  {one.name}: {committed} -> {offset:,} (log {one.start:,} to {one.end:,})"
-    if before:
-        yield f"{before:,} offsets before these are never copied"
+    if skipped:
+        yield f"{skipped:,} offsets are never copied: from the committed ones, or the start of the log, to these"
     done = "committed, and read back" if executed else "would be committed (--execute commits them)"
     yield f"{len(wanted):,} offsets {done}"

@@ -164,7 +164,8 @@ final class CopyTopology {
             Events.say("WARNING: " + place.topic() + ", partition " + place.partition() + ", offset " + place.offset()
                 + ", is of " + Instant.ofEpochMilli(atMs) + ", longer ago than retention.ms of " + target + ": brokers may"
                 + " delete its copy at once, while " + place.topic() + " still has it. Set retention.ms=-1 on " + target
-                + " until its readers have read such records, then copy again what it lacks (docs/copier_on_call.md).");
+                + " until its readers have read such records. If it lacks copies already, create it again with that, and copy"
+                + " all again.");
         }
     }
 }

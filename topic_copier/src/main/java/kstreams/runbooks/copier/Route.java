@@ -41,7 +41,7 @@ final class Route {
             for (String name : List.of(route.from, route.to)) {
                 if (!names.add(name)) {
                     throw new Refused("routes: topic " + name + " is named twice; a topic is in one route, as one of"
-                        + " its two topics. Use a copier with an application.id of its own for another route.");
+                        + " its two topics. Remove one of both routes: two sources in one target would be mixed.");
                 }
             }
         }
