@@ -59,6 +59,8 @@ def green_deployed(stack: Stack, settings: Mapping[str, str] | None = None, /, *
     entry: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     [first, *_] = entry["deployer"]["instances"]
     entry["deployer"]["instances"] = [{**first, "metrics": lab.metrics_url(_NUMBER)}]
+    reads = [(settings or {}).get(f"topic.{one}", one) for one in entry["control"]]
+    entry |= {"inputs": reads, "control": reads}
     entry["effects_twice"] = "accepted, because the operators of the test only compute"
     entry["limits"] |= limits
     file.write_text(yaml.safe_dump(entry), encoding="utf-8")
