@@ -279,7 +279,7 @@ def _wide(reading: GreenReading, one: WideTopic) -> Iterator[str]:
     elif reading.wanted % (one.before or 1) and not reading.uneven:
         multiple = -(-reading.wanted // one.before) * one.before
         yield (
-            f"partitions {reading.wanted:,}: is no multiple of the {one.before:,} of {one.control}: each of the new "
+            f"partitions {reading.wanted:,}: is not a multiple of the {one.before:,} of {one.control}: each of the new "
             f"ones gets records of several, in no order of time; give a multiple, such as {multiple:,}, or accept "
             "that (uneven)"
         )
