@@ -12,6 +12,7 @@ from kill.moments import Moment, Target, strike
 from kstreams_runbooks.observe import ClusterReader
 from lab import kafka
 from lab.afresh import afresh, empty_group, forget_group
+from lab.airflow import APPROVER
 from lab.application import TO_RELEASE, Deployed
 from lab.copier import COPIES, TRAFFIC
 from lab.judge import judged
@@ -39,7 +40,7 @@ def behind(stack: Stack) -> Iterator[Stack]:
     """The first application behind a copier; the second, and the copier of its inputs, are deployed and down."""
     afresh(stack, _BLUE)
     controls = list(COPIES.values())
-    entry = place(stack, COPIER, (WIDENING,), WIDE, first=2)
+    entry = place(stack, COPIER, (WIDENING,), WIDE, first=2, approvers=[APPROVER])
     reads = {f"topic.{one}": wide for one, wide in WIDE.items()}
     try:
         with declared_as(stack, limits=_SHORT, control=controls), shipped_copier(stack, _PASSING):
@@ -54,7 +55,7 @@ def behind(stack: Stack) -> Iterator[Stack]:
 
 
 def begun(stack: Stack, **conf: object) -> str:
-    """A run that the teams of both have approved."""
+    """A run that its team has approved, to which the copier belongs too."""
     form = {"partitions": _PARTITIONS, **_LATE, **conf}
     run_id = trigger_other(stack, DAG, application=GREEN, **form)
     approve(stack, run_id, "approve_plan")
