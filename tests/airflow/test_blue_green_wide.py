@@ -11,26 +11,24 @@ import pytest
 from kill.moments import Moment, Target, strike
 from kstreams_runbooks.observe import ClusterReader
 from lab import kafka
-from lab.afresh import afresh, empty_group, forget_group
-from lab.airflow import APPROVER
+from lab.afresh import afresh
 from lab.application import TO_RELEASE, Deployed
 from lab.copier import COPIES, TRAFFIC
 from lab.judge import judged
-from lab.shipped_copier import NAME, place, shipped_copier
+from lab.shipped_copier import NAME, shipped_copier
 from lab.stack import Stack
 from world.endings import DRY_RUN, begun_other, completed, ended
 from world.given import declared_as
 from world.greening import DAG, GREEN, INSTANCE, OUTPUTS, green_deployed, topics_of
 from world.runs import approve, evidence, finished, log_of, reached, trigger_other
+from world.widening import COPIER, PARTITIONS, WIDE, widening
+from world.widening import INSTANCE as COPIES_BY_KEY
 
 pytestmark = pytest.mark.long
 
 _SHORT = {"bake_s": 1, "gate_interval_s": 0.5, "gate_good_readings": 2, "max_reading_age_s": 120}
 _BLUE = Deployed(release=TO_RELEASE)
 _PASSING = ("orders-passing-1",)
-_PARTITIONS = 12
-WIDE = {"orders": "orders-wide", "customers": "customers-wide"}
-COPIER, WIDENING = "orders-widening", "orders-widening-1"
 # The history of some minutes is longer than the grace of the windows, which are not compared here.
 _LATE = {"accept_late_loss": "windows of the history are not compared in this test"}
 
@@ -40,23 +38,19 @@ def behind(stack: Stack) -> Iterator[Stack]:
     """The first application behind a copier; the second, and the copier of its inputs, are deployed and down."""
     afresh(stack, _BLUE)
     controls = list(COPIES.values())
-    entry = place(stack, COPIER, (WIDENING,), WIDE, first=2, approvers=[APPROVER])
-    reads = {f"topic.{one}": wide for one, wide in WIDE.items()}
-    try:
-        with declared_as(stack, limits=_SHORT, control=controls), shipped_copier(stack, _PASSING):
-            stack.supervisor.start(TRAFFIC)
-            with green_deployed(stack, reads, **_SHORT):
-                yield stack
-    finally:
-        stack.supervisor.stop(WIDENING)
-        entry.unlink()
-        if empty_group(stack.lab.bootstrap, COPIER):
-            forget_group(stack.lab.bootstrap, COPIER)
+    with (
+        declared_as(stack, limits=_SHORT, control=controls),
+        shipped_copier(stack, _PASSING),
+        widening(stack) as wide,
+    ):
+        stack.supervisor.start(TRAFFIC)
+        with green_deployed(stack, wide, **_SHORT):
+            yield stack
 
 
 def begun(stack: Stack, **conf: object) -> str:
     """A run that its team has approved, to which the copier belongs too."""
-    form = {"partitions": _PARTITIONS, **_LATE, **conf}
+    form = {"partitions": PARTITIONS, **_LATE, **conf}
     run_id = trigger_other(stack, DAG, application=GREEN, **form)
     approve(stack, run_id, "approve_plan")
     return run_id
@@ -87,13 +81,13 @@ def is_gone(stack: Stack) -> bool:
     with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
         committed = reader.committed([GREEN, COPIER])
     return not (
-        left(stack) or any(committed.values()) or stack.supervisor.pid(INSTANCE) or stack.supervisor.pid(WIDENING)
+        left(stack) or any(committed.values()) or stack.supervisor.pid(INSTANCE) or stack.supervisor.pid(COPIES_BY_KEY)
     )
 
 
 def test_a_dry_run_shows_every_stage(behind: Stack) -> None:
     """What would be created, committed and started; nothing is changed."""
-    trial = begun_other(behind, DAG, application=GREEN, dry_run=True, partitions=_PARTITIONS, **_LATE)
+    trial = begun_other(behind, DAG, application=GREEN, dry_run=True, partitions=PARTITIONS, **_LATE)
     ended(trial, state="success", outcome=DRY_RUN)
     assert f"would create topic {WIDE['orders']}" in log_of(behind, trial.run_id, "create_topics")
     assert "control topic" in log_of(behind, trial.run_id, "plan")
@@ -104,7 +98,7 @@ def test_a_dry_run_shows_every_stage(behind: Stack) -> None:
     ("task", "struck", "moment"),
     [
         ("set_offsets", INSTANCE, Moment.WORKING),
-        ("start_application", WIDENING, Moment.STARTING),
+        ("start_application", COPIES_BY_KEY, Moment.STARTING),
     ],
 )
 def test_undo_before_its_start_leaves_nothing(behind: Stack, task: str, struck: str, moment: Moment) -> None:
@@ -134,7 +128,7 @@ def test_each_key_keeps_its_order_and_its_state(behind: Stack) -> None:
     judgement = judged(stack)
     assert (judgement.code, judgement.faults()) == (0, {})
     with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
-        assert {one.partitions for one in reader.topics(WIDE.values())} == {_PARTITIONS}
+        assert {one.partitions for one in reader.topics(WIDE.values())} == {PARTITIONS}
     for control, wide in WIDE.items():
         assert by_key(stack, control) == by_key(stack, wide)
     for blue in ("orders-per-customer", "orders-running"):
