@@ -131,8 +131,9 @@ def test_each_key_keeps_its_order_and_its_state(behind: Stack) -> None:
         assert {one.partitions for one in reader.topics(WIDE.values())} == {PARTITIONS}
     for control, wide in WIDE.items():
         assert by_key(stack, control) == by_key(stack, wide)
-    for blue in ("orders-per-customer", "orders-running"):
-        assert sums(stack, blue) == sums(stack, OUTPUTS[blue]), blue
+    assert sums(stack, "orders-running") == sums(stack, OUTPUTS["orders-running"])
+    last = [by_key(stack, one) for one in ("orders-per-customer", OUTPUTS["orders-per-customer"])]
+    assert len({json.dumps({str(key): str(one[key][-1]) for key in sorted(one, key=str)}) for one in last}) == 1
     stack.supervisor.start(TRAFFIC)
     completed(stack, begun(stack, mode="cancel", partitions=None))
     assert is_gone(stack)
