@@ -67,6 +67,11 @@ class GreenSides:
         """The copiers between the control topics and green."""
         return chain_to(self.fleet, self.green, self.blue)
 
+    @property
+    def controls(self) -> dict[str, str]:
+        """The control topic of each topic that the chain writes."""
+        return {target: control for one in self.chain for control, target in one.route_pairs}
+
 
 @dataclass(frozen=True, slots=True)
 class _Uses:

@@ -112,7 +112,7 @@ def _started(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...
     """The plan of a start; Refused or Inconclusive if blue could be touched, or records be lacking."""
     bounce = _as_deployed(run, reading)
     sides, described = _sides(run, reading, bounce)
-    radius = read_reset(run.record.application, _question(sides.side), run.say).radius
+    radius = read_reset(run.record.application, _question(sides), run.say).radius
     seen, judged_findings = _judged(run, reading, sides, radius)
     chained = [run.on(one.copier) for one in seen.chain]
     wide = _wide(run, seen)
@@ -264,9 +264,9 @@ def _versions(run: Run, blue: Application) -> Iterator[Any]:
         yield one.topology
 
 
-def _question(side: Side) -> ResetQuestion:
+def _question(sides: GreenSides) -> ResetQuestion:
     """What a reset of it would rebuild: a first start reads the same."""
-    return ResetQuestion("reset", {}, brings=(side,), counts=False)
+    return ResetQuestion("reset", {}, brings=(sides.side,), counts=False, instead=sides.controls)
 
 
 def _judged(
