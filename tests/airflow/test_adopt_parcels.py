@@ -1,6 +1,7 @@
 """A copier comes in front of an application of another shape, under traffic, and leaves again: nothing is lost.
 
-Two streams that are merged, a global table, which no group commits offsets of, one instance that is no static member.
+Two streams that are merged, a global table, which no group commits offsets of, one instance that is no static member,
+an output that code chooses.
 """
 
 import pytest
@@ -39,6 +40,8 @@ def test_there_and_back(stack: Stack) -> None:
     """Killed and undone; killed and adopted; abandoned, with a copier that is down. The judge looks at all of it."""
     with parcels(stack), copier_deployed(stack, _ROUTES):
         run_id = begun(stack)
+        # The approver has read that code: it does not use the topic of its record.
+        assert "danger adopt-chosen-topics on counted-out: code chooses" in log_of(stack, run_id, "plan")
         strike(Target(stack, DAG, run_id, "clear_state", (INSTANCE,)), Moment.WORKING, 0)
         failed(stack, run_id)
         undo = trigger_other(stack, "undo", run=run_id, application=NAME)

@@ -1,17 +1,20 @@
 """`kstreams-runbooks copier seed` on a real broker: a copier that refuses without offsets copies from chosen ones."""
 
 import json
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from click.testing import CliRunner
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AclOperation  # type: ignore[attr-defined]
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import RunbookError
 from lab.logins import GROUP, TOPIC
-from lab.topic_copier import REFUSED, started
+from lab.topic_copier import REFUSED, TopicCopier, started
 from world.copied import Begin, Copy, OwnBroker
 from world.proven import compare_topics
 
@@ -62,6 +65,17 @@ def document(*words: str) -> dict[str, Any]:
     """The JSON of an answer."""
     read: dict[str, Any] = json.loads(CliRunner().invoke(cli, ["copier", "seed", "passing", *words]).stdout)
     return read
+
+
+def refused_and_followed(copier: TopicCopier, offsets: Mapping[int, int]) -> None:
+    """It does not start; the command that its last line has commits these offsets, with its name in the fleet."""
+    assert copier.start().end() == REFUSED
+    [words] = re.findall(r"kstreams-runbooks copier seed COPIER (--at .*? --execute)\b", copier.last_line)
+    at, place, *others = words.split()
+    assert (at, place.count(":PARTITION:OFFSET")) == ("--at", 1)
+    places = (place.replace(":PARTITION:OFFSET", f":{partition}:{offset}") for partition, offset in offsets.items())
+    code, printed = seed(*(word for one in places for word in (at, one)), *others)
+    assert code == 0, f"{copier.last_line}\n{printed}"
 
 
 def test_a_copier_starts_where_it_was_seeded(begin: Begin, fleet: Path) -> None:
@@ -188,14 +202,76 @@ def test_a_copy_into_a_target_that_was_created_again_begins_again(begin: Begin, 
     copy.delete(copy.target)
     copy.topic(copy.target, 2)
     copy.send(10, begin=20)
-    assert copier.start().end() == REFUSED
-    assert f"copier seed COPIER --at {copy.source}:PARTITION:OFFSET --replace {copy.source}" in copier.last_line
-    offsets = [f"--at={copy.source}:{partition}:0" for partition in range(2)]
-    code, printed = seed(*offsets, "--replace", copy.source, "--execute")
-    assert code == 0, printed
+    refused_and_followed(copier, {0: 0, 1: 0})
     with started(copier):
         copy.wait_copied()
     assert copy.require_equal() == 35
+
+
+def never_seeded(_: Copy) -> dict[int, int]:
+    """No offset is committed."""
+    return {0: 0, 1: 0}
+
+
+def moved_by_another(copy: Copy) -> dict[int, int]:
+    """A program with the group id of the copier has moved on by five records that are not copied."""
+    copy.seed()
+    with started(copy.copier("before")):
+        copy.wait_copied()
+    copy.send(10, begin=10)
+    asked = [ConsumerGroupTopicPartitions(copy.name, [TopicPartition(copy.source, 0, 15)])]
+    copy.admin.alter_consumer_group_offsets(asked)[copy.name].result(30)
+    return {0: 10}
+
+
+def deleted_too_early(copy: Copy) -> dict[int, int]:
+    """Four records are gone that were not copied."""
+    copy.seed()
+    copy.delete_records(copy.source, {0: 4})
+    return {0: 4}
+
+
+def past_the_end(copy: Copy) -> dict[int, int]:
+    """An offset that the source has not, as after it was created again."""
+    copy.seed({0: 50, 1: 0})
+    return {0: 0}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("cause", "copied"), [(never_seeded, 15), (moved_by_another, 25), (deleted_too_early, 11), (past_the_end, 15)]
+)
+def test_the_command_of_a_refusal_helps(
+    begin: Begin, fleet: Path, cause: Callable[[Copy], dict[int, int]], copied: int
+) -> None:
+    """Typed as it is printed, with the name, the partitions and the offsets: then every record is copied once."""
+    copy = begin().create(2)
+    declare(fleet, copy)
+    copy.send(10)
+    offsets = cause(copy)
+    copier = copy.copier()
+    refused_and_followed(copier, offsets)
+    copy.send(5, begin=20, partition=1)
+    with started(copier):
+        copy.wait_copied()
+    assert copy.require_equal() == copied
+
+
+@pytest.mark.long
+def test_the_command_for_another_mode_names_the_offsets_again(begin: Begin, fleet: Path) -> None:
+    """Committed unchanged, they need no more words; no record is copied again."""
+    copy = begin().create(2)
+    declare(fleet, copy)
+    copy.send(10)
+    assert seed("--at", "beginning", "--execute")[0] == 0
+    with started(copy.copier("by-key", mode="by-key")):
+        copy.wait_copied()
+    copier = copy.copier()
+    refused_and_followed(copier, copy.committed())
+    copy.send(5, begin=10)
+    with started(copier):
+        copy.wait_copied()
+    assert sum(map(len, copy.records(copy.target).values())) == 15
 
 
 @pytest.mark.long

@@ -1,5 +1,7 @@
 """A second application of another shape: two streams that are merged, a global table, one instance with two threads.
 
+Code chooses the topic that it writes.
+
 Its source is tests/apps/parcels, compiled against the jars of a release of the orders application.
 """
 

@@ -15,9 +15,13 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/comparison/contradictions.py::_reads",
         "decide/topology/java_pattern.py::parts_of",
     ),
+    "the fleet disables a declaration that cannot be read, of whatever kind, and names its fault": (
+        "fleet/names.py::_kind",
+    ),
     "the same decision lists the missing reading itself, and is inconclusive, waits or refuses for it": (
         "watch/green.py::read_green",
         "watch/cutover.py::read_cutover",
+        "steps/inputs/swap.py::read_swap",
         "decide/outputs/late_drops.py::_start",
         "decide/instances/moved.py::_not_yet",
         "decide/instances/members.py::_unowned",

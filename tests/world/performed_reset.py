@@ -41,7 +41,8 @@ _CLUSTER = "performed"
 def fleet_of(trial: Trial, facts: Path, folder: Path) -> Iterator[FakeStreams]:
     """A fleet that declares the application of a trial; its topology command prints these facts."""
     side = read_side(SideFiles(facts))
-    inputs = {topic for topic in trial.topics if topic in side.read()}
+    # A loop of the application alone is no input: others write those.
+    inputs = {topic for topic in trial.topics if topic in side.read() - side.written()}
     made = FakeStreams(
         folder,
         trial.application_id,

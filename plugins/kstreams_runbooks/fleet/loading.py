@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Any
 
 from kstreams_runbooks.documents.text import is_absent
 from kstreams_runbooks.errors import BadInput
@@ -185,8 +186,12 @@ def _load(directory: Path, used: dict[str, str | None]) -> Fleet:
 
 def _read_application(file: Path, used: dict[str, str | None]) -> tuple[Application | None, tuple[Problem, ...]]:
     """A Kafka Streams application or, by its `kind` and `program`, a copier or a consumer."""
+    return read_declaration(file, Application, os.environ, used, model_of=_model_of)
+
+
+def _model_of(values: Any) -> type[Application]:
     models: dict[str, type[Application]] = {"as-deployed": AsDeployed, "shipped": TopicCopier, "consumer": Consumer}
-    return read_declaration(file, models.get(entry_kind(file), Application), os.environ, used)
+    return models.get(entry_kind(values), Application)
 
 
 def _cluster_trouble(

@@ -12,10 +12,10 @@ from pydantic import BaseModel, ValidationError
 from kstreams_runbooks.documents.text import LARGEST_BYTES, is_absent, read_text
 from kstreams_runbooks.documents.yaml_document import yaml_document
 from kstreams_runbooks.errors import BadInput
+from kstreams_runbooks.fleet.names import VARIABLE
 from kstreams_runbooks.fleet.problems import Problem, field_name, problems_of, shown
 
 _M = TypeVar("_M", bound=BaseModel)
-_NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _LINE = re.compile(r"(line \d+) (.*)")
 # The name of a file before `.yaml`, which is the name of the declared object.
 STEM = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
@@ -24,9 +24,17 @@ _MOST_PROBLEMS = 20
 
 
 def read_declaration(
-    file: Path, model: type[_M], environment: Mapping[str, str], used: dict[str, str | None]
+    file: Path,
+    model: type[_M],
+    environment: Mapping[str, str],
+    used: dict[str, str | None],
+    *,
+    model_of: Callable[[Any], type[_M]] | None = None,
 ) -> tuple[_M | None, tuple[Problem, ...]]:
-    """The declaration in `file`, or None and why. Adds each mentioned environment name and its value to `used`."""
+    """The declaration in `file`, or None and why. Adds each mentioned environment name and its value to `used`.
+
+    `model_of` names the model by the values that were read, in place of `model`.
+    """
     if not STEM.fullmatch(file.stem):
         return None, (
             Problem(file, "", "", "has a name that is not made of letters, digits, dots, _ and -; rename it"),
@@ -45,6 +53,7 @@ def read_declaration(
         return None, (Problem(file, "", "", str(error)),)
     if variables.unset:
         return None, tuple(variables.unset)
+    model = model_of(replaced) if model_of else model
     try:
         return model.model_validate({**replaced, "name": file.stem}), ()
     except ValidationError as error:
@@ -105,7 +114,7 @@ def _replaced(
     value: Any, loc: tuple[str | int, ...], value_of: Callable[[str, tuple[str | int, ...], str], str]
 ) -> Any:
     if isinstance(value, str) and "${" in value:
-        return _NAME.sub(lambda found: value_of(found[1], loc, value), value)
+        return VARIABLE.sub(lambda found: value_of(found[1], loc, value), value)
     if isinstance(value, dict):
         return {key: _replaced(each, (*loc, key), value_of) for key, each in value.items()}
     if isinstance(value, list):

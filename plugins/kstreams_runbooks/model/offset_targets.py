@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-TargetKind = Literal["earliest", "latest", "offset", "offsets", "time", "shift", "saved"]
+TargetKind = Literal["earliest", "latest", "offset", "offsets", "time", "shift", "saved", "undecided"]
 # What a partition gets that has no record at or after the time of a target; empty: a person is asked.
 WithoutRecord = Literal["", "earliest", "latest"]
 # earliest and latest of a whole input, or what a person wants for it.
@@ -28,5 +28,7 @@ class OffsetTarget:
 
 
 EARLIEST = OffsetTarget("earliest", "earliest")
-# A topic that the application writes itself: what is in it was made from the inputs, and will be made again.
+# A topic that the application alone writes: what is in it was made from the inputs, and will be made again.
 AFTER_ITS_OWN = OffsetTarget("latest", "latest, as it writes this topic itself")
+# A topic that others write too: no place is right for both.
+UNDECIDED = OffsetTarget("undecided", "none, as others write this topic too")

@@ -174,7 +174,10 @@ def _read(
     tables = frozenset(topic for side in every for topic in table_inputs(side) if topic in inputs)
     moves = question.mode in {"reset", "offsets"}
     written, rebuilds = inputs & brought.outputs, question.mode == "reset"
-    targets = with_defaults(parsed, inputs, tables, rebuilds=rebuilds, written=written) if moves else {}
+    shared = written & brought.inputs(inputs, entry.inputs)
+    targets = {}
+    if moves:
+        targets = with_defaults(parsed, inputs, tables, rebuilds=rebuilds, written=written, shared=shared)
     problems = [unproven, *names.unseen(inputs).values(), *fleet.not_looked_at]
     problems += [
         f"internal topics begin with {prefix}, as a setting of the program has it (expected: with its application.id "

@@ -181,7 +181,7 @@ def _side(side: CutoverSide, reader: ClusterReader) -> SideReading:
     read, why = topics.read_on(names)
     if why:
         raise Inconclusive(f"inputs of {entry.name}: {why}")
-    inputs = (read - topics.internal - topics.outputs) | side.version.read(is_global=True)
+    inputs = topics.inputs(read, entry.inputs) | side.version.read(is_global=True)
     return SideReading(
         application=entry.name,
         group_id=entry.application_id,

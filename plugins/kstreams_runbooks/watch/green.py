@@ -106,7 +106,7 @@ def read_green(
         internal = topics.internal | topics.changelogs
         blue_internal, blue_outputs = _of_blue(sides, names)
         globals_ = sides.side.read(is_global=True)
-        inputs = sorted((topics.external - topics.internal - topics.outputs) | globals_)
+        inputs = sorted(topics.inputs(topics.external, green.inputs) | globals_)
         uses = _uses(sides, reader, names, topics.outputs | internal)
         stand = {one: green.green_outputs.get(one, "") for one in sorted(topics.outputs)}
         counts = _counts(reader, {*filter(None, stand.values())})

@@ -108,8 +108,10 @@ def _named(own: OwnResources, topology: Topology, names: TopicNames) -> OwnResou
     logged = topics.changelogs - sources
     changelogs = tuple(sorted(logged & names.visible | names.unseen(logged).keys()))
     repartition = tuple(sorted(topics.internal))
+    others = topics.inputs(sources, set(own.inputs) - set(own.loops))
     return replace(
         own,
+        loops=tuple(sorted(sources - topics.internal - others)),
         inputs=tuple(dict.fromkeys((*own.inputs, *sorted(sources - topics.internal)))),
         repartition=repartition,
         changelogs=changelogs,
@@ -136,6 +138,7 @@ def with_release(own: OwnResources, brought: Topology, reader: ClusterReader) ->
         changelogs=_joined(own.changelogs, topics.changelogs - sources),
         sinks=_joined(own.sinks, topics.outputs),
         globals=_joined(own.globals, new.globals),
+        loops=_joined(own.loops, new.loops),
     )
 
 

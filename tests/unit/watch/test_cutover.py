@@ -1,13 +1,26 @@
 """The applications that a cutover concerns, by the fleet entries: counterparts, copiers in a chain, neighbours."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
+from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.errors import BadInput
 from kstreams_runbooks.fleet import Fleet, load_fleet
-from kstreams_runbooks.watch.cutover import chain_of, counterparts, neighbours_of
+from kstreams_runbooks.observe.kafka.topic_names import TopicNames
+from kstreams_runbooks.watch.cutover import CutoverSide, _side, chain_of, counterparts, neighbours_of
+from world.samples import reading
+
+_LOOP = """Topologies:
+   Sub-topology: 0
+    Source: a (topics: [orders, back])
+      --> b
+    Sink: b (topic: back)
+      <-- a
+"""
 
 _PEOPLE = {"cluster": "demo", "owner": "team", "approvers": ["approver"]}
 
@@ -95,3 +108,20 @@ def test_another_application_behind_the_copier_waits_too(fleet: Fleet) -> None:
     blue, green = fleet.application("blue"), fleet.application("green")
     assert neighbours_of(fleet, blue, green, fleet.copiers["front"]) == ("neighbour",)
     assert neighbours_of(fleet, blue, green, None) == ()
+
+
+@pytest.mark.parametrize(("declared", "inputs"), [(["orders"], ("orders",)), (["orders", "back"], ("back", "orders"))])
+def test_a_topic_that_a_side_writes_and_reads_is_its_input_if_the_entry_names_it(
+    tmp_path: Path, declared: list[str], inputs: tuple[str, ...]
+) -> None:
+    """Others write it too then, and the copier has to hold it; a loop of the side alone is held with the side."""
+    for name, entry in {
+        "clusters/demo": {"connection": "kafka"},
+        "applications/blue": application("blue", "orders", outputs=["back"]) | {"inputs": declared},
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(entry), encoding="utf-8")
+    cluster: Any = SimpleNamespace(names=lambda: TopicNames.of(("orders", "back")))
+    blue = load_fleet(tmp_path).application("blue")
+    found = _side(CutoverSide(blue, Side(parse_topology(_LOOP)), reading()), cluster)
+    assert (found.inputs, found.outputs) == (inputs, ("back",))

@@ -113,3 +113,17 @@ def test_topics_that_are_left_and_hidden_are_named_if_the_run_retires_them(fleet
     assert of(fleet, running, names).left == ("app-old-repartition",)
     assert of(fleet, running, names, seen=True).left == ()
     assert of(fleet, running, names, seen=True, retires=True).left == ("app-old-repartition",)
+
+
+@pytest.mark.parametrize(("inputs", "loops"), [(("in",), ("back",)), (("in", "back"), ())])
+def test_a_topic_that_it_writes_and_reads_is_a_loop_unless_the_entry_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inputs: tuple[str, ...], loops: tuple[str, ...]
+) -> None:
+    """A loop is read and written like any other topic, and not swapped; nor is it in a version that a run brings."""
+    monkeypatch.setenv("KSTREAMS_RUNBOOKS_CONFIG", str(tmp_path))
+    loop = TOPOLOGY.replace("[in]", "[in, back]").replace("topic: more", "topic: back")
+    FakeStreams(tmp_path, "app", loop, inputs=inputs, outputs=("out",)).declare()
+    own = of(load_fleet(), reading(instance("one", topology=loop)), TopicNames.of((*NAMES, "back")))
+    assert (sorted(own.inputs), own.sinks, own.loops) == (["back", "in"], ("back",), loops)
+    cluster: Any = Cluster(TopicNames.of((*NAMES, "back")))
+    assert with_release(own, parse_topology(loop), cluster).loops == loops

@@ -84,7 +84,9 @@ def _inputs(found: Found) -> Field:
     told = {topic for each in found.topologies for topic in each.inputs}
     unreadable = sorted({each.unreadable for each in found.topologies if each.unreadable})
     if found.topologies and not unreadable:
-        return Field(sorted(told), "observed", "the topology that runs")
+        also = sorted(told & {topic for each in found.topologies for topic in each.outputs})
+        note = f"; it writes {', '.join(also)} too: leave that out unless others write it" if also else ""
+        return Field(sorted(told), "observed", f"the topology that runs{note}")
     committed = {} if isinstance(found.signs.committed, Missing) else found.signs.committed
     topics = sorted(told | set(committed) - set(found.signs.internal))
     if unreadable:

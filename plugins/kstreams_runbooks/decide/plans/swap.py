@@ -98,6 +98,12 @@ def _as_swapped(reading: SwapReading) -> Iterator[str]:
             f"with {settings} set to the empty topics the release still reads {first_of(more)} (expected the empty and "
             "the internal topics alone); correct `input_settings`"
         )
+    if reading.written:
+        yield (
+            f"with {settings} set to the empty topics the release also writes {first_of(reading.written)} (expected: "
+            "the topics that it writes now), and results of the flush would be lost there; let these settings name "
+            "sources alone, or hold the inputs otherwise: trigger a new run with --param switch=manual"
+        )
 
 
 def _unknown(reading: SwapReading) -> Iterator[str]:

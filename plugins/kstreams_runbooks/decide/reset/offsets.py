@@ -124,6 +124,12 @@ def _moved(target: OffsetTarget, one: InputPartition) -> MovedOffset:
 
 
 def _wanted(target: OffsetTarget, one: InputPartition, start: int, stable: int) -> _Wanted:
+    if target.kind == "undecided":
+        return (
+            f"{one.name}: the application writes this input too: from earliest its own results are processed twice, at "
+            "latest those of others never; take it out of `inputs` of the fleet entry if nothing else writes it, or "
+            f'choose a place: trigger reset_and_cleanup with --param \'targets={{"{one.topic}": "PLACE"}}\''
+        )
     if target.kind == "time":
         return _at_time(target, one, start, stable)
     if target.kind == "shift":

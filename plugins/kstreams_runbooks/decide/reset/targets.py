@@ -16,7 +16,14 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.offset_targets import AFTER_ITS_OWN, EARLIEST, EVERY_STREAM, OffsetTarget, WithoutRecord
+from kstreams_runbooks.model.offset_targets import (
+    AFTER_ITS_OWN,
+    EARLIEST,
+    EVERY_STREAM,
+    UNDECIDED,
+    OffsetTarget,
+    WithoutRecord,
+)
 from kstreams_runbooks.model.times import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, utc_second
 from kstreams_runbooks.wording import first_of, outside
 
@@ -101,19 +108,21 @@ def with_defaults(
     *,
     rebuilds: bool,
     written: Collection[str] = (),
+    shared: Collection[str] = (),
 ) -> dict[str, OffsetTarget]:
     """The target of each input: as given, else by `*`, and of a table earliest.
 
     Without `rebuilds` the state is kept: an input without a target stays as it is, a table too. `written` are inputs
-    that the application writes itself: they begin at their end, or their records would be processed twice. Source:
-    Kafka Streams developer guide, Application Reset Tool, intermediate topics.
+    that the application writes itself: they begin at their end, or their records would be processed twice. One that
+    others write too (`shared`) has no default: each place would double records, or skip some. Source: Kafka Streams
+    developer guide, Application Reset Tool, intermediate topics.
     """
     every = given.get(EVERY_STREAM)
     found: dict[str, OffsetTarget] = {}
     for topic in sorted(inputs):
         own = given.get(topic) or (None if topic in tables or topic in written else every)
         if own is not None or rebuilds:
-            found[topic] = own or (AFTER_ITS_OWN if topic in written else EARLIEST)
+            found[topic] = own or (UNDECIDED if topic in shared else AFTER_ITS_OWN if topic in written else EARLIEST)
     return found
 
 

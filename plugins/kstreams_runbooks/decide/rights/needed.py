@@ -137,8 +137,8 @@ def _holds(condition: str, form: _Form) -> bool:
 def _named(word: On, own: OwnResources, form: _Form) -> _Named:
     ids = (own.application_id,)
     given, targets = form.get("empty_topics") or {}, form.get("targets") or {}
-    # What the application writes itself or reads globally is never swapped (decide/plans/swap.py).
-    swapped = [one for one in own.inputs if one not in {*own.sinks, *own.globals}]
+    # What the application alone writes or reads globally is never swapped (decide/plans/swap.py).
+    swapped = [one for one in own.inputs if one not in {*own.loops, *own.globals}]
     empties = {one: given.get(one) or empty_topic_name(one, own.application_id) for one in swapped}
     by_word: Mapping[On, Callable[[], _Named]] = {
         "inputs": lambda: _literal(own.inputs),

@@ -44,7 +44,7 @@ class OwnResources:
     `writers` are application ids of the fleet that write what it reads. `exactly_once` is None if its processing
     guarantee is not declared. `undone` are the topics that the run which an undo takes back created or deleted,
     `copied` the sources and targets of a shipped copier, `copies` the control topics that any copier writes.
-    `is_timed`: brokers keep the session timeout of its group.
+    `is_timed`: brokers keep the session timeout of its group. `loops` are sources that it alone writes.
     """
 
     application_id: str
@@ -63,6 +63,7 @@ class OwnResources:
     is_timed: bool = False
     copies: tuple[str, ...] = ()
     copied: tuple[str, ...] = ()
+    loops: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

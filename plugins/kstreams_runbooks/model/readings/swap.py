@@ -29,10 +29,11 @@ class EmptyTopic:
 class SwapReading:
     """An application whose inputs are to be swapped.
 
-    `sources` are the topics that it reads through its group and does not write itself; `kept` are the others, internal
-    ones too. `tables` are the changelog of their own table, `global_sources` those of global stores. `swapped` are all
-    topics that the running release reads with the swapped settings. `uncommitted` are partitions with records and
-    without a committed offset; `reset` is where the group begins there, empty if it is not known.
+    `sources` are the topics that it reads through its group and others write; `kept` are the rest of those that it
+    reads, internal ones too. `tables` are the changelog of their own table, `global_sources` those of global stores.
+    `swapped` are all topics that the running release reads with the swapped settings, `written` those that it then
+    writes and does not write now. `uncommitted` are partitions with records and without a committed offset; `reset` is
+    where the group begins there, empty if it is not known.
     """
 
     group_id: str
@@ -44,3 +45,4 @@ class SwapReading:
     swapped: tuple[str, ...] | Missing
     uncommitted: tuple[str, ...]
     reset: str
+    written: tuple[str, ...] = ()

@@ -45,6 +45,15 @@ class TopologyTopics:
         found = {name for name in cluster for pattern in self.patterns if matched(pattern, name)}
         return self.external | self.internal | found
 
+    def inputs(self, read: Collection[str], declared: Collection[str]) -> frozenset[str]:
+        """Of the topics that it reads, those that others write; `declared` are the `inputs` of its fleet entry.
+
+        A topic that it also writes is an input only if the entry names it: other programs write to it then, so it is
+        held, copied and read by a second side like any input. Undeclared it is a loop of the application alone, which
+        goes on with it as an internal topic does: held, the loop would keep records that nothing resumes.
+        """
+        return frozenset(read) - self.internal - (self.outputs - set(declared))
+
     def roles(self, sources: Collection[str]) -> dict[str, LagRole]:
         """Role of each of these topics, which the group reads."""
         return {name: "repartition" if name in self.internal else "source" for name in sources}

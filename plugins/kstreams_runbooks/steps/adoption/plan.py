@@ -185,9 +185,8 @@ def _read(
         names = reader.names()
         topics = topology_topics(own.topology, group, names)
         globals_ = own.read(is_global=True)
-        # What the application alone writes and reads again goes on as it is; an input has other producers too.
-        inputs = {*run.application.inputs, *(topic for route in routes for topic in route)}
-        sources = ((topics.external - topics.internal) & (inputs | (topics.external - topics.outputs))) | globals_
+        named = {*run.application.inputs, *(topic for route in routes for topic in route)}
+        sources = topics.inputs(topics.external, named) | globals_
         tables = set(own_changelogs(own, group, names)) - globals_
         configs = reader.settings([one for one, _ in routes], [_POLICY, _DELETE_RETENTION, _BYTES])
         committed = read_saved(reader, side.application.application_id, stable=False)

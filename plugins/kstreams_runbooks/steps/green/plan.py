@@ -265,8 +265,11 @@ def _versions(run: Run, blue: Application) -> Iterator[Any]:
 
 
 def _question(sides: GreenSides) -> ResetQuestion:
-    """What a reset of it would rebuild: a first start reads the same."""
-    return ResetQuestion("reset", {}, brings=(sides.side,), counts=False, instead=sides.controls)
+    """What a reset of it would rebuild: a first start reads the same, an input that it writes too from its start."""
+    side, controls = sides.side, sides.controls
+    written = side.written() & side.read(is_global=False) & {*sides.green.inputs}
+    targets = {controls.get(topic, topic): "earliest" for topic in written}
+    return ResetQuestion("reset", targets, brings=(side,), counts=False, instead=controls)
 
 
 def _judged(

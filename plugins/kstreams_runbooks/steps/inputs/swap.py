@@ -26,7 +26,7 @@ from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.observe.kafka.topic_names import TopicNames
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
-from kstreams_runbooks.observe.lag.topology_topics import topology_topics
+from kstreams_runbooks.observe.lag.topology_topics import TopologyTopics, topology_topics
 from kstreams_runbooks.steps.plan.releases import known_of, topology_of
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
@@ -55,16 +55,20 @@ def read_swap(run: Run, reading: ApplicationReading, runs: DeployedInstance, run
     with run.reader() as reader:
         names = reader.names()
         topics = topology_topics(side.topology, group_id, names)
-        sources = topics.sources(names.every()) - topics.internal - topics.outputs
+        read = topics.sources(names.every())
+        sources = topics.inputs(read, run.application.inputs)
         empties = _empties(run, reader)
+    there = {*names.every(), *(one.name for one in empties)}
+    swapped = _swapped(run, runs, empties, names)
     return SwapReading(
         group_id=group_id,
         sources=tuple(sorted(sources)),
-        kept=tuple(sorted(topics.internal | (topics.external & topics.outputs))),
+        kept=tuple(sorted(read - sources)),
         tables=tuple(sorted(own_changelogs(side, group_id, names))),
         global_sources=tuple(sorted(side.read(is_global=True))),
         empties=empties,
-        swapped=_swapped(run, runs, empties, names),
+        swapped=swapped if isinstance(swapped, Missing) else tuple(sorted(swapped.sources(there))),
+        written=() if isinstance(swapped, Missing) else tuple(sorted(swapped.outputs - topics.outputs)),
         uncommitted=tuple(uncommitted_places(reading, sources)),
         reset=beginning_of_all(side, sources),
     )
@@ -184,8 +188,8 @@ def _readers(reader: ClusterReader, topic: str) -> tuple[str, ...] | Missing:
 
 def _swapped(
     run: Run, runs: DeployedInstance, empties: Collection[EmptyTopic], names: TopicNames
-) -> tuple[str, ...] | Missing:
-    """The topics that the running release reads with the swapped settings, by its topology command."""
+) -> TopologyTopics | Missing:
+    """The topics of the running release with the swapped settings, by its topology command."""
     if not run.deployer.abilities.topology_settings:
         return Missing(
             "its topology command does not get the settings that a runbook sets; add {settings_file} to it "
@@ -194,11 +198,9 @@ def _swapped(
     settings = {**dict(runs.settings), **{one.setting: one.name for one in empties}}
     try:
         text = topology_of(run, Target(runs.release, tuple(sorted(settings.items()))))
-        topology = parse_topology(text)
-        topics = topology_topics(topology, run.application.application_id, names)
+        return topology_topics(parse_topology(text), run.application.application_id, names)
     except RunbookError as error:
         return Missing(str(error))
-    return tuple(sorted(topics.sources({*names.every(), *(one.name for one in empties)})))
 
 
 def own_changelogs(side: Side, group_id: str, names: TopicNames) -> Iterator[str]:

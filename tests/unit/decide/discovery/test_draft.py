@@ -196,3 +196,12 @@ def test_the_shipped_copier_is_drafted_with_its_routes(tmp_path: Path) -> None:
     assert (entry.copies, entry.as_deployed) == (True, False)
     assert (entry.inputs, entry.outputs) == (("sent", "sent-too"), ("orders", "customers"))
     assert marks(found)["routes"] == "observed"
+
+
+def test_an_input_that_it_also_writes_is_named_to_the_person_who_corrects_the_entry() -> None:
+    """An input of the entry is what others write: nothing that is observed shows whether they do."""
+    looped = replace(RUNNING, topologies=(replace(TOPOLOGY, outputs=("counts", "on")),))
+    assert (
+        draft(looped, GIVEN).fields["inputs"].note.endswith("it writes on too: leave that out unless others write it")
+    )
+    assert draft(RUNNING, GIVEN).fields["inputs"].note == "the topology that runs"

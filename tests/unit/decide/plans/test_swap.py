@@ -60,6 +60,7 @@ def test_a_topic_that_is_not_empty_is_refused(empty: EmptyTopic, said: str) -> N
         (replace(GOOD, tables=("customers",)), "input customers: it is the changelog of its own table"),
         (replace(GOOD, global_sources=("customers",)), "input customers: a global table reads it"),
         (replace(GOOD, swapped=("app-x-repartition", "empty-of-orders-for-app")), "does not read empty-of-customers"),
+        (replace(GOOD, written=("empty-of-orders-for-app",)), "also writes empty-of-orders-for-app"),
         (replace(GOOD, swapped=(*GOOD.swapped, "rates")), "still reads rates"),  # type: ignore[misc]
         (replace(GOOD, swapped=("empty-of-customers-for-app", "empty-of-orders-for-app")), "app-x-repartition"),
     ],

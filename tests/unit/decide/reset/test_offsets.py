@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.reset.offsets import may_move, may_move_now, may_set, moved_offsets, now_inside
 from kstreams_runbooks.decide.reset.targets import parse_target
+from kstreams_runbooks.model.offset_targets import UNDECIDED
 from kstreams_runbooks.model.readings.input_offsets import InputPartition, MovedOffset
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.verdicts import Outcome
@@ -67,6 +68,15 @@ def test_a_person_has_to_decide(value: Any, read: dict[str, Any], said: str) -> 
     assert row.after is None
     verdict = may_move([moved("earliest"), row])
     assert (verdict.outcome, verdict.reasons) == (Outcome.REFUSE, (row.undecided,))
+
+
+def test_an_input_that_it_writes_too_has_no_place_until_a_person_chooses_one() -> None:
+    """The sentence has the form's field, with a word in the place of the choice."""
+    [row] = moved_offsets({"orders": UNDECIDED}, [READ])
+    verdict = may_move([row])
+    assert verdict.outcome is Outcome.REFUSE
+    assert verdict.text.startswith("orders-3: the application writes this input too: from earliest its own results")
+    assert verdict.text.endswith("""trigger reset_and_cleanup with --param 'targets={"orders": "PLACE"}'""")
 
 
 @pytest.mark.parametrize("field", ["start", "stable", "committed", "at_time"])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.reset.targets import parse_target, parse_targets, target_text, with_defaults
 from kstreams_runbooks.errors import BadInput
-from kstreams_runbooks.model.offset_targets import AFTER_ITS_OWN, EARLIEST, OffsetTarget
+from kstreams_runbooks.model.offset_targets import AFTER_ITS_OWN, EARLIEST, UNDECIDED, OffsetTarget
 
 NOW = 1_794_000_000_000
 HOUR = 3_600_000
@@ -103,7 +103,7 @@ def test_tables_default_to_earliest() -> None:
     assert with_defaults({}, inputs, tables, rebuilds=True) == dict.fromkeys(inputs, EARLIEST)
     own = with_defaults(given, ("orders", "back"), (), rebuilds=True, written={"back"})
     assert own == {"orders": latest, "back": AFTER_ITS_OWN}
-    assert with_defaults(given, ("back",), (), rebuilds=False, written={"back"}) == {}
+    assert with_defaults(given, ("back",), (), rebuilds=False, written={"back"}, shared={"back"}) == {}
     named = {"customers": latest}
     assert with_defaults(named, inputs, tables, rebuilds=True)["customers"] == latest
 
@@ -141,3 +141,13 @@ def test_a_time_keeps_its_milliseconds(ms: int) -> None:
     """As a text and back."""
     target = OffsetTarget("time", "-1s", at_ms=1_700_000_000_000 + ms)
     assert parse_target("orders", target_text(target), NOW).at_ms == target.at_ms
+
+
+def test_an_input_that_others_and_the_application_write_has_no_default() -> None:
+    """From earliest its own records are processed twice, and at latest those of others never."""
+    given = parse_targets({"*": "latest"}, {"orders"}, NOW)
+    own = with_defaults(given, ("orders", "back"), (), rebuilds=True, written={"back"}, shared={"back"})
+    assert own == {"orders": given["*"], "back": UNDECIDED}
+    named = {"back": EARLIEST}
+    own = with_defaults(named, ("orders", "back"), (), rebuilds=True, written={"back"}, shared={"back"})
+    assert own == {"orders": EARLIEST, "back": EARLIEST}

@@ -194,8 +194,9 @@ def test_a_reset_changes_what_its_mode_needs(form: dict[str, Any], created: set[
     assert writes("reset_and_cleanup", form, "Delete") == deleted
 
 
-def test_what_an_application_writes_itself_or_reads_globally_is_not_swapped() -> None:
-    own = replace(OWN, inputs=("in", "more", "lookup"))
+def test_what_an_application_alone_writes_or_reads_globally_is_not_swapped() -> None:
+    """An input that others write too is, although it is one of its sinks."""
+    own = replace(OWN, inputs=("in", "more", "lookup"), sinks=("in", "more"), loops=("more",))
     created = {name for who, right, _, name in granted("control_topic_flush", own) if (who, right) == (ONE, "Create")}
     assert created == {"empty-of-in-for-app"}
 

@@ -4,6 +4,7 @@ Each case is made by the decision itself, its GO ON is read as a command line, a
 that line gives it. The sentences in which other decisions ask are in the second table.
 """
 
+import json
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,9 +21,13 @@ from kstreams_runbooks.decide.plans.recreated import may_keep_state
 from kstreams_runbooks.decide.plans.restart import restart_plan
 from kstreams_runbooks.decide.plans.same_topology import may_take_over
 from kstreams_runbooks.decide.releases.links import PlannedBuild, builds_link
+from kstreams_runbooks.decide.reset.offsets import may_move, moved_offsets
+from kstreams_runbooks.decide.reset.targets import parse_target
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.go_on import Ending, go_on
 from kstreams_runbooks.errors import BadInput, RunbookError
+from kstreams_runbooks.model.offset_targets import UNDECIDED
+from kstreams_runbooks.model.readings.input_offsets import InputPartition
 from kstreams_runbooks.model.readings.readings import Deployment, Missing
 from kstreams_runbooks.model.readings.recreated import RecreatedTopic
 from kstreams_runbooks.model.readings.topics_seen import TopicsSeen
@@ -115,6 +120,18 @@ def test_settings_that_no_description_shows_go_on_with_a_reason() -> None:
     commands = lines_of(record("rolling_bounce", settings={"audit": True}), verdict)
     assert commands[0].fields == {"settings": '{"audit": true}'}
     assert commands[1].fields == {"settings": '{"audit": true}', "without_topology": "REASON"}
+
+
+def test_an_input_that_others_write_too_goes_on_with_a_place_for_it() -> None:
+    """Added to the targets of the form; a person writes earliest, latest or another place for the word."""
+    read = InputPartition("back", 0, "id", start=0, stable=9, committed=4)
+    verdict = may_move(moved_offsets({"back": UNDECIDED}, [read]))
+    [command] = lines_of(record("reset_and_cleanup", mode="reset", targets={"*": "latest"}), verdict)
+    assert (command.runbook, command.executes, command.fields["mode"]) == ("reset_and_cleanup", False, "reset")
+    targets = json.loads(command.fields["targets"])
+    assert targets == {"*": "latest", "back": "PLACE"}
+    chosen = parse_target("back", targets["back"].replace("PLACE", "earliest"), 0)
+    assert may_move(moved_offsets({"back": chosen}, [read])).outcome is Outcome.PROCEED
 
 
 def test_fields_that_code_does_not_show_are_named_in_the_command() -> None:

@@ -194,3 +194,38 @@ def test_a_pattern_that_cannot_be_read_leaves_no_topic_out_silently() -> None:
     assert not topics.patterns
     assert why.startswith(r"source pattern \p{Lower}+-audit")
     assert readable_topics(parse_topology(GENERATED), "app") == (topology_topics(parse_topology(GENERATED), "app"), "")
+
+
+@pytest.mark.parametrize(("declared", "inputs"), [((), {"orders"}), (("back",), {"orders", "back"})])
+def test_a_topic_that_it_writes_and_reads_is_an_input_if_the_entry_names_it(
+    declared: tuple[str, ...], inputs: set[str]
+) -> None:
+    """Others write it too then; else it is a loop of its own, like an internal topic, which no declaration moves."""
+    text = """Topologies:
+   Sub-topology: 0
+    Source: a (topics: [orders, back, by-day-repartition])
+      --> b, c
+    Sink: b (topic: back)
+      <-- a
+    Sink: c (topic: by-day-repartition)
+      <-- a
+"""
+    topics = topology_topics(parse_topology(text), "app")
+    assert topics.inputs(topics.sources(), ("orders", *declared)) == inputs
+    assert topics.inputs(topics.sources(), declared) == inputs, "what it does not write is one in any case"
+    assert topics.inputs(topics.sources(), ("app-by-day-repartition", *declared)) == inputs
+
+
+def test_a_pattern_that_matches_its_own_output_reads_no_other_input() -> None:
+    """Unless the entry names the topic."""
+    text = """Topologies:
+   Sub-topology: 0
+    Source: a (topics: back.*)
+      --> b
+    Sink: b (topic: back-1)
+      <-- a
+"""
+    topics = topology_topics(parse_topology(text), "app")
+    read = topics.sources(("back-1", "back-2"))
+    assert topics.inputs(read, ()) == {"back-2"}
+    assert topics.inputs(read, ("back-1",)) == {"back-1", "back-2"}

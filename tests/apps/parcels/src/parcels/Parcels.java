@@ -26,6 +26,8 @@ import org.apache.kafka.streams.state.KeyValueStore;
  * Parcels FILE...    runs until SIGTERM; later properties files override earlier ones
  * </pre>
  *
+ * Code chooses the topic that it writes, always the same one: no description names it.
+ *
  * A scan has its depot as key and its own name as value. The output has, by depot, {@code scan|name of the depot|count}:
  * a scan that is lost or read twice breaks the count, and a global table that lacks a row shows as {@code ?}.
  */
@@ -71,7 +73,7 @@ public final class Parcels {
                                 .withCachingDisabled())
                 .toStream(Named.as("counted"))
                 .to(
-                        named(properties, "counted"),
+                        (depot, counted, record) -> named(properties, "counted"),
                         Produced.with(Serdes.String(), Serdes.String()).withName("counted-out"));
         return builder.build(properties);
     }

@@ -1,5 +1,6 @@
 package kstreams.runbooks.copier;
 
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -28,6 +29,8 @@ final class CopyTopology {
     private static final Map<String, TopicFacts> EXPECTED = new ConcurrentHashMap<>();
     /** The target of each source: a field of the parts would make them differ from route to route. */
     private static final Map<String, String> TARGETS = new ConcurrentHashMap<>();
+    /** How long the target of a source keeps records, in milliseconds, until an older one was named. */
+    private static final Map<String, Long> KEPT_MS = new ConcurrentHashMap<>();
     /** Which record a thread copies: its producer is called within the processor, and answers much later. */
     private static final ThreadLocal<RecordMetadata> SOURCE = new ThreadLocal<>();
     /** Called before a task copies its first record: all members of its generation are known by then. */
@@ -43,12 +46,17 @@ final class CopyTopology {
      * @param copied counts the records
      * @param check called by each task before its first record; what it throws ends the copier
      */
-    static Topology of(Settings settings, Map<String, TopicFacts> topics, LongAdder copied, Runnable check) {
+    static Topology of(Settings settings, Map<String, TopicFacts> topics, LongAdder copied, Runnable check)
+            throws Refused {
         EXPECTED.putAll(topics);
         beforeCopying = check;
         Topology topology = new Topology();
         for (Route route : settings.routes) {
             TARGETS.put(route.from, route.to);
+            TopicFacts target = topics.get(route.to);
+            if (target != null && target.deletes() && target.limit("retention.ms") != Long.MAX_VALUE) {
+                KEPT_MS.put(route.from, target.limit("retention.ms"));
+            }
             String source = "from-" + route.from;
             String copy = "copy-" + route.from;
             topology.addSource(AutoOffsetReset.none(), source, new RecordTime(), new ByteArrayDeserializer(),
@@ -141,8 +149,22 @@ final class CopyTopology {
                 LastCopied.mark(context, EXPECTED.get(TARGETS.get(place.topic())), mode);
                 marked = true;
             }
+            Long keptMs = KEPT_MS.get(place.topic());
+            if (keptMs != null && record.timestamp() < context.currentSystemTimeMs() - keptMs
+                    && KEPT_MS.remove(place.topic(), keptMs)) {
+                old(place, record.timestamp());
+            }
             context.forward(record.withValue(new Carried(record.value(), place.partition())));
             copied.increment();
+        }
+
+        /** Brokers delete a segment once its newest record is old: this one may have younger ones in the source alone. */
+        private static void old(RecordMetadata place, long atMs) {
+            String target = TARGETS.get(place.topic());
+            Events.say("WARNING: " + place.topic() + ", partition " + place.partition() + ", offset " + place.offset()
+                + ", is of " + Instant.ofEpochMilli(atMs) + ", longer ago than retention.ms of " + target + ": brokers may"
+                + " delete its copy at once, while " + place.topic() + " still has it. Set retention.ms=-1 on " + target
+                + " until its readers have read such records, then copy again what it lacks (docs/copier_on_call.md).");
         }
     }
 }

@@ -78,6 +78,10 @@ final class OffsetRules {
         return "kstreams-runbooks copier seed COPIER " + place + " --execute";
     }
 
+    private String target(String source) {
+        return settings.routes.stream().filter(route -> route.from.equals(source)).findFirst().orElseThrow().to;
+    }
+
     private LastCopied last(TopicPartition partition) {
         return offsets.last.get(partition);
     }
@@ -92,10 +96,13 @@ final class OffsetRules {
         refuse(seeded, partition -> committed(partition) < first(partition) && !isThere(partition),
             partition -> ", log start " + first(partition),
             "records were deleted before they were copied", "They cannot be copied any more: find what the target"
-                + " lacks, then commit the log start to go on without them.");
+                + " lacks, then commit the log start to go on without them ("
+                + seed("--at " + topic + ":PARTITION:OFFSET --replace " + topic) + ").");
         refuse(seeded, partition -> committed(partition) > end(partition), partition -> ", end " + end(partition),
             "the committed offset is past the end: the topic was created again, or has lost records",
-            "Compare source and target, then commit the offset at which the copy goes on.");
+            "Compare source and target, then commit the offset at which the copy goes on ("
+                + seed("--at " + topic + ":PARTITION:OFFSET --replace " + topic + " --may-repeat " + target(topic))
+                + ").");
         refuse(limited, partition -> committed(partition) > limit(partition),
             partition -> ", until " + limit(partition), "until is before the committed offset",
             "Records after it are copied already: remove until, or correct it.");

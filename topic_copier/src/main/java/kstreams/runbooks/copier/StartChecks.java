@@ -53,24 +53,6 @@ final class StartChecks {
         for (Route route : settings.routes) {
             deletions(topics.get(route.from), route.to, cluster);
             size(topics.get(route.from), topics.get(route.to));
-            old(topics.get(route.from), topics.get(route.to), cluster);
-        }
-    }
-
-    /** A segment goes once its newest record is old: copies of old records may be together in one that goes at once. */
-    private void old(TopicFacts from, TopicFacts to, Cluster cluster) throws Refused {
-        long begin = System.currentTimeMillis() - (to.deletes() ? to.limit("retention.ms") : Long.MAX_VALUE);
-        List<TopicPartition> toCopy = offsets.committed.keySet().stream().filter(partition -> begin > 0
-            && partition.topic().equals(from.name) && offsets.committed.get(partition) < offsets.end.get(partition))
-            .collect(toList());
-        Map<TopicPartition, Long> recent = cluster.since(toCopy, begin);
-        toCopy.removeIf(partition -> recent.get(partition) >= 0
-            && recent.get(partition) <= offsets.committed.get(partition));
-        if (!toCopy.isEmpty()) {
-            remarks.add("WARNING: " + toCopy.size() + " of " + from.partitions + " partitions of " + from.name
-                + " have, or had, records to copy that are older than retention.ms=" + to.value("retention.ms") + " of "
-                + to.name + ": brokers may delete their copies at once, also while " + from.name + " still has them. Set"
-                + " retention.ms=-1 on " + to.name + " until its readers have read them.");
         }
     }
 
