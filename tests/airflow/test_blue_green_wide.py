@@ -90,7 +90,7 @@ def test_a_dry_run_shows_every_stage(behind: Stack) -> None:
     trial = begun_other(behind, DAG, application=GREEN, dry_run=True, partitions=PARTITIONS, **_LATE)
     ended(trial, state="success", outcome=DRY_RUN)
     assert f"would create topic {WIDE['orders']}" in log_of(behind, trial.run_id, "create_topics")
-    assert "control topic" in log_of(behind, trial.run_id, "plan")
+    assert "the copy takes" in log_of(behind, trial.run_id, "plan")
     assert is_gone(behind)
 
 
