@@ -155,6 +155,37 @@ def test_a_copy_that_was_behind_longer_than_deletions_are_kept_says_so(begin: Be
     assert f"kstreams-runbooks compare-topics {copy.source} {copy.target} --mode latest" in line
 
 
+def test_a_copier_that_was_suspended_for_longer_than_deletions_are_kept_says_so(begin: Begin) -> None:
+    """Only if there were records meanwhile: a deletion among them may be compacted away before it goes on."""
+    copy = begin().create(2, config={**COMPACTED, "delete.retention.ms": "12000"}).seed()
+    copier = copy.copier()
+
+    def warned() -> bool:
+        return any("WARNING: " in line for line in copier.lines)
+
+    with started(copier):
+        copy.send(3, partition=1)
+        copy.wait_copied()
+        # The watch looks every ten seconds.
+        time.sleep(11)
+        copier.suspend()
+        time.sleep(13)
+        copier.resume()
+        time.sleep(11)
+        assert not warned()
+        copier.suspend()
+        copy.send(3, begin=3)
+        time.sleep(13)
+        copier.resume()
+        until(warned, 30, "it says so")
+        copy.wait_copied()
+        [line] = [line for line in copier.lines if "WARNING: " in line]
+    assert (
+        f"{copy.source} is compacted, and 1 of 2 partitions ([0]) were not copied to their end for longer than" in line
+    )
+    assert f"kstreams-runbooks compare-topics {copy.source} {copy.target} --mode latest" in line
+
+
 def test_copies_that_the_target_may_delete_at_once_are_named(begin: Begin) -> None:
     """The first old record of a route, wherever it is: the source keeps it with a newer one in one segment."""
     copy = begin().create(2, config={"retention.ms": str(_WEEK_MS)}).seed()

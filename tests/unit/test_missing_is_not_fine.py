@@ -37,6 +37,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/plans/retire.py::retire_plan",
         "decide/change/defects.py::_killed",
         "decide/reset/copier_seed.py::_open",
+        "decide/reset/copier_seed.py::_outside",
         "decide/reset/copier_seed.py::_wanted",
         "decide/reset/retire.py::_refused",
         "watch/emptying.py::_running",

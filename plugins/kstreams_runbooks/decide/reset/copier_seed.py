@@ -114,8 +114,21 @@ def _refused(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], 
             f"group {reading.group_id}: {first_of(differing, _SHOWN)}: a committed offset says what is copied "
             f"({len(differing)} differ); leave it, or name its source with --replace TOPIC"
         )
+    yield from _outside(reading, at, wanted)
     yield from _twice(reading, at, wanted)
     yield from _open(reading, at, wanted)
+
+
+def _outside(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], int | None]) -> Iterator[str]:
+    for place in reading.places:
+        offset = wanted[place.topic, place.partition]
+        if offset is None or isinstance(place.start, Missing) or isinstance(place.end, Missing):
+            continue
+        if _is_chosen(place, at) and not place.start <= offset <= place.end:
+            yield (
+                f"{place.name}: offset {offset:,} is outside its log (expected {place.start:,} to {place.end:,}); give "
+                "one that it has"
+            )
 
 
 def _twice(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], int | None]) -> Iterator[str]:
@@ -157,7 +170,9 @@ def _open(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], int
         if _is_chosen(place, at)
         and not isinstance(place.stable, Missing)
         and (offset := wanted[place.topic, place.partition]) is not None
-        and offset > place.stable
+        and place.stable < offset
+        and not isinstance(place.end, Missing)
+        and offset <= place.end
     ]
     if opened:
         yield (

@@ -175,3 +175,12 @@ def test_what_is_not_known_commits_nothing(found: SeedReading, at: SeedAt) -> No
     """An end that cannot be read is neither 0 nor past."""
     outcome, _, offsets = answer(found, at)
     assert (outcome, offsets) == (Outcome.INCONCLUSIVE, {})
+
+
+@pytest.mark.parametrize("offset", [9, 101])
+def test_an_offset_outside_the_log_is_no_open_transaction(offset: int) -> None:
+    """It is refused as what it is."""
+    outcome, why, _ = answer(reading(place(0), place(1, committed=10)), SeedAt("", {("sent", 0): offset}))
+    assert outcome is Outcome.REFUSE
+    assert f"sent-0: offset {offset} is outside its log (expected 10 to 100)" in why
+    assert "transaction" not in why

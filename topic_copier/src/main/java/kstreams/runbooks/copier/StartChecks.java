@@ -80,11 +80,15 @@ final class StartChecks {
                 + " partitions have, or had, records to copy from before " + Instant.ofEpochMilli(begin) + ", longer ago than"
                 + " delete.retention.ms=" + from.value("delete.retention.ms") + " (" + oldest.partition()
                 + " committed " + offsets.committed.get(oldest) + ", last copied record of "
-                + Instant.ofEpochMilli(offsets.last.get(oldest).atMs) + "). A deletion may be compacted away before it"
-                + " was copied, and " + to + " would keep its key. Once the copy is at the end, run kstreams-runbooks"
-                + " compare-topics " + from.name + " " + to + " --mode latest; if keys are left, copy all again into an"
-                + " empty topic.");
+                + Instant.ofEpochMilli(offsets.last.get(oldest).atMs) + "). " + lacks(from.name, to));
         }
+    }
+
+    /** What a copy may lack that came too late for the deletions of its source, and how that is found. */
+    static String lacks(String from, String to) {
+        return "A deletion may be compacted away before it was copied, and " + to + " would keep its key. Once the copy is at"
+            + " the end, run kstreams-runbooks compare-topics " + from + " " + to + " --mode latest; if keys are left, copy"
+            + " all again into an empty topic.";
     }
 
     private static List<String> rights(Set<AclOperation> granted, AclOperation needed, String written, String object) {

@@ -1,6 +1,8 @@
 package kstreams.runbooks.copier;
 
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +24,9 @@ final class Watch extends Thread {
     private final Figures figures;
     private final Ending ending;
     private final Set<String> absent = new HashSet<>();
+    /** Of each partition of a compacted source: when it was last seen copied to its end, and that end. */
+    private final Map<TopicPartition, Long> doneAtMs = new HashMap<>();
+    private final Map<TopicPartition, Long> doneTo = new HashMap<>();
     private List<String> changed = List.of();
     private long lookedAtMs;
     private boolean answers = true;
@@ -80,7 +85,39 @@ final class Watch extends Thread {
             if (absent.isEmpty() && !ending.hasBegun()) {
                 rules(cluster.topics());
             }
-            figures.ends(cluster.stableEnds(start.offsets.first.keySet()));
+            Map<TopicPartition, Long> ends = cluster.stableEnds(start.offsets.first.keySet());
+            figures.ends(ends);
+            for (Route route : settings.routes) {
+                deletions(route, ends, now);
+            }
+        }
+    }
+
+    /** A copier that is suspended or behind for long never reads a deletion that is compacted away meanwhile. */
+    private void deletions(Route route, Map<TopicPartition, Long> ends, long now) throws Refused {
+        TopicFacts from = start.topics.get(route.from);
+        long keptMs = from.compacts() ? from.limit("delete.retention.ms") : Long.MAX_VALUE;
+        List<Integer> late = new ArrayList<>();
+        ends.forEach((partition, end) -> {
+            if (!partition.topic().equals(from.name)) {
+                return;
+            }
+            long since = doneAtMs.computeIfAbsent(partition, first -> now);
+            if (now - since > keptMs && end > doneTo.getOrDefault(partition, 0L)) {
+                late.add(partition.partition());
+            }
+            if (figures.committed().getOrDefault(partition, 0L) >= end || now - since > keptMs) {
+                doneAtMs.put(partition, now);
+                doneTo.put(partition, end);
+            }
+        });
+        if (!late.isEmpty()) {
+            Collections.sort(late);
+            String sentence = from.name + " is compacted, and " + late.size() + " of " + from.partitions + " partitions ("
+                + late + ") were not copied to their end for longer than delete.retention.ms="
+                + from.value("delete.retention.ms") + ". " + StartChecks.lacks(from.name, route.to);
+            Events.say("WARNING: " + sentence);
+            figures.error(sentence);
         }
     }
 
