@@ -130,7 +130,9 @@ def test_each_key_keeps_its_order_and_its_state(behind: Stack) -> None:
     with ClusterReader({"bootstrap.servers": stack.lab.bootstrap}) as reader:
         assert {one.partitions for one in reader.topics(WIDE.values())} == {PARTITIONS}
     for control, wide in WIDE.items():
-        assert by_key(stack, control) == by_key(stack, wide)
+        keys = by_key(stack, control)
+        assert keys == by_key(stack, wide)
+        print(f"{wide}: {sum(map(len, keys.values())):,} records of {len(keys):,} keys in their order")
     assert sums(stack, "orders-running") == sums(stack, OUTPUTS["orders-running"])
     last = [by_key(stack, one) for one in ("orders-per-customer", OUTPUTS["orders-per-customer"])]
     assert len({json.dumps({str(key): str(one[key][-1]) for key in sorted(one, key=str)}) for one in last}) == 1
