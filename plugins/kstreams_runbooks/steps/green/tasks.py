@@ -120,12 +120,13 @@ def verify(run: Run) -> None:
         keep_read_since(run, {one.place: one.offset for one in committed_by_run(run) if one.topic in inputs})
         run.say(f"{', '.join(inputs)}: read to the end but for {run.limit('max_lag'):,.0f} records")
     else:
-        _prove_gone(run)
+        for side in run.sides:
+            _prove_gone(side)
 
 
 def _prove_gone(run: Run) -> None:
-    """Every instance is down, and what this run has deleted has stayed gone."""
-    plan = run.whole_plan()
+    """Every instance of a side is down, and what this run has deleted of it has stayed gone."""
+    plan = run.plan()
     target = plan.facts.at_start[0].target
     run.demand(run.decide(left_down, reading=run.read(describes=False), target=target))
     names = {name for one in _of_kind(plan, DeleteTopics) for name in one.topics}
