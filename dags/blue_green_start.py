@@ -12,13 +12,14 @@ green away again. Moving readers from blue's outputs to green's is another proce
 2. **plan, approve_plan**: nothing of green is blue's (application.id, internal topics by their full names, outputs,
    instances); every control topic that it reads begins where its input begins; what it cannot build again, its rights,
    its costs. In mode `cancel`: the names of all that goes, and that nothing else uses it.
-3. **create_topics**: outputs with the partitions and settings of blue's, and internal topics.
+3. **create_topics**: outputs with the partitions and settings of blue's, and internal topics; the wider topics that
+   green reads, if `partitions` is given.
 4. **set_offsets**: the beginning of every partition of every input. Nothing begins by `auto.offset.reset`.
 5. **stop_application**: no instance runs, the group is EMPTY. In mode `cancel`: all instances are stopped.
 6. **clear_state**: on every instance.
 7. **save_offsets, delete_groups, delete_topics**: mode `cancel` alone; by id, once nothing writes to them. **This is
    the point of no return**: their records do not come back. Nothing of blue is among them.
-8. **start_application**: all instances at once.
+8. **start_application**: all instances at once. With `partitions`, the copier that fills the wider topics by key first.
 9. **wait_caught_up**: for days if needed. The run does not count for the cluster's limit of runs meanwhile. It ends if
    retention deletes a record before green has read it, if an instance is down, or if a group reads green's outputs.
 10. **verify, conclude**: green works, or nothing of it is left; one outcome.
@@ -45,10 +46,11 @@ was due, or trigger a run with mode `cancel`.
 from kstreams_runbooks.steps.approval.approve import approve
 from kstreams_runbooks.steps.conclude import conclude
 from kstreams_runbooks.steps.green.caught_up import wait_caught_up
-from kstreams_runbooks.steps.green.plan import may_be_down, plan_green
+from kstreams_runbooks.steps.green.plan import further, may_be_down, plan_green
 from kstreams_runbooks.steps.green.tasks import (
     delete_groups,
     delete_topics,
+    set_offsets,
     start_application,
     stop_application,
     verify,
@@ -56,14 +58,14 @@ from kstreams_runbooks.steps.green.tasks import (
 from kstreams_runbooks.steps.plan.looking import check, observe
 from kstreams_runbooks.steps.run.fields import late_loss, second_application
 from kstreams_runbooks.steps.run.form import runbook
-from kstreams_runbooks.steps.stages.task import clear_state, create_topics, save_offsets, set_offsets
+from kstreams_runbooks.steps.stages.task import clear_state, create_topics, save_offsets
 
 _FORM = {**second_application(), **late_loss()}
 
 with runbook("blue_green_start", doc=__doc__, params=_FORM, tags=("topology",)):
     (
-        observe()
-        >> check(out_of_use=may_be_down)
+        observe(also=further)
+        >> check(out_of_use=may_be_down, also=further)
         >> plan_green()
         >> approve("approve_plan")
         >> create_topics()

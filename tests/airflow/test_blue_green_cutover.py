@@ -7,6 +7,7 @@ running counts of each customer are then 1, 2, 3 … without a gap and without a
 import os
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -40,6 +41,7 @@ from world.runs import (
     states,
     trigger_other,
 )
+from world.widening import PARTITIONS, chain_of, widening
 
 pytestmark = pytest.mark.long
 
@@ -80,8 +82,12 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 
 @pytest.fixture(scope="module")
-def both(stack: Stack) -> Iterator[Stack]:
-    """Both sides behind a copier that copies traffic, the second one caught up; a group reads the first one."""
+def both(stack: Stack, request: pytest.FixtureRequest) -> Iterator[Stack]:
+    """Both sides behind a copier that copies traffic, the second one caught up; a group reads the first one.
+
+    With the parameter `wide` the second one reads topics with three times the partitions, which a second copier fills.
+    """
+    is_wide = getattr(request, "param", "") == "wide"
     declaration = stack.lab.config / "applications" / BLUE / f"{TO_RELEASE}.yaml"
     before = declaration.read_text(encoding="utf-8")
     declaration.write_text(before.replace("grace_ms: 120000", f"grace_ms: {_GRACE_MS}"), encoding="utf-8")
@@ -92,8 +98,11 @@ def both(stack: Stack) -> Iterator[Stack]:
         stack.supervisor.start(TRAFFIC)
         time.sleep(_HISTORY_S)
         stack.supervisor.stop(TRAFFIC)
-        with green_deployed(stack, _GRACE, **_SHORT):
-            run_id = trigger_other(stack, START, application=GREEN, **_LATE)
+        form = {"partitions": PARTITIONS} if is_wide else {}
+        with ExitStack() as deployed:
+            wide = deployed.enter_context(widening(stack)) if is_wide else {}
+            deployed.enter_context(green_deployed(stack, {**_GRACE, **wide}, **_SHORT))
+            run_id = trigger_other(stack, START, application=GREEN, **form, **_LATE)
             approve(stack, run_id, "approve_plan")
             assert finished(stack, run_id) == "success", evidence(stack, run_id)["run"]["outcome_sentence"]
             stack.supervisor.start(TRAFFIC)
@@ -157,7 +166,7 @@ def cut_over(stack: Stack, form: dict[str, Any], now_reads: str) -> None:
 def read_once(stack: Stack) -> None:
     """At rest: the group has read each result of each record that was sent exactly once, in whichever topic."""
     stack.supervisor.stop(TRAFFIC)
-    for group in (COPIER, BLUE, GREEN):
+    for group in (COPIER, *chain_of(stack), BLUE, GREEN):
         kafka.wait_drained(stack.lab.bootstrap, group)
     sent = sum(1 for _ in kafka.records(stack.lab.bootstrap, "sent-orders"))
     # By records: its offsets stay before the marker at the end of each partition, which no consumer gets.
@@ -184,6 +193,7 @@ def moved(both: Stack) -> Stack:
     return both
 
 
+@pytest.mark.parametrize("both", ["same", "wide"], indirect=True)
 def test_there_and_back_there_without_a_gap(moved: Stack) -> None:
     """From the first record to those of the second side: 0 records missing, 0 twice."""
     assert {one.topic for one in written_down(moved)} == {_OLD, _NEW}

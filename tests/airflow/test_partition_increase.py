@@ -81,11 +81,11 @@ def test_a_dry_run_shows_the_forecast_and_every_stage(narrow: Stack) -> None:
 
 @pytest.mark.parametrize("task", ["pause_inputs", "certify", "stop_application"])
 def test_undo_before_the_growth_brings_everything_back(narrow: Stack, task: str) -> None:
-    """The run is given up after a task: copier and application run as before."""
+    """The run is given up in a task, which is killed: copier and application run as before."""
     stack = narrow
     run_id = begun(stack)
-    reached(stack, run_id, task, "success", _SLOW_S)
-    mark_run(stack, run_id, "failed")
+    strike(Target(stack, DAG, run_id, task, (*DEPLOYED.names, *COPIER)), Moment.WORKING, 0)
+    reached(stack, run_id, task, "failed", _SLOW_S)
     undo = trigger_other(stack, "undo", run=run_id)
     approved_by_both(stack, "undo", undo, "approve_undo")
     assert finished(stack, undo) == "success", evidence(stack, undo)["run"]["outcome_sentence"]

@@ -82,9 +82,9 @@ def write_instance(lab: Lab, name: str, group: str, routes: Mapping[str, str], r
 
 
 def declared(
-    lab: Lab, name: str, instances: Sequence[str], routes: Mapping[str, str], **changes: Any
+    lab: Lab, name: str, instances: Sequence[str], routes: Mapping[str, str], first: int = 0, **changes: Any
 ) -> dict[str, Any]:
-    """Its fleet entry."""
+    """Its fleet entry; the ports of its metrics begin with the `first` one of copiers."""
     base = lab.instances / instances[0] / "base.properties"
     facts = f'exec java -cp {topology_facts.jar()}:"$1"/topic-copier.jar kstreams.runbooks.facts.FactsCommand'
     factory = f'--factory kstreams.runbooks.copier.CopierCommand::topology --properties <(cat {base} "$2")'
@@ -104,7 +104,7 @@ def declared(
                     "directory": str(lab.instances / one),
                     "metrics": metrics_url(lab, number),
                 }
-                for number, one in enumerate(instances)
+                for number, one in enumerate(instances, first)
             ],
             "releases": {release: str(releases(lab) / release) for release in LIBRARIES},
             "topology": ["bash", "-c", f"{facts} {factory}", "topology", "{directory}", "{settings_file}"],
@@ -145,15 +145,16 @@ def place(
     instances: Sequence[str],
     routes: Mapping[str, str],
     release: str = RELEASE,
+    first: int = 0,
     **changes: Any,
 ) -> Path:
     """Its directories, its programs and its fleet entry, which is returned; nothing of it runs."""
     lab = stack.lab
-    for number, instance in enumerate(instances):
+    for number, instance in enumerate(instances, first):
         write_instance(lab, instance, name, routes, release)
         stack.supervisor.add(program(lab, instance, number))
     entry = lab.config / "applications" / f"{name}.yaml"
-    entry.write_text(yaml.safe_dump(declared(lab, name, instances, routes, **changes)), encoding="utf-8")
+    entry.write_text(yaml.safe_dump(declared(lab, name, instances, routes, first, **changes)), encoding="utf-8")
     return entry
 
 

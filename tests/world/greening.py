@@ -59,6 +59,13 @@ def green_deployed(stack: Stack, settings: Mapping[str, str] | None = None, /, *
     entry: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     [first, *_] = entry["deployer"]["instances"]
     entry["deployer"]["instances"] = [{**first, "metrics": lab.metrics_url(_NUMBER)}]
+    reads = [(settings or {}).get(f"topic.{one}", one) for one in entry["control"]]
+    names = {name: (settings or {}).get(name, topic) for name, topic in entry["input_settings"].items()}
+    declaration = folder / GREEN / _RELEASE
+    release = yaml.safe_load(declaration.read_text(encoding="utf-8"))
+    release["topics"] = {(settings or {}).get(f"topic.{one}", one): what for one, what in release["topics"].items()}
+    declaration.write_text(yaml.safe_dump(release), encoding="utf-8")
+    entry |= {"inputs": reads, "control": reads, "input_settings": names}
     entry["effects_twice"] = "accepted, because the operators of the test only compute"
     entry["limits"] |= limits
     file.write_text(yaml.safe_dump(entry), encoding="utf-8")

@@ -1,13 +1,14 @@
 """Reads for `blast-radius`: everything that a reset of an application would touch, and nothing is changed."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kstreams_runbooks.connections import kafka_config
 from kstreams_runbooks.decide.comparison.compared import Side
 from kstreams_runbooks.decide.fleet_graph import fleet_graph, require_own_outputs
 from kstreams_runbooks.decide.internal_topics.derived import prefix_of
+from kstreams_runbooks.decide.plans.adoptable import with_sources
 from kstreams_runbooks.decide.reset.offsets import moved_offsets
 from kstreams_runbooks.decide.reset.pace import read_pace
 from kstreams_runbooks.decide.reset.radius import Asked, blast_radius
@@ -59,7 +60,7 @@ class ResetQuestion:
 
     `brings` are the versions that start afterwards: their inputs have targets too. `directories` are the only task
     directories that go, none for all. `lost` are stores that may begin empty. Unless `counts`, offsets count in place
-    of records.
+    of records. `instead` are topics that do not exist yet, each with the one that has its records.
     """
 
     mode: ResetMode
@@ -69,6 +70,7 @@ class ResetQuestion:
     directories: Directories = ()
     lost: tuple[str, ...] = ()
     counts: bool = True
+    instead: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,12 @@ def read_reset(application: str, question: ResetQuestion, say: Callable[[str], N
     return ReadReset(radius, read.targets, read.outputs, read.read, last)
 
 
+def _reads(side: Side, instead: Mapping[str, str]) -> Side:
+    """A version with other topics in place of those that it reads."""
+    topics = {instead.get(name, name): one for name, one in side.declared.topics.items()}
+    return Side(with_sources(side.topology, instead), replace(side.declared, topics=topics)) if instead else side
+
+
 def _require_fitting(question: ResetQuestion) -> None:
     if question.targets and question.mode in {"state", "retire"}:
         raise BadInput(
@@ -151,10 +159,10 @@ def _read(
     with reading_instances(entry, deployer) as instances_read:
         taken, names, groups = reader.taken(), reader.names(), reader.groups()
         instances = instances_read()
-    sides = versions_last_run(entry, deployer, instances)
+    sides = tuple(_reads(side, question.instead) for side in versions_last_run(entry, deployer, instances))
     topics = topics_of((side.topology for side in sides), group_id, names)
     # A version that starts afterwards may read more: without an offset it would follow auto.offset.reset there.
-    every = (*sides, *question.brings)
+    every = (*sides, *(_reads(side, question.instead) for side in question.brings))
     brought = topics_of((side.topology for side in every), group_id, names)
     if isinstance(topics, Missing) or isinstance(brought, Missing):
         lacking = next(one.missing for one in (topics, brought) if isinstance(one, Missing))

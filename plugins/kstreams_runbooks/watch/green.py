@@ -14,10 +14,19 @@ from kstreams_runbooks.decide.rights.granted import compared_rights, lacks, not_
 from kstreams_runbooks.decide.rights.needed import needed_acls, rows_of
 from kstreams_runbooks.decide.runbooks import GREEN
 from kstreams_runbooks.decide.topology.names import internal_by_id
+from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive
 from kstreams_runbooks.fleet import Application, Copier, Fleet, copiers_of
+from kstreams_runbooks.fleet.copier import TopicCopier
 from kstreams_runbooks.matching import PatternTooSlow
-from kstreams_runbooks.model.readings.green import GreenInput, GreenOutput, GreenReading, GreenRemains
+from kstreams_runbooks.model.readings.green import (
+    GreenChain,
+    GreenInput,
+    GreenOutput,
+    GreenReading,
+    GreenRemains,
+    WideTopic,
+)
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Missing
 from kstreams_runbooks.model.readings.reset import BlastRadius, RunningUse, TopicUser
 from kstreams_runbooks.model.readings.states import is_down, is_empty
@@ -53,6 +62,16 @@ class GreenSides:
     side: Side
     blue_versions: tuple[Topology, ...]
 
+    @property
+    def chain(self) -> tuple[Copier, ...]:
+        """The copiers between the control topics and green."""
+        return chain_to(self.fleet, self.green, self.blue)
+
+    @property
+    def controls(self) -> dict[str, str]:
+        """The control topic of each topic that the chain writes."""
+        return {target: control for one in self.chain for control, target in one.route_pairs}
+
 
 @dataclass(frozen=True, slots=True)
 class _Uses:
@@ -70,10 +89,14 @@ def read_green(
     radius: BlastRadius,
     late_accepted: str,
     principal: str,
+    wanted: int = 0,
+    *,
+    uneven: bool = False,
 ) -> GreenReading:
     """Everything that decides whether green may start.
 
-    `kafka` is a librdkafka configuration, `principal` the login of the cluster's connection. Inconclusive if a topology
+    `kafka` is a librdkafka configuration, `principal` the login of the cluster's connection. `wanted` are the
+    partitions of the topics that a chained copier writes, `uneven` accepts any number. Inconclusive if a topology
     cannot be read, Unreachable if no broker answers.
     """
     green, blue = sides.green, sides.blue
@@ -90,6 +113,7 @@ def read_green(
         lacks_, unknown_rights = _rights(sides, reading, reader, principal, bootstrap(kafka))
         saved = read_saved(reader, green.application_id, stable=False)
         read = tuple(_input(sides, kafka, reader, topic) for topic in inputs)
+        chain = tuple(_chained(one, reader, names) for one in sides.chain)
         hidden = names.unseen({*inputs, *stand, *filter(None, stand.values()), *internal})
     declared, graph = green.declared(), fleet_graph(one.declared() for one in sides.fleet.entries.values())
     used = {one: tuple(used_by(declared, one, uses.users, uses.uses, graph)) for one in (*stand, *sorted(internal))}
@@ -133,6 +157,33 @@ def read_green(
         lacks=lacks_,
         unknown_rights=unknown_rights,
         problems=tuple(dict.fromkeys((*uses.unknown, *hidden.values()))),
+        chain=chain,
+        wanted=wanted,
+        uneven=uneven,
+    )
+
+
+def chain_to(fleet: Fleet, green: Application, blue: Application) -> tuple[Copier, ...]:
+    """The copiers that write topics of green and none of blue: they copy from control topics."""
+    front = {one.name for one in copiers_of(fleet, blue)}
+    return tuple(one for one in copiers_of(fleet, green) if one.name not in front)
+
+
+def _chained(copier: Copier, reader: ClusterReader, names: TopicNames) -> GreenChain:
+    controls = {target: _source(copier, target) for target in copier.outputs}
+    counts = _counts(reader, {*controls.values()})
+    up = (one for one in make_deployer(copier, dry_run=True).instances() if not is_down(one.process))
+    saved = read_saved(reader, copier.application_id, stable=False)
+    return GreenChain(
+        copier.name,
+        copier.application_id,
+        isinstance(copier, TopicCopier),
+        tuple(
+            WideTopic(target, control, counts[control], target in names.visible)
+            for target, control in sorted(controls.items())
+        ),
+        tuple(one.instance for one in up),
+        tuple(sorted({one.topic for one in saved.offsets})),
     )
 
 
@@ -144,14 +195,20 @@ def read_remains(sides: GreenSides, kafka: Mapping[str, Any]) -> GreenRemains:
         topics = _topics(sides.side.topology, green.application_id, names)
         blue_internal, blue_outputs = _of_blue(sides, names)
         own = topics.internal | topics.changelogs | {one for one in topics.outputs if one in green.green_outputs}
+        own |= {topic for one in sides.chain for topic in one.outputs}
         going = sorted(own & names.visible)
         uses = _uses(sides, reader, names, going)
         ids = {one.application_id for one in sides.fleet.entries.values() if one.cluster == green.cluster}
         ids |= {group for group, *_ in reader.groups()}
         begins = internal_by_id(names.visible, ids).get(green.application_id, ())
         hidden = names.unseen(own)
-    declared, graph = green.declared(), fleet_graph(one.declared() for one in sides.fleet.entries.values())
-    used = [(one, user) for one in going for user in used_by(declared, one, uses.users, uses.uses, graph)]
+    # The copier of the chain goes with green.
+    chain = {one.application_id: one.name for one in sides.chain}
+    declared = green.declared()
+    graph = fleet_graph(one.declared() for one in sides.fleet.entries.values() if one.name not in chain.values())
+    users = tuple(one for one in uses.users if one.group_id not in chain)
+    running = tuple(one for one in uses.uses if one.entry not in chain.values())
+    used = [(one, user) for one in going for user in used_by(declared, one, users, running, graph)]
     used += [(one, f"{sides.blue.name} has it") for one in going if one in blue_internal | blue_outputs]
     return GreenRemains(
         green.name,
@@ -218,9 +275,11 @@ def _up(reading: ApplicationReading) -> Iterator[str]:
 
 
 def _input(sides: GreenSides, kafka: Mapping[str, Any], reader: ClusterReader, topic: str) -> GreenInput:
-    """The topic with the history of its partitions, if a copier of blue writes it."""
+    """The topic with the history of its partitions, if a copier of blue writes it, or what a chained one reads."""
+    through = next((one for one in sides.chain if topic in one.outputs), None)
+    control = _source(through, topic) if through else topic
     for copier in copiers_of(sides.fleet, sides.blue):
-        if topic in copier.outputs and (source := _source(copier, topic)):
+        if control in copier.outputs and (source := _source(copier, control)):
             policy = reader.settings([source], [_POLICY]).get(source, {}).get(_POLICY)
             if policy is None:
                 raise Inconclusive(
@@ -228,10 +287,9 @@ def _input(sides: GreenSides, kafka: Mapping[str, Any], reader: ClusterReader, t
                     f"{source}"
                 )
             compacted = "compact" in policy
-            return GreenInput(
-                topic, source, copier.name, read_begins(kafka, reader, source, topic, compacted=compacted)
-            )
-    return GreenInput(topic, "", "", ())
+            begins = read_begins(kafka, reader, source, control, compacted=compacted)
+            return GreenInput(topic, control, source, copier.name, begins)
+    return GreenInput(topic, control, "", "", ())
 
 
 def _source(copier: Copier, topic: str) -> str:
@@ -275,7 +333,7 @@ def _overlap(one: object, other: object) -> bool:
 
 
 def _by_person(sides: GreenSides) -> Iterator[str]:
-    for copier in copiers_of(sides.fleet, sides.blue):
+    for copier in (*copiers_of(sides.fleet, sides.blue), *sides.chain):
         if copier.deployer.kind == _MANUAL:
             yield f"copier {copier.name}"
     if sides.blue.deployer.kind == _MANUAL:

@@ -50,14 +50,17 @@ def read_rest(
     looks: int,
     apart_s: float,
     say: Callable[[str], None],
+    going: Collection[str] = (),
 ) -> RestReading:
     """Everything that speaks against the deletion of these topics of an application, which is down.
+
+    The entries of `going` go with it: what they declare counts for nothing, what they do counts.
 
     `noted` are the ends from when its group was EMPTY; `looks` readings are taken, `apart_s` seconds apart, and
     `say` gets a line for each. `kafka` is a librdkafka configuration. Unreachable if no broker answers.
     """
     fleet = load_fleet()
-    graph = fleet_graph(one.declared() for one in fleet.entries.values())
+    graph = fleet_graph(one.declared() for one in fleet.entries.values() if one.name not in going)
     others = [one for one in fleet.entries.values() if one.cluster == entry.cluster and one.name != entry.name]
     with ClusterReader(kafka) as reader:
         users, unlisted = _users(reader, topics, entry.application_id)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from kstreams_runbooks.errors import Inconclusive
-from kstreams_runbooks.watch.green import _by_person, _shared, _source
+from kstreams_runbooks.watch.green import _by_person, _shared, _source, chain_to
 
 
 def entry(name: str, /, url: str = "http://one:9001", **instance: Any) -> Any:
@@ -78,5 +78,17 @@ def test_a_person_on_the_way() -> None:
     """The first one; its copiers come from the fleet."""
     blue = SimpleNamespace(name="orders", cluster="demo", control=("orders",), deployer=SimpleNamespace(kind="manual"))
     one = copier(cluster="demo", deployer=SimpleNamespace(kind="manual"))
-    sides: Any = SimpleNamespace(blue=blue, fleet=SimpleNamespace(copiers={"copier": one}))
-    assert list(_by_person(sides)) == ["copier copier", "orders"]
+    sides: Any = SimpleNamespace(blue=blue, fleet=SimpleNamespace(copiers={"copier": one}), chain=(one,))
+    assert list(_by_person(sides)) == ["copier copier", "copier copier", "orders"]
+
+
+def test_the_copier_between_the_control_topics_and_green() -> None:
+    """The one that writes no control topic of blue; of another cluster, none."""
+    blue: Any = SimpleNamespace(name="orders", cluster="demo", control=("control",))
+    green: Any = SimpleNamespace(name="green", cluster="demo", control=("control", "wide"))
+    front = SimpleNamespace(name="front", cluster="demo", outputs=("control",))
+    wide = SimpleNamespace(name="widening", cluster="demo", outputs=("wide",))
+    elsewhere = SimpleNamespace(name="elsewhere", cluster="other", outputs=("wide",))
+    fleet: Any = SimpleNamespace(copiers={one.name: one for one in (front, wide, elsewhere)})
+    assert chain_to(fleet, green, blue) == (wide,)
+    assert chain_to(fleet, blue, blue) == ()

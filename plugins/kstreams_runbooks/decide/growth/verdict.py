@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kstreams_runbooks.decide.growth.closure import Closure, closure
 from kstreams_runbooks.decide.growth.in_place import copier_of, forgotten, obstacles
 from kstreams_runbooks.decide.internal_topics.derived import prefix_of
-from kstreams_runbooks.decide.runbooks import INCREASE
+from kstreams_runbooks.decide.runbooks import GREEN, INCREASE
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.names import is_registration
 from kstreams_runbooks.model.readings.growth import ForecastCase, ForecastReading, ForecastTopic, TopicForecast
@@ -21,10 +21,9 @@ _ACCEPT = (
     "to accept that, set loss_acceptable of each of these stores in the declaration of the release that runs, then "
     "clear forecast_keys and what follows it"
 )
-# No DAG fills wider control topics: the way that keeps the state of each key is one for a person.
 _KEEPS_STATE = (
-    "with its state it goes blue/green on wider control topics, which no DAG fills yet: follow the steps in "
-    "docs/partition_increase.md, With its state"
+    "with its state it goes blue/green on wider topics: declare a second application and the copier of its topics "
+    "(docs/blue_green_start.md, More partitions), then {command}"
 )
 _LONGEST_KEY = 80
 
@@ -211,7 +210,7 @@ def _not_seen(asked: ForecastTopic) -> Iterator[str]:
 def _way(seen: GrowthSeen, closed: Closure) -> Iterator[str]:
     if against := (*_state(closed), *obstacles(seen, closed)):
         if not closed.keeps_state:
-            yield _KEEPS_STATE
+            yield _keeps_state(closed)
         yield from (f"not in place: {one}" for one in against)
     else:
         yield f"in place: {increase_command(seen, closed)}"
@@ -222,8 +221,14 @@ def _state(closed: Closure) -> Iterator[str]:
         yield (
             f"{'stores' if len(stores) > 1 else 'store'} {first_of(stores)}: {'keep' if len(stores) > 1 else 'keeps'} "
             "content by key, and keys that move would begin from nothing (accepted by loss_acceptable of each store); "
-            f"{_KEEPS_STATE}"
+            f"{_keeps_state(closed)}"
         )
+
+
+def _keeps_state(closed: Closure) -> str:
+    """The way on which each key keeps its state, with its command; the second application has a name of its own."""
+    words = ("kstreams-runbooks", "trigger", GREEN, "--application", "GREEN", "--param", f"partitions={closed.wanted}")
+    return _KEEPS_STATE.format(command=pasted(words))
 
 
 def increase_command(seen: GrowthSeen, closed: Closure) -> str:

@@ -13,6 +13,7 @@ from kstreams_runbooks.decide.plans.copier_costs import CopierLoad
 from kstreams_runbooks.decide.runbooks import GREEN
 from kstreams_runbooks.decide.topology.names import is_changelog
 from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.model.copying import BY_KEY, MODE, PARTITIONS
 from kstreams_runbooks.model.fleet_entry import DeclaredApplication
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.object_stages import (
@@ -22,27 +23,57 @@ from kstreams_runbooks.model.runs.object_stages import (
     SaveOffsets,
     SetOffsets,
 )
-from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan, PlanFacts
+from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan, PlanFacts, SidePart
 from kstreams_runbooks.model.runs.stages import ClearState, Stage, StartAll, StopAll
 from kstreams_runbooks.model.verdicts import Finding
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.wording import first_of, pasted
 
+# The role of the copier between the control topics and green.
+CHAIN = "chain"
 _SOURCE = "docs/blue_green_start.md, costs"
 _MB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ChainPart:
+    """The copier between the control topics and green: `topics` are those that it writes, one of each control topic."""
+
+    side: SidePart
+    group: str
+    controls: tuple[str, ...]
+    topics: tuple[TopicShape, ...]
+
+    @property
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """What its instances are set to: the record of a key goes to the partition that Java producers choose."""
+        grown = ",".join(f"{one.name}:{one.partitions}" for one in self.topics)
+        return tuple(sorted({**dict(_one_target(self.side.facts).settings), MODE: BY_KEY, PARTITIONS: grown}.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class GoingChain:
+    """The copier of a chain that goes with green. `up`: an instance of it runs. `has_group`: brokers know its group."""
+
+    side: SidePart
+    group: str
+    up: bool
+    has_group: bool
 
 
 @dataclass(frozen=True, slots=True)
 class GreenParts:
     """What the plan of a start is made of: the topics that green reads, and those that are created before it starts.
 
-    `outputs` are like those of blue, `internal` as Kafka Streams would create them.
+    `outputs` are like those of blue, `internal` as Kafka Streams would create them. `chain` writes topics with more
+    partitions than the control topics, if green reads such.
     """
 
     blue: str
     inputs: tuple[str, ...]
     outputs: tuple[TopicShape, ...]
     internal: tuple[TopicShape, ...]
+    chain: ChainPart | None = None
 
 
 def green_plan(
@@ -57,12 +88,24 @@ def green_plan(
     group, library = declared.application_id, other_library(runs.release, runs.version)
     begun = tuple(one.name for one in parts.internal if not is_changelog(one.name))
 
+    chain = parts.chain
+
     def stages() -> Iterator[Stage]:
-        yield CreateTopics(0, (*parts.outputs, *parts.internal))
-        yield SetOffsets(0, group, (*parts.inputs, *begun), "start")
-        # It is down already: that no process of it lives is proven, and kept for the way back.
+        yield CreateTopics(0, (*(chain.topics if chain else ()), *parts.outputs, *parts.internal))
+        if chain:
+            yield SetOffsets(0, chain.group, chain.controls, "start", side=CHAIN)
+        yield SetOffsets(0, group, parts.inputs, "start")
+        if begun:
+            yield SetOffsets(0, group, begun, "start")
+        # They are down already: that no process of them lives is proven, and kept for the way back.
+        if chain:
+            yield StopAll(0, side=CHAIN)
         yield StopAll(0)
         yield ClearState(0)
+        if chain:
+            copies = _one_target(chain.side.facts)
+            of_copier = other_library(copies.release, copies.version)
+            yield StartAll(0, copies.release, chain.settings, of_copier, must_clear=True, side=CHAIN)
         yield StartAll(0, runs.release, runs.settings, library, must_clear=True)
 
     return _plan(
@@ -70,6 +113,7 @@ def green_plan(
         facts,
         ("start", parts.blue),
         stages(),
+        sides=(chain.side,) if chain else (),
         findings=findings,
         limits=limits,
         undo=(
@@ -94,14 +138,17 @@ def cancel_plan(
     group: bool,
     findings: tuple[Finding, ...],
     limits: tuple[tuple[str, float], ...],
+    chain: GoingChain | None = None,
 ) -> Plan:
     """The plan that takes green away: it stops, its state, its group and these topics are deleted.
 
-    `up`: an instance of it runs. `group`: brokers know its group.
+    `up`: an instance of it runs. `group`: brokers know its group. `chain` goes with it: its topics are among these.
     """
     runs = _one_target(facts)
 
     def stages() -> Iterator[Stage]:
+        if chain and chain.up:
+            yield StopAll(0, side=CHAIN, stays=_one_target(chain.side.facts).target)
         if up:
             yield StopAll(0, stays=runs.target)
         yield ClearState(0)
@@ -110,6 +157,8 @@ def cancel_plan(
             yield SaveOffsets(0, declared.application_id, topics)
         if group:
             yield DeleteGroups(0, (declared.application_id,))
+        if chain and chain.has_group:
+            yield DeleteGroups(0, (chain.group,), side=CHAIN)
         if topics:
             yield DeleteTopics(0, topics, at_rest=True)
 
@@ -118,6 +167,7 @@ def cancel_plan(
         facts,
         ("cancel", blue),
         stages(),
+        sides=(chain.side,) if chain else (),
         findings=findings,
         limits=limits,
         undo=(
@@ -135,6 +185,7 @@ def _plan(
     change: tuple[str, str],
     stages: Iterator[Stage],
     *,
+    sides: tuple[SidePart, ...],
     findings: tuple[Finding, ...],
     limits: tuple[tuple[str, float], ...],
     undo: tuple[str, ...],
@@ -156,6 +207,7 @@ def _plan(
         title=title,
         worst_case=worst_case,
         at_once=True,
+        sides=sides,
     )
 
 

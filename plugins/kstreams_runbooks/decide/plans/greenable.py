@@ -11,7 +11,14 @@ from collections.abc import Iterator
 
 from kstreams_runbooks.decide.runbooks import ADOPT
 from kstreams_runbooks.decide.topology.names import is_generated, stem
-from kstreams_runbooks.model.readings.green import GreenInput, GreenOutput, GreenReading, GreenRemains
+from kstreams_runbooks.model.readings.green import (
+    GreenChain,
+    GreenInput,
+    GreenOutput,
+    GreenReading,
+    GreenRemains,
+    WideTopic,
+)
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.times import utc_second
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
@@ -141,6 +148,7 @@ def _refused(reading: GreenReading) -> Iterator[str]:
         yield (
             f"{reading.application}: reads no topic (expected: control topics of {reading.blue}); correct its topology"
         )
+    yield from _chain(reading)
     for pattern in reading.patterns:
         yield (
             f"source pattern {pattern}: {reading.application} reads by a pattern (expected topics by name): what it "
@@ -210,7 +218,80 @@ def _not_fresh(reading: GreenReading) -> Iterator[str]:
         )
 
 
+def _chain(reading: GreenReading) -> Iterator[str]:
+    """What keeps the copier between the control topics and green from being the run's own."""
+    if reading.wanted and not reading.chain:
+        yield (
+            f"partitions {reading.wanted:,}: {reading.application} reads no topic that a copier copies from a control "
+            f"topic of {reading.blue} (expected wider topics, and their copier in the fleet); declare it as "
+            f"{_SOURCE}, More partitions, has it, or leave partitions empty"
+        )
+    if len(reading.chain) > 1:
+        yield (
+            f"copiers {first_of([one.copier for one in reading.chain])}: both are in front of {reading.application} "
+            "(limit 1): routes of one application stop together; give one of them all routes"
+        )
+    for one in reading.chain:
+        yield from _copier(reading, one)
+        for topic in one.topics:
+            yield from _wide(reading, topic)
+
+
+def _copier(reading: GreenReading, one: GreenChain) -> Iterator[str]:
+    if not one.shipped:
+        yield (
+            f"copier {one.copier}: a team's own program (expected program: topic-copier): whether it copies by key is "
+            "not known; put the shipped copier in its place"
+        )
+    if not reading.wanted:
+        yield (
+            f"partitions: nothing (expected the partitions of {first_of([topic.topic for topic in one.topics])}, which "
+            f"copier {one.copier} fills by key); give --param partitions=N"
+        )
+    if one.up:
+        yield f"{first_of(one.up)}: runs (expected: copier {one.copier} is down until this run starts it); {_CANCEL}"
+    if one.offsets:
+        yield (
+            f"group {one.group_id}: has offsets on {first_of(one.offsets)} (expected none: it begins at the beginning "
+            f"of the control topics); {_CANCEL}"
+        )
+    read = {topic.topic for topic in reading.inputs}
+    if idle := [topic.topic for topic in one.topics if topic.topic not in read]:
+        yield (
+            f"copier {one.copier}: writes {first_of(idle)}, which {reading.application} does not read (expected its "
+            "inputs alone); correct its routes"
+        )
+
+
+def _wide(reading: GreenReading, one: WideTopic) -> Iterator[str]:
+    if one.exists:
+        yield (
+            f"topic {one.topic}: exists (expected: the run creates it with {reading.wanted:,} partitions); choose "
+            f"another name, or {_CANCEL}"
+        )
+    if not one.before:
+        yield f"control topic {one.control}: does not exist; correct the routes of the copier"
+    elif reading.wanted and reading.wanted <= one.before:
+        yield (
+            f"partitions {reading.wanted:,}: control topic {one.control} has {one.before:,} (expected more); give a "
+            f"larger number, or let {reading.application} read {one.control} itself"
+        )
+    elif reading.wanted % (one.before or 1) and not reading.uneven:
+        multiple = -(-reading.wanted // one.before) * one.before
+        yield (
+            f"partitions {reading.wanted:,}: is not a multiple of the {one.before:,} of {one.control}: each of the new "
+            f"ones gets records of several, in no order of time; give a multiple, such as {multiple:,}, or accept "
+            "that (uneven)"
+        )
+
+
 def _input(reading: GreenReading, one: GreenInput) -> Iterator[str]:
+    if not one.copier and one.control != one.topic:
+        yield (
+            f"input {one.topic} of {reading.application}: is copied from {one.control}, which no copier of "
+            f"{reading.blue} writes (expected: a control topic of it); correct the routes"
+        )
+        return
     if not one.copier:
         yield (
             f"input {one.topic} of {reading.application}: no copier writes it (expected: a control topic of "
@@ -222,7 +303,7 @@ def _input(reading: GreenReading, one: GreenInput) -> Iterator[str]:
     if absent:
         since = next((utc_second(part.first_ms) for part in absent if part.first_ms is not None), "its beginning")
         yield (
-            f"control topic {one.topic}: the first records of {one.source} ({since}) are not in it "
+            f"control topic {one.control}: the first records of {one.source} ({since}) are not in it "
             f"({len(absent)} of {len(one.partitions)} partitions): {reading.application} would lack what came before; "
             f"a fill from {one.source} is not built yet; adopt again with history into new control topics "
             f"({_adopt(reading, one.copier, 'abandon')}, then mode=adopt), first"
@@ -268,7 +349,7 @@ def _unknown(reading: GreenReading) -> Iterator[str]:
         for part in one.partitions:
             if isinstance(part.begins, Missing):
                 yield (
-                    f"{one.topic}-{part.partition}: whether it begins where {one.source} begins is not known: "
+                    f"{one.control}-{part.partition}: whether it begins where {one.source} begins is not known: "
                     f"{part.begins.missing}"
                 )
 

@@ -138,7 +138,7 @@ def undo_plan(
     taken = [taken_back(card, readings[card.side], own) for card in others]
     at = {"": declared, **{side.role: side.declared for side in sides}}
     restarted = [
-        UndoPart("", bounces, undone.cards, stays=undone.fresh == ""),
+        UndoPart("", bounces, undone.cards, stays="" in undone.fresh),
         *(part for part, _ in parts),
     ]
     begun = [
@@ -225,7 +225,7 @@ def _part(
     own = replace(undone, moves=side.moves)
     bounces, _ = _instances_back(side.reading, side.declared, own, found, rules, local_state)
     bound = SidePart(side.role, side.declared.name, side.declared.cluster, found)
-    return UndoPart(side.role, bounces, side.cards, stays=side.role == undone.fresh), bound
+    return UndoPart(side.role, bounces, side.cards, stays=side.role in undone.fresh), bound
 
 
 def _costs(

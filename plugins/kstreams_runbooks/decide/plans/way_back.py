@@ -40,8 +40,8 @@ class Undone:
     those that its plan bound, `others` its cards about other things than instances, `cards` the numbers of the cards
     behind `moves`. `flush` is the form of the flush
     that made the change, if it has begun to start what it changed the application to: name and value. `other_way` is
-    the command of another runbook that takes it back, if an undo no longer can. `fresh` is the role of the side that
-    did not run before the run, None without one.
+    the command of another runbook that takes it back, if an undo no longer can. `fresh` are the roles of sides
+    that did not run before the run.
     """
 
     run_key: str
@@ -54,7 +54,7 @@ class Undone:
     cards: tuple[int, ...] = ()
     flush: tuple[tuple[str, str], ...] = ()
     other_way: str = ""
-    fresh: str | None = None
+    fresh: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,42 @@ class GreenHistory:
 
 @dataclass(frozen=True, slots=True)
 class GreenInput:
-    """A topic that green reads. `source` and `copier` are empty if no copier of the fleet writes it."""
+    """A topic that green reads, with the history of its control topic.
+
+    `control` is the topic that the copier of blue writes: this one, or the one from which a chained copier copies by
+    key. `source` and `copier` are empty if no copier of blue writes it.
+    """
 
     topic: str
+    control: str
     source: str
     copier: str
     partitions: tuple[GreenHistory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WideTopic:
+    """A topic that a chained copier writes; `before` are the partitions of its control topic, 0 if that is absent."""
+
+    topic: str
+    control: str
+    before: int
+    exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GreenChain:
+    """A copier between the control topics and green. `up` are instances that run, `offsets` topics with offsets of it.
+
+    `shipped` is whether it is the program of this project.
+    """
+
+    copier: str
+    group_id: str
+    shipped: bool
+    topics: tuple[WideTopic, ...]
+    up: tuple[str, ...]
+    offsets: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +88,9 @@ class GreenReading:
     entries of the way (copier, blue) that a person deploys. `effects` are operators that do something outside of Kafka,
     or may; `accepted` is the reason of the entry why that may happen twice. `late` are stores that may drop other
     records than they did live, as sentences, and `late_accepted` the reason of the form. `lacks` and `unknown_rights`
-    are rights of green's own login, `problems` readings that could not be taken.
+    are rights of green's own login, `problems` readings that could not be taken. `chain` are copiers between the
+    control topics and green, which write topics with `wanted` partitions (0: the form names no number); `uneven`
+    accepts any number.
     """
 
     application: str
@@ -87,6 +119,9 @@ class GreenReading:
     lacks: tuple[str, ...] = ()
     unknown_rights: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    chain: tuple[GreenChain, ...] = ()
+    wanted: int = 0
+    uneven: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The plan of `adopt_control_topic`: what both topologies, the topics and the copier show, and the stages from that."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -109,7 +109,7 @@ def adopt_control_topic(run: Run, reading: ApplicationReading, findings: tuple[F
     verdict = run.decide(judge, reading=seen, before=running.described, after=after)
     run.say_findings(verdict.findings)
     run.demand(verdict)
-    shapes = _shapes(run, routes, states) if mode == "adopt" else ()
+    shapes = copy_shapes(run, routes, states) if mode == "adopt" else ()
     created = {one.name: one.partitions for one in shapes}
     fitting = require_topics(run, reading, restart.bounces, created=created)
     # Its stages compare the topics with what is kept here: no JVM starts for that while the application is down.
@@ -248,8 +248,10 @@ def _states(run: Run, routes: tuple[tuple[str, str], ...]) -> dict[str, TopicSta
         return known(read_topic_states(reader, {name for route in routes for name in route}))
 
 
-def _shapes(run: Run, routes: tuple[tuple[str, str], ...], states: Mapping[str, TopicState]) -> tuple[TopicShape, ...]:
-    """The control topics, each like its input."""
+def copy_shapes(
+    run: Run, routes: Sequence[tuple[str, str]], states: Mapping[str, TopicState]
+) -> tuple[TopicShape, ...]:
+    """The topics that a copier fills (the second of each route), each like the first, with the times of its records."""
     with run.reader() as reader:
         return shaped_like(reader, routes, states, without=_NOT_COPIED, also=(_TIMES,))
 

@@ -22,11 +22,12 @@ from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.cards import OffsetsSet
-from kstreams_runbooks.model.runs.object_stages import CreateTopics, SetOffsets
+from kstreams_runbooks.model.runs.object_stages import SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.model.times import HOUR_MS, SECOND_MS
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.model.writes import CommittedOffset
 from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from kstreams_runbooks.steps.approval.holds import hold_waits
 from kstreams_runbooks.steps.instances.gate import answered
@@ -53,7 +54,7 @@ class HistoryTrigger(WatchTrigger):
     A broker that does not answer may be restarting: the next look asks again. The places of a look are kept now and
     then: a restarted triggerer compares with the newest of them.
 
-    Arguments: `most` (records that may be left), `topics` (inputs), `outputs`, `interval_s`.
+    Arguments: `most` (records that may be left), `outputs`, `interval_s`.
     """
 
     async def watch(self, run: Run) -> Verdict:
@@ -91,7 +92,7 @@ class _Look:
 
     def __init__(self, run: Run, arguments: Mapping[str, Any]) -> None:
         self._run, self._arguments = run, arguments
-        self._unread = UnreadRecords(run.application, run.kafka)
+        self._reads = [(side, topics, UnreadRecords(side.application, side.kafka)) for side, topics in _readers(run)]
         self._thinned, self._users_at, self._down = Thinned(), 0.0, 0
         self._users: tuple[str, ...] = ()
         self._earlier = places_before(run)
@@ -112,8 +113,7 @@ class _Look:
         if time.monotonic() - self._users_at >= _USERS_EVERY_S:
             self._users = output_users(run.application, run.kafka, self._arguments["outputs"])
             self._users_at = time.monotonic()
-        rows = _rows(run, self._arguments["topics"])
-        rows = rows if isinstance(rows, Missing) else self._unread.of(rows)
+        rows = self._rows()
         of: dict[str, Any] = {
             "rows": rows,
             "earlier": dict(self._earlier),
@@ -126,13 +126,25 @@ class _Look:
             self._show_pace(rows)
         return verdict if verdict.outcome in {Outcome.WAIT, Outcome.INCONCLUSIVE} else run.decide(history_read, **of)
 
+    def _rows(self) -> tuple[PartitionLag, ...] | Missing:
+        """What the application has not read, and what a copier in front of it has not copied yet."""
+        found: list[PartitionLag] = []
+        for side, topics, unread in self._reads:
+            rows = _rows(side, topics)
+            if isinstance(rows, Missing):
+                return rows
+            found += unread.of(rows)
+        return tuple(found)
+
     def _require_up(self) -> None:
-        down = [one for one in self._run.deployer.instances() if is_down(one.process)]
+        sides = [side for side, *_ in self._reads]
+        down = [(side, one) for side in sides for one in side.deployer.instances() if is_down(one.process)]
         self._down = self._down + 1 if down else 0
         if self._down >= _DOWN_LOOKS:
-            end = self._run.deployer.log_end(down[0].instance)
+            side, first = down[0]
+            end = side.deployer.log_end(first.instance)
             raise Refused(
-                f"{down[0].instance}: its process is {down[0].process} (expected: it reads the history)"
+                f"{first.instance}: its process is {first.process} (expected: it reads the history)"
                 f"{f'; {end}' if end else ''}; correct that, then clear start_application and what follows it"
             )
 
@@ -152,18 +164,35 @@ def places_before(run: Run) -> dict[str, int]:
     """The committed offsets of the newest look that is kept, or those with which the run has begun."""
     if kept := run.ledger.evidence(run.key, kind="note", name=_PLACES, newest=1):
         return {str(name): int(offset) for name, offset in kept[-1].payload["places"].items()}
-    group, topics = run.application.application_id, inputs_of(run.whole_plan())
-    for stage in run.plan().stages:
-        if isinstance(stage, SetOffsets) and (facts := Announced(run, stage).facts(OffsetsSet).get(group)):
-            return {f"{one.topic}-{one.partition}": one.offset for one in facts.after if one.topic in topics}
-    raise Refused("this run has committed no offsets; clear set_offsets and what follows it")
+    places: dict[str, int] = {}
+    for side, topics in _readers(run):
+        set_ = committed_by_run(side)
+        places |= {f"{one.topic}-{one.partition}": one.offset for one in set_ if one.topic in topics}
+    if not places:
+        raise Refused("this run has committed no offsets; clear set_offsets and what follows it")
+    return places
 
 
-def inputs_of(plan: Plan) -> tuple[str, ...]:
-    """The topics of others that green reads from their beginning: not those that the run creates."""
-    created = {topic.name for one in plan.stages if isinstance(one, CreateTopics) for topic in one.topics}
-    topics = (name for one in plan.stages if isinstance(one, SetOffsets) for name in one.topics)
-    return tuple(name for name in topics if name not in created)
+def committed_by_run(side: Run) -> tuple[CommittedOffset, ...]:
+    """The offsets that this run has committed for the group of a side."""
+    group = side.application.application_id
+    found: list[CommittedOffset] = []
+    for stage in side.plan().stages:
+        if isinstance(stage, SetOffsets) and (facts := Announced(side, stage).facts(OffsetsSet).get(group)):
+            found += facts.after
+    return tuple(found)
+
+
+def inputs_of(plan: Plan, role: str = "") -> tuple[str, ...]:
+    """The topics that green, or the copier in front of it, reads from their beginning."""
+    # Offsets on repartition topics are a stage behind it.
+    return next((one.topics for one in plan.stages if isinstance(one, SetOffsets) and one.side == role), ())
+
+
+def _readers(run: Run) -> list[tuple[Run, tuple[str, ...]]]:
+    """Green and the copier in front of it alone, each with the topics that it reads from their beginning."""
+    plan = run.whole_plan()
+    return [(run.side(part.role), inputs_of(plan, part.role)) for part in plan.parts]
 
 
 def _rows(run: Run, topics: tuple[str, ...]) -> tuple[PartitionLag, ...] | Missing:
@@ -179,7 +208,6 @@ def history_trigger(run: Run) -> HistoryTrigger:
         task_id=run.task_id,
         try_number=run.try_number,
         most=int(run.limit("max_lag")),
-        topics=list(inputs_of(run.whole_plan())),
         outputs=sorted(run.application.green_outputs),
         interval_s=run.limit("gate_interval_s"),
     )

@@ -12,7 +12,17 @@ from kstreams_runbooks.decide.fitting.needed import parsed_or_missing, topics_ne
 from kstreams_runbooks.decide.fitting.uncommitted import SKIPPED_AT_FIRST, resets_of
 from kstreams_runbooks.decide.internal_topics.before_start import created_before_start
 from kstreams_runbooks.decide.plans.basis import deployed_instances, other_library
-from kstreams_runbooks.decide.plans.green import GreenParts, cancel_plan, going_back, green_costs, green_plan
+from kstreams_runbooks.decide.plans.copier_costs import copier_findings
+from kstreams_runbooks.decide.plans.green import (
+    CHAIN,
+    ChainPart,
+    GoingChain,
+    GreenParts,
+    cancel_plan,
+    going_back,
+    green_costs,
+    green_plan,
+)
 from kstreams_runbooks.decide.plans.greenable import may_cancel_green, may_start_green
 from kstreams_runbooks.decide.plans.longest_stop import ACCEPT
 from kstreams_runbooks.decide.plans.reset_findings import reset_findings
@@ -21,19 +31,19 @@ from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.names import is_changelog
 from kstreams_runbooks.deployers import make_deployer
 from kstreams_runbooks.errors import BadInput, Inconclusive, Refused
-from kstreams_runbooks.fleet import Application, load_fleet
-from kstreams_runbooks.model.readings.green import GreenReading, GreenRemains
+from kstreams_runbooks.fleet import Application, Fleet, load_fleet
+from kstreams_runbooks.model.readings.green import GreenChain, GreenReading, GreenRemains
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Missing
 from kstreams_runbooks.model.readings.reset import BlastRadius
 from kstreams_runbooks.model.readings.states import is_down
-from kstreams_runbooks.model.runs.plan import Plan
+from kstreams_runbooks.model.runs.plan import Plan, SidePart
 from kstreams_runbooks.model.runs.stages import Bounce, ClearState
 from kstreams_runbooks.model.topology.declaration import Described
 from kstreams_runbooks.model.verdicts import Finding, Outcome
 from kstreams_runbooks.model.writes import TopicShape
 from kstreams_runbooks.observe import ClusterReader, read_application
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
-from kstreams_runbooks.steps.adoption.plan import fresh_facts
+from kstreams_runbooks.steps.adoption.plan import copy_shapes, fresh_facts
 from kstreams_runbooks.steps.plan.before import may_begin
 from kstreams_runbooks.steps.plan.fitting import require_topics, wanted_versions
 from kstreams_runbooks.steps.plan.plan import check_deployer, judged, store
@@ -44,7 +54,7 @@ from kstreams_runbooks.steps.run.step import step
 from kstreams_runbooks.steps.stages.topics import shaped_like
 from kstreams_runbooks.watch.blast_radius import ResetQuestion, read_reset
 from kstreams_runbooks.watch.copier_loads import read_loads
-from kstreams_runbooks.watch.green import GreenSides, read_green, read_remains
+from kstreams_runbooks.watch.green import GreenSides, chain_to, read_green, read_remains
 from kstreams_runbooks.watch.rights import connection_principals
 from kstreams_runbooks.wording import outside
 
@@ -63,6 +73,12 @@ def mode_of(run: Run) -> GreenMode:
     return mode
 
 
+def further(run: Run) -> tuple[str, ...]:
+    """The copier between the control topics and green, by name; BadInput if green or blue is not declared."""
+    fleet = load_fleet()
+    return tuple(one.name for one in chain_to(fleet, run.first.application, _blue(fleet, run.first.application)))
+
+
 def may_be_down(_: Run) -> bool:
     """An application that has not started yet, or that goes: whether it runs is decided at the plan."""
     return True
@@ -79,8 +95,11 @@ def plan_green() -> Any:
             return
         reading = run.observed()
         findings = judged(run, reading)
+        findings += tuple(one for name in further(run) for one in judged(run.on(name), run.on(name).observed()))
         made = (_started if mode_of(run) == "start" else _cancelled)(run, reading, findings)
-        check_deployer(run, made)
+        check_deployer(run, made.of_side(""))
+        for part in made.sides:
+            check_deployer(run.on(part.application), made.of_side(part.role))
         for stage in (one for one in made.stages if isinstance(one, ClearState)):
             for name in made.facts.instances:
                 run.deployer.check_clear_state(name, stage.deletes.names)
@@ -93,14 +112,18 @@ def _started(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...
     """The plan of a start; Refused or Inconclusive if blue could be touched, or records be lacking."""
     bounce = _as_deployed(run, reading)
     sides, described = _sides(run, reading, bounce)
-    radius = read_reset(run.record.application, _question(run, sides.side), run.say).radius
+    radius = read_reset(run.record.application, _question(sides), run.say).radius
     seen, judged_findings = _judged(run, reading, sides, radius)
-    internal, unmade = _internal(run, described, bounce)
+    chained = [run.on(one.copier) for one in seen.chain]
+    wide = _wide(run, seen)
+    internal, unmade = _internal(run, described, bounce, wide)
     with run.reader() as reader:
         outputs = _shapes(reader, {one.topic: one.stands_for for one in seen.outputs})
         costs = _costs(reader, sides, seen)
-    created = {one.name: one.partitions for one in (*outputs, *internal)}
+    created = {one.name: one.partitions for one in (*wide, *outputs, *internal)}
     fitting = require_topics(run, reading, [bounce], created=created)
+    for side in chained:
+        fitting += require_topics(side, side.observed(), [_as_deployed(side, side.observed())], created=created)
     if internal:
         # The run creates them, and commits their beginning.
         fitting = tuple(one for one in fitting if one.id != SKIPPED_AT_FIRST)
@@ -111,7 +134,13 @@ def _started(run: Run, reading: ApplicationReading, findings: tuple[Finding, ...
         green_plan,
         declared=run.declared,
         facts=fresh_facts(run, reading),
-        parts=GreenParts(sides.blue.name, tuple(one.topic for one in seen.inputs), outputs, internal),
+        parts=GreenParts(
+            sides.blue.name,
+            tuple(one.topic for one in seen.inputs),
+            outputs,
+            internal,
+            next((_chain(run, one, wide) for one in seen.chain), None),
+        ),
         findings=(*findings, *judged_findings, *fitting, *unmade, *shown, *costs, *by_person),
         limits=run.declared.limits,
     )
@@ -147,7 +176,34 @@ def _cancelled(run: Run, reading: ApplicationReading, findings: tuple[Finding, .
         group=group,
         findings=(*findings, *verdict.findings),
         limits=run.declared.limits,
+        chain=next(map(_going, map(run.on, further(run))), None),
     )
+
+
+def _chain(run: Run, chain: GreenChain, wide: tuple[TopicShape, ...]) -> ChainPart:
+    """The copier between the control topics and green, with the topics that it fills, in one order."""
+    by_name = {one.name: one for one in wide}
+    controls, shapes = zip(*((one.control, by_name[one.topic]) for one in chain.topics), strict=True)
+    return ChainPart(_part(run.on(chain.copier)), chain.group_id, controls, shapes)
+
+
+def _going(side: Run) -> GoingChain:
+    """The same copier when it goes with green."""
+    there = side.observed()
+    up = any(not isinstance(one.deployment, Missing) and not is_down(one.deployment.process) for one in there.instances)
+    return GoingChain(_part(side), side.application.application_id, up, isinstance(there.group, GroupReading))
+
+
+def _part(side: Run) -> SidePart:
+    return SidePart(CHAIN, side.declared.name, side.declared.cluster, fresh_facts(side, side.observed()))
+
+
+def _wide(run: Run, seen: GreenReading) -> tuple[TopicShape, ...]:
+    """The topics that a chained copier fills: each like its control topic, but for the partitions."""
+    routes = [(one.control, one.topic) for chain in seen.chain for one in chain.topics]
+    with run.reader() as reader:
+        states = known(read_topic_states(reader, {control for control, _ in routes}))
+    return tuple(replace(one, partitions=seen.wanted) for one in copy_shapes(run, routes, states))
 
 
 def remains_now(run: Run) -> GreenRemains:
@@ -167,6 +223,15 @@ def _sides(run: Run, reading: ApplicationReading, bounce: Bounce) -> tuple[Green
     """Both applications as they are declared and described; Inconclusive if one is not described."""
     fleet = load_fleet()
     green = run.application
+    blue = _blue(fleet, green)
+    [described] = wanted_versions(run, reading, [bounce])
+    if isinstance(described, Missing):
+        raise Inconclusive(f"topology of {green.name}: {described.missing}")
+    return GreenSides(fleet, green, blue, _side(run, reading, described), tuple(_versions(run, blue))), described
+
+
+def _blue(fleet: Fleet, green: Application) -> Application:
+    """The application next to which it starts; BadInput if its entry names none, or no other one of its cluster."""
     if green.green_of is None:
         raise BadInput(
             f"application {green.name}: has no green_of (expected the application next to which it starts); write its "
@@ -178,10 +243,7 @@ def _sides(run: Run, reading: ApplicationReading, bounce: Bounce) -> tuple[Green
             f"green_of of {green.name}: {blue.name} in cluster {blue.cluster} (expected another application in "
             f"{green.cluster}); correct it"
         )
-    [described] = wanted_versions(run, reading, [bounce])
-    if isinstance(described, Missing):
-        raise Inconclusive(f"topology of {green.name}: {described.missing}")
-    return GreenSides(fleet, green, blue, _side(run, reading, described), tuple(_versions(run, blue))), described
+    return blue
 
 
 def _side(run: Run, reading: ApplicationReading, described: Described) -> Side:
@@ -202,10 +264,12 @@ def _versions(run: Run, blue: Application) -> Iterator[Any]:
         yield one.topology
 
 
-def _question(run: Run, side: Side) -> ResetQuestion:
+def _question(sides: GreenSides) -> ResetQuestion:
     """What a reset of it would rebuild: a first start reads the same, an input that it writes too from its start."""
-    written = side.written() & side.read(is_global=False) & {*run.application.inputs}
-    return ResetQuestion("reset", dict.fromkeys(written, "earliest"), brings=(side,), counts=False)
+    side, controls = sides.side, sides.controls
+    written = side.written() & side.read(is_global=False) & {*sides.green.inputs}
+    targets = {controls.get(topic, topic): "earliest" for topic in written}
+    return ResetQuestion("reset", targets, brings=(side,), counts=False, instead=controls)
 
 
 def _judged(
@@ -214,7 +278,10 @@ def _judged(
     """The reading behind the start, and the findings about it; Refused or Inconclusive as decided."""
     accepted = given_reason(run.record.params, ACCEPT)
     principal = connection_principals(run.kafka, run.cluster.principal)["observer"]
-    seen = run.patiently(partial(read_green, sides, run.kafka, reading, radius, accepted, principal))
+    wanted, uneven = int(run.record.params.get("partitions") or 0), bool(run.record.params.get("uneven"))
+    seen = run.patiently(
+        partial(read_green, sides, run.kafka, reading, radius, accepted, principal, wanted, uneven=uneven)
+    )
     rebuilt = may_reset(radius)
     if rebuilt.outcome is Outcome.REFUSE:
         seen = replace(seen, lacks=(*seen.lacks, *rebuilt.reasons))
@@ -226,13 +293,18 @@ def _judged(
     return seen, verdict.findings
 
 
-def _internal(run: Run, described: Described, bounce: Bounce) -> tuple[tuple[TopicShape, ...], tuple[Finding, ...]]:
+def _internal(
+    run: Run, described: Described, bounce: Bounce, wide: tuple[TopicShape, ...]
+) -> tuple[tuple[TopicShape, ...], tuple[Finding, ...]]:
     """The internal topics that the run creates; none, with a finding, if a fact about them is not known.
 
-    Refused or Inconclusive if the application would then skip what it writes to its repartition topics first.
+    `wide` are topics that it creates too, and that their partitions follow. Refused or Inconclusive if the application
+    would then skip what it writes to its repartition topics first.
     """
     needed = topics_needed(parsed_or_missing((described,)), run.declared)
-    made = created_before_start(described, run.topics_seen(needed), run.declared)
+    seen = run.topics_seen(needed)
+    seen = replace(seen, partitions={**seen.partitions, **{one.name: one.partitions for one in wide}})
+    made = created_before_start(described, seen, run.declared)
     if isinstance(made, tuple):
         return made, ()
     why = made.missing if made else "internal topics are not created before the start: nothing is known of them"
@@ -266,10 +338,17 @@ def _shapes(reader: ClusterReader, stand: Mapping[str, str]) -> tuple[TopicShape
 
 
 def _costs(reader: ClusterReader, sides: GreenSides, seen: GreenReading) -> tuple[Finding, ...]:
-    """What a second application costs: disk, traffic, instances."""
-    inputs = [one.topic for one in seen.inputs]
+    """What a second application costs: disk, traffic, instances, and the copier in front of it alone."""
+    inputs = [one.control for one in seen.inputs]
     loads = read_loads(reader, [(one, one) for one in inputs], dict.fromkeys(inputs, 1))
     names = reader.names()
     kept = {*seen.blue_internal, *(one.stands_for for one in seen.outputs)} & names.visible
     size = reader.log_bytes(sorted(kept)) if kept else 0
-    return green_costs(sides.green.name, len(sides.green.deployer.instances), loads, size)
+    costs = green_costs(sides.green.name, len(sides.green.deployer.instances), loads, size)
+    for copier, chain in zip(sides.chain, seen.chain, strict=True):
+        routes = [(one.control, one.topic) for one in chain.topics]
+        states = known(read_topic_states(reader, {control for control, _ in routes}))
+        replicas = {control: states[control].replication for control, _ in routes}
+        of_copier = read_loads(reader, routes, replicas)
+        costs += copier_findings(chain.group_id, copier.principal or "", of_copier, whole=True)
+    return costs

@@ -1,6 +1,5 @@
 """The tasks that start green once everything of it is prepared, take it away, and prove either."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeVar
 
@@ -11,15 +10,13 @@ from kstreams_runbooks.decide.reset.retire import retirement_verified
 from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.green import GreenRemains
 from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.runs.cards import OffsetsSet
 from kstreams_runbooks.model.runs.object_stages import DeleteGroups, DeleteTopics, SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Stage, StartAll, StopAll
 from kstreams_runbooks.model.verdicts import Outcome
-from kstreams_runbooks.model.writes import CommittedOffset
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
 from kstreams_runbooks.steps.cutover.history import keep_read_since
-from kstreams_runbooks.steps.green.caught_up import inputs_of
+from kstreams_runbooks.steps.green.caught_up import committed_by_run, inputs_of
 from kstreams_runbooks.steps.green.plan import remains_now
 from kstreams_runbooks.steps.inputs.tasks import take_each
 from kstreams_runbooks.steps.instances.together import has_started
@@ -27,12 +24,20 @@ from kstreams_runbooks.steps.plan.looking import prove_side, rehearsed
 from kstreams_runbooks.steps.plan.plan import planned_from
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
-from kstreams_runbooks.steps.stages.announce import Announced
 from kstreams_runbooks.steps.stages.order import is_complete
 from kstreams_runbooks.watch.green import output_users
 
 _Kind = TypeVar("_Kind")
 _NOT_NEEDED = "not needed: the plan has no such stage"
+
+
+@write("commits the offsets at which the application begins, and a copier in front of it alone")
+def set_offsets(run: Run) -> None:
+    """Each group begins at the beginning of its inputs."""
+    stages = _of_kind(run.whole_plan(), SetOffsets)
+    if not stages:
+        run.say(_NOT_NEEDED)
+    take_each(run, stages)
 
 
 @write("proves that no instance runs, or stops every instance")
@@ -49,15 +54,18 @@ def stop_application(run: Run) -> None:
 
 @write("starts every instance at once")
 def start_application(run: Run) -> None:
-    """All instances up; each partition of each input has the offset that this run has committed."""
+    """All instances up; each partition of each input has the offset that this run has committed.
+
+    First the copier in front of it alone: if that does not start, everything can still be taken back.
+    """
     stages = _of_kind(run.whole_plan(), StartAll)
     if not stages:
         run.say(_NOT_NEEDED)
-        return
-    [start] = stages
-    if not run.dry_run and not is_complete(run, start) and not has_started(run, start.bounce):
-        _require_unmoved(run)
-    take_each(run, stages)
+    for start in stages:
+        side = run.side(start.side)
+        if not run.dry_run and not is_complete(run, start) and not has_started(side, start.bounce):
+            _require_unmoved(side)
+        take_each(run, [start])
 
 
 @write("deletes the group of the application")
@@ -94,15 +102,7 @@ def _require_unmoved(run: Run) -> None:
     """Refused unless the group has the offsets that this run has committed, on every partition."""
     with run.reader() as reader:
         now = read_saved(reader, run.application.application_id, say=run.say)
-    run.demand(run.decide(offsets_unmoved, expected=tuple(_committed(run)), now=now))
-
-
-def _committed(run: Run) -> Iterator[CommittedOffset]:
-    """The offsets that this run has committed for the group."""
-    group = run.application.application_id
-    for stage in run.plan().stages:
-        if isinstance(stage, SetOffsets) and (facts := Announced(run, stage).facts(OffsetsSet).get(group)):
-            yield from facts.after
+    run.demand(run.decide(offsets_unmoved, expected=committed_by_run(run), now=now))
 
 
 @step("compares what runs now with the plan; changes nothing")
@@ -113,18 +113,20 @@ def verify(run: Run) -> None:
     elif _of_kind(run.whole_plan(), StartAll):
         for user in output_users(run.application, run.kafka, sorted(run.application.green_outputs)):
             run.warn(f"{user} (expected: nothing reads it before the cutover)")
-        # It had read nothing before this run.
-        prove_side(run, replace(planned_from(run), partitions=()))
+        for side in run.sides:
+            # It had read nothing before this run.
+            prove_side(side, replace(planned_from(side), partitions=()))
         inputs = inputs_of(run.whole_plan())
-        keep_read_since(run, {one.place: one.offset for one in _committed(run) if one.topic in inputs})
+        keep_read_since(run, {one.place: one.offset for one in committed_by_run(run) if one.topic in inputs})
         run.say(f"{', '.join(inputs)}: read to the end but for {run.limit('max_lag'):,.0f} records")
     else:
-        _prove_gone(run)
+        for side in run.sides:
+            _prove_gone(side)
 
 
 def _prove_gone(run: Run) -> None:
-    """Every instance is down, and what this run has deleted has stayed gone."""
-    plan = run.whole_plan()
+    """Every instance of a side is down, and what this run has deleted of it has stayed gone."""
+    plan = run.plan()
     target = plan.facts.at_start[0].target
     run.demand(run.decide(left_down, reading=run.read(describes=False), target=target))
     names = {name for one in _of_kind(plan, DeleteTopics) for name in one.topics}

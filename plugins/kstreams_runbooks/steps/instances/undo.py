@@ -162,7 +162,7 @@ class UndoOperator(RollingOperator, AskingTask):
             self._take(run.on(plan.application_of(stage)), plan, stage, cards)
         for part, side in zip(plan.parts, run.sides, strict=True):
             stays = side.plan().stays_down_as
-            if stays is None and part.role == fresh and not side.plan().bounces:
+            if stays is None and part.role in fresh and not side.plan().bounces:
                 # The run had not begun with its instances, which were down, and all set to the same.
                 stays = part.facts.at_start[0].target
             if part.role in moved:

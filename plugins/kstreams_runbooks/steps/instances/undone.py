@@ -100,12 +100,13 @@ def moved_roles(run: Run, record: RunRecord, plan: Plan | None) -> tuple[str, ..
     return left_alone(plan, begun_starts(run, record)) if plan else ()
 
 
-def fresh_of(plan: Plan | None) -> str | None:
-    """The role of the side that did not run before a run of this plan; None without one."""
+def fresh_of(plan: Plan | None) -> tuple[str, ...]:
+    """The roles of the sides that did not run before a run of this plan."""
     change = dict(plan.change) if plan else {}
     if plan and plan.runbook == ADOPT and change["mode"] == "adopt":
-        return COPIER
-    return "" if plan and plan.runbook == GREEN and change["mode"] == "start" else None
+        return (COPIER,)
+    is_green = plan is not None and plan.runbook == GREEN and change["mode"] == "start"
+    return tuple(one.role for one in plan.parts) if plan and is_green else ()
 
 
 def other_way(run: Run, record: RunRecord, plan: Plan | None) -> str:

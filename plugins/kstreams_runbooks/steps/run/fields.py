@@ -233,7 +233,16 @@ def second_application() -> dict[str, Param]:
             description="start: it reads the control topics of the first one (green_of of its fleet entry) from their "
             "beginning, and writes outputs of its own. cancel: it is stopped, and its topics, its group and its local "
             "state are deleted.",
-        )
+        ),
+        "partitions": Param(
+            None,
+            type=["null", "integer"],
+            minimum=2,
+            title="Partitions",
+            description="Of the wider topics that it reads, which a copier of the fleet fills by key from the control "
+            "topics; a multiple of theirs unless Uneven is on. Empty: it reads the control topics themselves.",
+        ),
+        "uneven": more_partitions()["uneven"],
     }
 
 

@@ -1,10 +1,12 @@
 """Internal topics that a run deletes: their ends noted once the group is EMPTY, proven at rest, and gone afterwards."""
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from kstreams_runbooks.act.saved_offsets import save_offsets
 from kstreams_runbooks.decide.instances.rolling import has_ended
 from kstreams_runbooks.decide.reset.rest import at_rest, no_transaction
+from kstreams_runbooks.decide.runbooks import GREEN
 from kstreams_runbooks.errors import Drifted, Inconclusive, Refused
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.rest import TopicEnds
@@ -68,9 +70,11 @@ def require_at_rest(run: Run, topics: Collection[str]) -> None:
         raise Refused("no topic is deleted: this run has not noted their ends; clear save_offsets and what follows it")
     own = {name: end for name, end in noted.items() if name.rpartition("-")[0] in topics}
     looks, apart_s = max(2, int(run.limit("gate_good_readings"))), run.limit("gate_interval_s")
-    seen = run.patiently(
-        lambda: read_rest(run.application, run.kafka, own, topics, looks=looks, apart_s=apart_s, say=run.say)
-    )
+    plan = run.whole_plan()
+    # The copier of a second application goes with it.
+    going = {one.application for one in plan.sides} if plan.runbook == GREEN else set[str]()
+    of: dict[str, Any] = {"looks": looks, "apart_s": apart_s, "say": run.say, "going": going}
+    seen = run.patiently(lambda: read_rest(run.application, run.kafka, own, topics, **of))
     verdict = run.decide(at_rest, seen=seen, group=run.application.application_id)
     if verdict.outcome is Outcome.WAIT:
         raise Inconclusive(f"{verdict.text}; wait, then clear {run.task_id} and what follows it")

@@ -5,6 +5,9 @@ from dataclasses import replace
 import pytest
 from kstreams_runbooks.decide.plans.copier_costs import CopierLoad
 from kstreams_runbooks.decide.plans.green import (
+    CHAIN,
+    ChainPart,
+    GoingChain,
     GreenParts,
     cancel_command,
     cancel_plan,
@@ -17,8 +20,8 @@ from kstreams_runbooks.decide.runs.answers import deleted_for_good
 from kstreams_runbooks.errors import Refused
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.object_stages import CreateTopics, DeleteTopics, SetOffsets
-from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan, PlanFacts
-from kstreams_runbooks.model.runs.stages import StopAll
+from kstreams_runbooks.model.runs.plan import DeployedInstance, Plan, PlanFacts, SidePart
+from kstreams_runbooks.model.runs.stages import Bounce, StartAll, StopAll
 from kstreams_runbooks.model.writes import TopicShape
 from world.samples import declared
 
@@ -50,17 +53,67 @@ def kinds(plan: Plan) -> list[str]:
 def test_every_offset_is_committed_before_anything_runs() -> None:
     """Of its inputs and of its new repartition topics: nothing begins by auto.offset.reset."""
     made = started()
-    assert kinds(made) == ["create_topics", "set_offsets", "stop_all", "clear_state", "start_all"]
-    assert [one.number for one in made.stages] == [1, 2, 3, 4, 5]
-    [begins] = [one for one in made.stages if isinstance(one, SetOffsets)]
-    assert (begins.to, begins.group) == ("start", declared().application_id)
-    assert begins.topics == ("customers-control", "orders-control", "orders-v2-by-customer-repartition")
+    assert kinds(made) == ["create_topics", "set_offsets", "set_offsets", "stop_all", "clear_state", "start_all"]
+    assert [one.number for one in made.stages] == [1, 2, 3, 4, 5, 6]
+    begins = [one for one in made.stages if isinstance(one, SetOffsets)]
+    assert {(one.to, one.group) for one in begins} == {("start", declared().application_id)}
+    assert [one.topics for one in begins] == [
+        ("customers-control", "orders-control"),
+        ("orders-v2-by-customer-repartition",),
+    ]
     [creates] = [one for one in made.stages if isinstance(one, CreateTopics)]
     assert [one.name for one in creates.topics] == [
         "totals-green",
         "orders-v2-by-customer-repartition",
         "orders-v2-counts-changelog",
     ]
+
+
+_COPIES = DeployedInstance("widening-1", "0.1.0", (("mode", "same-partition"),), "4.4.0")
+CHAIN_FACTS = replace(FACTS, at_start=(_COPIES,))
+CHAIN_SIDE = SidePart(CHAIN, "widening", "demo", CHAIN_FACTS)
+
+
+def test_a_copier_fills_wider_topics_by_key_before_it_starts() -> None:
+    """Seeded while it is down, like the application itself; both are down until everything has its offsets."""
+    wide = (TopicShape("orders-wide", 6, 1),)
+    parts = replace(PARTS, inputs=("orders-wide",), chain=ChainPart(CHAIN_SIDE, "widening", ("orders-control",), wide))
+    made = green_plan(declared(), FACTS, parts, (), ())
+    assert [(one.kind, one.side) for one in made.stages if not isinstance(one, Bounce)] == [
+        ("create_topics", ""),
+        ("set_offsets", "chain"),
+        ("set_offsets", ""),
+        ("set_offsets", ""),
+        ("stop_all", "chain"),
+        ("stop_all", ""),
+        ("clear_state", ""),
+        ("start_all", "chain"),
+        ("start_all", ""),
+    ]
+    [creates] = [one for one in made.stages if isinstance(one, CreateTopics)]
+    assert creates.topics[0] == wide[0]
+    copies, begins = (one for one in made.stages if isinstance(one, StartAll))
+    assert dict(copies.settings) == {"mode": "by-key", "partitions": "orders-wide:6"}
+    assert begins == made.start
+    assert made.sides == (CHAIN_SIDE,)
+
+
+def test_the_copier_of_wider_topics_goes_with_it() -> None:
+    """Stopped before its topics are deleted; what does not run, and has no group, is no stage."""
+    gone = GoingChain(CHAIN_SIDE, "widening", up=True, has_group=True)
+    of = {"up": True, "group": True, "findings": (), "limits": ()}
+    made = cancel_plan(declared(), FACTS, "orders", ("orders-wide", "totals-green"), **of, chain=gone)
+    assert [(one.kind, one.side) for one in made.stages if not isinstance(one, Bounce)] == [
+        ("stop_all", "chain"),
+        ("stop_all", ""),
+        ("clear_state", ""),
+        ("save_offsets", ""),
+        ("delete_groups", ""),
+        ("delete_groups", "chain"),
+        ("delete_topics", ""),
+    ]
+    made = cancel_plan(declared(), FACTS, "orders", (), **of, chain=replace(gone, up=False, has_group=False))
+    assert {one.side for one in made.stages if not isinstance(one, Bounce)} == {""}
 
 
 def test_nothing_of_the_first_application_is_a_stage_or_is_bound() -> None:

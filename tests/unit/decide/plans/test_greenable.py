@@ -7,11 +7,13 @@ import pytest
 from kstreams_runbooks.decide.plans.greenable import effects_of, may_cancel_green, may_start_green
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.readings.green import (
+    GreenChain,
     GreenHistory,
     GreenInput,
     GreenOutput,
     GreenReading,
     GreenRemains,
+    WideTopic,
 )
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.declaration import (
@@ -23,7 +25,7 @@ from kstreams_runbooks.model.topology.declaration import (
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 
 THERE = tuple(GreenHistory(number, "there", 1_000) for number in range(2))
-INPUT = GreenInput("orders-control", "orders", "orders-copier", THERE)
+INPUT = GreenInput("orders-control", "orders-control", "orders", "orders-copier", THERE)
 OUTPUT = GreenOutput("totals-green", "totals", 2, exists=False)
 GOOD = GreenReading(
     application="orders-v2",
@@ -110,6 +112,53 @@ def test_one_internal_topic_of_both() -> None:
 def test_what_could_touch_the_first_or_lack_records(changes: dict[str, Any], said: str) -> None:
     """Each is one sentence with what helps."""
     refused(started(**changes), said)
+
+
+WIDE = WideTopic("orders-wide", "orders-control", 2, exists=False)
+CHAINED = GreenChain("widening", "orders-widening", True, (WIDE,), (), ())
+
+
+def widened(copier: GreenChain = CHAINED, **changes: Any) -> Verdict:
+    """The decision about one that reads a topic with six partitions, filled from a control topic with two."""
+    of = {"inputs": (replace(INPUT, topic="orders-wide"),), "chain": (copier,), "wanted": 6}
+    return started(**{**of, **changes})
+
+
+def test_a_copier_fills_wider_topics() -> None:
+    """From a control topic that begins where its input begins; green reads what the copier writes."""
+    assert widened().outcome is Outcome.PROCEED
+    assert widened(wanted=5, uneven=True).outcome is Outcome.PROCEED
+    absent = (replace(THERE[0], begins="absent"), THERE[1])
+    refused(
+        widened(inputs=(replace(INPUT, topic="orders-wide", partitions=absent),)),
+        "control topic orders-control: the first records of orders",
+    )
+
+
+@pytest.mark.parametrize(
+    ("chain", "changes", "said"),
+    [
+        ({}, {"chain": (), "inputs": (INPUT,)}, "partitions 6: orders-v2 reads no topic that a copier copies from"),
+        ({}, {"chain": (CHAINED, replace(CHAINED, copier="other"))}, "copiers widening, other: both are in front"),
+        ({"shipped": False}, {}, "copier widening: a team's own program"),
+        ({}, {"wanted": 0}, "partitions: nothing (expected the partitions of orders-wide"),
+        ({"up": ("widening-1",)}, {}, "widening-1: runs (expected: copier widening is down"),
+        ({"offsets": ("orders-control",)}, {}, "group orders-widening: has offsets on orders-control"),
+        ({"topics": (WIDE, replace(WIDE, topic="idle"))}, {}, "writes idle, which orders-v2 does not read"),
+        ({"topics": (replace(WIDE, exists=True),)}, {}, "topic orders-wide: exists (expected: the run creates it"),
+        ({"topics": (replace(WIDE, before=0),)}, {}, "control topic orders-control: does not exist"),
+        ({}, {"wanted": 2}, "partitions 2: control topic orders-control has 2 (expected more)"),
+        ({}, {"wanted": 5}, "give a multiple, such as 6, or accept that (uneven)"),
+        (
+            {},
+            {"inputs": (replace(INPUT, topic="orders-wide", source="", copier="", partitions=()),)},
+            "is copied from orders-control, which no copier of orders writes",
+        ),
+    ],
+)
+def test_what_keeps_a_copier_from_filling_them(chain: dict[str, Any], changes: dict[str, Any], said: str) -> None:
+    """Each is one sentence, before a topic is created."""
+    refused(widened(replace(CHAINED, **chain), **changes), said)
 
 
 @pytest.mark.parametrize(

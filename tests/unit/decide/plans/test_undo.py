@@ -117,20 +117,20 @@ def test_an_application_that_had_never_run_is_left_down() -> None:
     """Also by a second undo, once the other cards of the first one are finished: a start would begin without topics."""
     names = ("orders-1", "orders-2")
     moves = tuple(Move(name, 5, stands(name), stands(name), clears_state=False) for name in names)
-    undone = Undone("blue_green_start/r", "blue_green_start", True, moves, False, ("orders",), cards=(1, 2), fresh="")
+    undone = Undone("r", "blue_green_start", True, moves, False, ("orders",), cards=(1, 2), fresh=("",))
     now = reading(*map(down, names))
     made = undo_plan(now, declared(), undone, upgrade_path_rules(), 0, (), "code")
     [stop] = made.stages
     assert isinstance(stop, StopAll)
     assert stop.stays == Target(OLD)
     # Of any other run the same cards lead to a start.
-    other = undo_plan(now, declared(), replace(undone, fresh=None), upgrade_path_rules(), 0, (), "code")
+    other = undo_plan(now, declared(), replace(undone, fresh=()), upgrade_path_rules(), 0, (), "code")
     assert [one.kind for one in other.stages] == ["bounce"]
 
 
 def test_a_second_application_that_has_started_goes_by_its_own_runbook() -> None:
     """Its topics would stay behind."""
-    undone = Undone("r", "blue_green_start", True, bounced("orders-1"), False, (), other_way="the command", fresh="")
+    undone = Undone("r", "blue_green_start", True, bounced("orders-1"), False, (), other_way="the command", fresh=("",))
     with pytest.raises(Refused, match="the way back is a run of its own: the command"):
         undo_plan(reading(), declared(), undone, upgrade_path_rules(), 0, (), "code")
 
