@@ -32,6 +32,7 @@ _ABOUT = (
     ("kind", "the kind of a store"),
     ("logging", "the changelog of a buffer"),
 )
+_OPTIMIZED = "topology.optimization"
 # What a declaration has about the version before, and what a reader adds.
 _NOT_OF_A_SIDE = {"unchanged", "not_read", "contradictions"}
 
@@ -114,6 +115,12 @@ def _declared_alone(case: str) -> Iterator[str]:
         yield "library"
     for own, other in zip(declared, plain, strict=True):
         yield from _differences(own, other) - changes
+    if any(
+        (own.config or {}).get(_OPTIMIZED) != (other.config or {}).get(_OPTIMIZED)
+        for own, other in zip(declared, plain, strict=True)
+    ):
+        # The program is built without it.
+        yield _OPTIMIZED
     yield from ("loss_acceptable" for one in declared for store in one.stores.values() if store.loss_acceptable)
 
 
