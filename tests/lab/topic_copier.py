@@ -133,6 +133,10 @@ class TopicCopier:
         """SIGKILL, and return when it is gone."""
         assert self._signalled(signal.SIGKILL) == -signal.SIGKILL
 
+    def strike(self) -> bool:
+        """SIGKILL; whether it has died of it, and not ended by itself in that moment."""
+        return self._signalled(signal.SIGKILL) == -signal.SIGKILL
+
     def _signalled(self, number: signal.Signals) -> int:
         process = self._process
         assert process is not None

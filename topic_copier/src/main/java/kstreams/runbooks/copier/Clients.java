@@ -9,26 +9,26 @@ import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.streams.internals.ConsumerWrapper;
 
 /**
  * Consumers of a copier with `until` or in order of time: of a classic group, and of a streams group, which has no
  * supplier of them (and no order of time).
  */
-final class Clients extends CopyProducers {
+final class Clients extends CopyClients {
     /** Kafka Streams makes the consumer of a streams group itself, and wraps it in a class that this setting names. */
     static final String WRAPPER = "__internal.consumer.wrapper__";
     private static Bound shared;
 
+    private final TaskChecks checks;
     private final Bound bound;
     private final ByTime byTime;
 
     /** @param byTime null: as they are read */
-    Clients(Bound bound, ByTime byTime) {
+    Clients(TaskChecks checks, Bound bound, ByTime byTime) {
+        super(checks);
+        this.checks = checks;
         this.bound = bound;
         this.byTime = byTime;
         shared = bound;
@@ -36,16 +36,17 @@ final class Clients extends CopyProducers {
 
     @Override
     public Consumer<byte[], byte[]> getConsumer(Map<String, Object> settings) {
-        return byTime == null ? new Bounded(settings, bound) : new Merging(settings, bound, byTime);
+        return byTime == null ? new Bounded(settings, checks, bound)
+            : new Merging(settings, checks, bound, byTime);
     }
 
-    private static class Bounded extends KafkaConsumer<byte[], byte[]> {
+    private static class Bounded extends Checked {
         private final Bound bound;
         /** What is paused and resumed now is not what Kafka Streams pauses and resumes. */
         boolean own;
 
-        private Bounded(Map<String, Object> settings, Bound bound) {
-            super(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        private Bounded(Map<String, Object> settings, TaskChecks checks, Bound bound) {
+            super(settings, checks);
             this.bound = bound;
         }
 
@@ -75,8 +76,8 @@ final class Clients extends CopyProducers {
     private static final class Merging extends Bounded {
         private final ByTime byTime;
 
-        private Merging(Map<String, Object> settings, Bound bound, ByTime byTime) {
-            super(settings, bound);
+        private Merging(Map<String, Object> settings, TaskChecks checks, Bound bound, ByTime byTime) {
+            super(settings, checks, bound);
             this.byTime = byTime;
         }
 
@@ -144,7 +145,7 @@ final class Clients extends CopyProducers {
     }
 
     /** Made by Kafka Streams. */
-    public static final class Wrapped extends ConsumerWrapper {
+    public static final class Wrapped extends Checking {
         @Override
         public ConsumerRecords<byte[], byte[]> poll(Duration limit) {
             return shared.keep(delegate, super.poll(limit));

@@ -168,13 +168,6 @@ final class Cluster implements AutoCloseable {
             offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED));
     }
 
-    /** What the group has committed now, with the ends of the start. */
-    OffsetFacts committedSince(OffsetFacts start) throws Refused {
-        Map<TopicPartition, OffsetAndMetadata> committed = read();
-        committed.keySet().retainAll(start.first.keySet());
-        return new OffsetFacts(committed, start.first, start.end);
-    }
-
     /** What the group has committed. */
     Map<TopicPartition, Long> committed() throws Refused {
         Map<TopicPartition, Long> committed = new HashMap<>();

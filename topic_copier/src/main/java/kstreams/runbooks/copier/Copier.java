@@ -1,7 +1,6 @@
 package kstreams.runbooks.copier;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Properties;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.streams.CloseOptions;
@@ -9,7 +8,6 @@ import org.apache.kafka.streams.CloseOptions.GroupMembershipOperation;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
-import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 
 /** From the checks to the end: all routes of the process start together and stop together. */
@@ -58,16 +56,16 @@ final class Copier {
 
     private KafkaStreams streams(StartChecks start, Figures figures) throws Refused {
         Properties kafka = settings.kafka();
-        Topology topology = CopyTopology.of(settings, start.topics, figures.copied, () -> require(start));
+        Topology topology = CopyTopology.of(settings, start.topics, figures.copied);
         KafkaStreams streams;
+        TaskChecks checks = new TaskChecks(settings, cluster, start);
         try {
-            if (settings.until.isGiven() || settings.order.isByTime()) {
-                kafka.put(Clients.WRAPPER, Clients.Wrapped.class.getName());
-                Clients clients = new Clients(new Bound(settings.until, figures::committed), byTime(start, figures));
-                streams = new KafkaStreams(topology, new StreamsConfig(kafka), clients);
-            } else {
-                streams = new KafkaStreams(topology, new StreamsConfig(kafka), new CopyProducers());
-            }
+            boolean isHeld = settings.until.isGiven() || settings.order.isByTime();
+            kafka.put(Clients.WRAPPER, (isHeld ? Clients.Wrapped.class : CopyClients.Checking.class).getName());
+            CopyClients clients = isHeld
+                ? new Clients(checks, new Bound(settings.until, figures::committed), byTime(start, figures))
+                : new CopyClients(checks);
+            streams = new KafkaStreams(topology, new StreamsConfig(kafka), clients);
         } catch (KafkaException error) {
             throw Failure.of(error);
         }
@@ -84,19 +82,6 @@ final class Copier {
             }
         });
         return streams;
-    }
-
-    /** A task begins at offsets that another client may have committed meanwhile, or next to one that copies otherwise. */
-    private void require(StartChecks start) {
-        try {
-            cluster.requireAlike();
-            List<String> refusals = OffsetRules.ofTargets(settings, start.topics, cluster.committedSince(start.offsets));
-            if (!refusals.isEmpty()) {
-                throw Refused.of(refusals);
-            }
-        } catch (Refused error) {
-            throw new StreamsException(error.getMessage());
-        }
     }
 
     /** Null: the records are copied as they are read. */

@@ -33,8 +33,6 @@ final class CopyTopology {
     private static final Map<String, Long> KEPT_MS = new ConcurrentHashMap<>();
     /** Which record a thread copies: its producer is called within the processor, and answers much later. */
     private static final ThreadLocal<RecordMetadata> SOURCE = new ThreadLocal<>();
-    /** Called before a task copies its first record: all members of its generation are known by then. */
-    private static volatile Runnable beforeCopying = () -> { };
 
     private CopyTopology() {
     }
@@ -44,12 +42,10 @@ final class CopyTopology {
      *
      * @param topics at the start, none to describe it; a record for another count of partitions ends the copier
      * @param copied counts the records
-     * @param check called by each task before its first record; what it throws ends the copier
      */
-    static Topology of(Settings settings, Map<String, TopicFacts> topics, LongAdder copied, Runnable check)
+    static Topology of(Settings settings, Map<String, TopicFacts> topics, LongAdder copied)
             throws Refused {
         EXPECTED.putAll(topics);
-        beforeCopying = check;
         Topology topology = new Topology();
         for (Route route : settings.routes) {
             TARGETS.put(route.from, route.to);
@@ -137,7 +133,6 @@ final class CopyTopology {
 
         @Override
         public void init(ProcessorContext<byte[], Carried> context) {
-            beforeCopying.run();
             this.context = context;
         }
 

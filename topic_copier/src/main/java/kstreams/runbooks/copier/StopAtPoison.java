@@ -8,7 +8,7 @@ import org.apache.kafka.streams.errors.ProductionExceptionHandler;
 /**
  * Ends the copier at a record that the broker does not take; Kafka Streams makes an instance.
  *
- * <p>{@link CopyProducers} names the record: the context here is that of the record which the thread processes when the
+ * <p>{@link CopyClients} names the record: the context here is that of the record which the thread processes when the
  * answer comes.
  */
 public final class StopAtPoison implements ProductionExceptionHandler {

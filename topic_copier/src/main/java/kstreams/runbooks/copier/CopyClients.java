@@ -2,8 +2,11 @@ package kstreams.runbooks.copier;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Future;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -12,20 +15,59 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.streams.internals.ConsumerWrapper;
 import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
 /**
- * Producers that know which record each copy is of: they name one that is not taken, and take a copy with another time
+ * Consumers that look at the offset at which a task begins (TaskChecks), and producers that know which record each copy is of: they name one that is not taken, and take a copy with another time
  * than its record's for one that was not written. Each offset that they commit has the copier's mark.
  *
  * <p>A target may get message.timestamp.type=LogAppendTime while the copier runs. The broker's answer has its time: the
  * transaction is aborted, and no reader of committed records sees the copy.
  */
-class CopyProducers extends DefaultKafkaClientSupplier {
+class CopyClients extends DefaultKafkaClientSupplier {
+    private static TaskChecks shared;
+
+    private final TaskChecks checks;
+
+    CopyClients(TaskChecks checks) {
+        this.checks = checks;
+        shared = checks;
+    }
+
+    @Override
+    public Consumer<byte[], byte[]> getConsumer(Map<String, Object> settings) {
+        return new Checked(settings, checks);
+    }
+
     @Override
     public Producer<byte[], byte[]> getProducer(Map<String, Object> settings) {
         return new Copying(settings);
+    }
+
+    /** Of a classic group. */
+    static class Checked extends KafkaConsumer<byte[], byte[]> {
+        private final TaskChecks checks;
+
+        Checked(Map<String, Object> settings, TaskChecks checks) {
+            super(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+            this.checks = checks;
+        }
+
+        @Override
+        public Map<TopicPartition, OffsetAndMetadata> committed(Set<TopicPartition> partitions) {
+            return checks.begins(groupMetadata().generationId(), super.committed(partitions));
+        }
+    }
+
+    /** Of a streams group: made by Kafka Streams. */
+    public static class Checking extends ConsumerWrapper {
+        @Override
+        public Map<TopicPartition, OffsetAndMetadata> committed(Set<TopicPartition> partitions) {
+            return shared.begins(groupMetadata().generationId(), super.committed(partitions));
+        }
     }
 
     private static final class Copying extends KafkaProducer<byte[], byte[]> {
