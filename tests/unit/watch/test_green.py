@@ -87,7 +87,7 @@ def test_the_copier_between_the_control_topics_and_green() -> None:
     blue: Any = SimpleNamespace(name="orders", cluster="demo", control=("control",))
     green: Any = SimpleNamespace(name="green", cluster="demo", control=("control", "wide"))
     front = SimpleNamespace(name="front", cluster="demo", outputs=("control",))
-    wide = SimpleNamespace(name="widening", cluster="demo", outputs=("wide",))
+    wide: Any = SimpleNamespace(name="widening", cluster="demo", outputs=("wide",))
     elsewhere = SimpleNamespace(name="elsewhere", cluster="other", outputs=("wide",))
     fleet: Any = SimpleNamespace(copiers={one.name: one for one in (front, wide, elsewhere)})
     assert chain_to(fleet, green, blue) == (wide,)

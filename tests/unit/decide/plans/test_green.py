@@ -1,6 +1,7 @@
 """The stages that start a second application next to the first, and those that take it away again."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from kstreams_runbooks.decide.plans.copier_costs import CopierLoad
@@ -101,7 +102,7 @@ def test_a_copier_fills_wider_topics_by_key_before_it_starts() -> None:
 def test_the_copier_of_wider_topics_goes_with_it() -> None:
     """Stopped before its topics are deleted; what does not run, and has no group, is no stage."""
     gone = GoingChain(CHAIN_SIDE, "widening", up=True, has_group=True)
-    of = {"up": True, "group": True, "findings": (), "limits": ()}
+    of: dict[str, Any] = {"up": True, "group": True, "findings": (), "limits": ()}
     made = cancel_plan(declared(), FACTS, "orders", ("orders-wide", "totals-green"), **of, chain=gone)
     assert [(one.kind, one.side) for one in made.stages if not isinstance(one, Bounce)] == [
         ("stop_all", "chain"),
