@@ -124,7 +124,7 @@ def read_green(
         blue_id=blue.application_id,
         group_type=reading.group.type if isinstance(reading.group, GroupReading) else "",
         protocol=(sides.side.declared.config or {}).get(_PROTOCOL, ""),
-        up=tuple(_up(reading)),
+        up=tuple(up_instances(reading)),
         offsets=tuple(sorted({one.topic for one in saved.offsets})),
         inputs=read,
         patterns=tuple(sorted(topics.patterns)),
@@ -266,7 +266,8 @@ def _uses(sides: GreenSides, reader: ClusterReader, names: TopicNames, topics: C
     return _Uses(users, uses, (*unlisted, *unseen, *sides.fleet.not_looked_at))
 
 
-def _up(reading: ApplicationReading) -> Iterator[str]:
+def up_instances(reading: ApplicationReading) -> Iterator[str]:
+    """The instances that are not down; Inconclusive if that is not known of one."""
     for one in reading.instances:
         if isinstance(one.deployment, Missing):
             raise Inconclusive(f"{one.instance}: {one.deployment.missing}")

@@ -373,6 +373,21 @@ def _findings(reading: GreenReading) -> Iterator[Finding]:
             f"accepted: {reading.late_accepted}",
             _SOURCE,
         )
+    merged = [
+        f"{topic.topic} gets {reading.wanted:,} partitions from {topic.before:,} of {topic.control}"
+        for chain in reading.chain
+        for topic in chain.topics
+        if topic.before and reading.wanted % topic.before
+    ]
+    if merged:
+        yield Finding(
+            "growth-merges-partitions",
+            "danger",
+            reading.application,
+            f"{first_of(merged, _SHOWN, '; ')}: not a multiple, accepted by the form (uneven): each gets records of "
+            "several in no order of time, and windows at the seam of a cutover may come twice or never",
+            _SOURCE,
+        )
     yield Finding(
         "green-patterns-not-seen",
         "warning",

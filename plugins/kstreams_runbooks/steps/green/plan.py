@@ -35,7 +35,6 @@ from kstreams_runbooks.fleet import Application, Fleet, load_fleet
 from kstreams_runbooks.model.readings.green import GreenChain, GreenReading, GreenRemains
 from kstreams_runbooks.model.readings.readings import ApplicationReading, GroupReading, Missing
 from kstreams_runbooks.model.readings.reset import BlastRadius
-from kstreams_runbooks.model.readings.states import is_down
 from kstreams_runbooks.model.runs.plan import Plan, SidePart
 from kstreams_runbooks.model.runs.stages import Bounce, ClearState
 from kstreams_runbooks.model.topology.declaration import Described
@@ -54,7 +53,7 @@ from kstreams_runbooks.steps.run.step import step
 from kstreams_runbooks.steps.stages.topics import shaped_like
 from kstreams_runbooks.watch.blast_radius import ResetQuestion, read_reset
 from kstreams_runbooks.watch.copier_loads import read_loads
-from kstreams_runbooks.watch.green import GreenSides, chain_to, read_green, read_remains
+from kstreams_runbooks.watch.green import GreenSides, chain_to, read_green, read_remains, up_instances
 from kstreams_runbooks.watch.rights import connection_principals
 from kstreams_runbooks.wording import outside
 
@@ -157,9 +156,7 @@ def _cancelled(run: Run, reading: ApplicationReading, findings: tuple[Finding, .
         ids = {(one.name, one.topic_id, one.partitions) for one in reader.topics(remains.topics)}
     # What is down shows no topics; they are deleted by id.
     facts = replace(shown, topics=tuple(sorted({*shown.topics, *ids})))
-    up = any(
-        not isinstance(one.deployment, Missing) and not is_down(one.deployment.process) for one in reading.instances
-    )
+    up = bool([*up_instances(reading)])
     group = isinstance(reading.group, GroupReading)
     if up and not group:
         raise Inconclusive(
@@ -190,7 +187,7 @@ def _chain(run: Run, chain: GreenChain, wide: tuple[TopicShape, ...]) -> ChainPa
 def _going(side: Run) -> GoingChain:
     """The same copier when it goes with green."""
     there = side.observed()
-    up = any(not isinstance(one.deployment, Missing) and not is_down(one.deployment.process) for one in there.instances)
+    up = bool([*up_instances(there)])
     return GoingChain(_part(side), side.application.application_id, up, isinstance(there.group, GroupReading))
 
 

@@ -127,7 +127,12 @@ def widened(copier: GreenChain = CHAINED, **changes: Any) -> Verdict:
 def test_a_copier_fills_wider_topics() -> None:
     """From a control topic that begins where its input begins; green reads what the copier writes."""
     assert widened().outcome is Outcome.PROCEED
-    assert widened(wanted=5, uneven=True).outcome is Outcome.PROCEED
+    assert "growth-merges-partitions" not in {one.id for one in widened().findings}
+    uneven = widened(wanted=5, uneven=True)
+    assert uneven.outcome is Outcome.PROCEED
+    [merges] = [one for one in uneven.findings if one.id == "growth-merges-partitions"]
+    assert merges.severity == "danger"
+    assert "orders-wide gets 5 partitions from 2 of orders-control: not a multiple" in merges.message
     absent = (replace(THERE[0], begins="absent"), THERE[1])
     refused(
         widened(inputs=(replace(INPUT, topic="orders-wide", partitions=absent),)),

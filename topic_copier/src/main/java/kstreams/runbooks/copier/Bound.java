@@ -117,6 +117,12 @@ final class Bound {
         return offset != null && offset < end && given.getOrDefault(partition, -1L) < offset;
     }
 
+    /** An offset that another client has committed gets no mark of the copier: the look before the end refuses it. */
+    private static OffsetAndMetadata moved(OffsetAndMetadata before, long end) {
+        OffsetAndMetadata moved = new OffsetAndMetadata(end, before.metadata());
+        return LastCopied.of(before).isPresent() ? LastCopied.marked(moved) : moved;
+    }
+
     private static void commit(Consumer<byte[], byte[]> consumer, Map<TopicPartition, OffsetAndMetadata> commits) {
         if (commits.isEmpty()) {
             return;
@@ -124,8 +130,7 @@ final class Bound {
         try {
             // What Kafka Streams and the copier keep next to an offset stays.
             consumer.committed(commits.keySet()).forEach((partition, before) -> commits.computeIfPresent(partition,
-                (same, end) -> before == null ? end
-                    : LastCopied.marked(new OffsetAndMetadata(end.offset(), before.metadata()))));
+                (same, end) -> before == null ? end : moved(before, end.offset())));
             consumer.commitSync(commits);
         } catch (CommitFailedException | RebalanceInProgressException error) {
             // The next poll finds whose partition it is, and its owner commits.

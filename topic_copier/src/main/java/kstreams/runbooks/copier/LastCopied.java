@@ -12,7 +12,7 @@ import org.apache.kafka.streams.processor.internals.TopicPartitionMetadata;
  * What a commit keeps next to the offset: the target that the records before it are in, or that a person has chosen.
  *
  * <p>In the metadata in which Kafka Streams keeps its own time of a partition. The copier writes it with each commit,
- * and `copier seed` and the runbooks (observe/kafka/copied_into.py) with the offset at which a copy begins. Nobody else
+ * and `copier seed` and the runbooks (model/readings/copied_into.py) with the offset at which a copy begins. Nobody else
  * does: an offset without it says nothing about the target. The offset itself is a part of it, because another Kafka
  * Streams program of this group would commit its own offset next to the metadata that it has found.
  */
