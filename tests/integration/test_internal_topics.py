@@ -18,6 +18,7 @@ from typing import NamedTuple
 import pytest
 from kstreams_runbooks.act.topics import TopicWriter
 from kstreams_runbooks.decide.comparison.compared import Side
+from kstreams_runbooks.decide.comparison.content import contents
 from kstreams_runbooks.decide.internal_topics.compared import sources_of, topics_to_create
 from kstreams_runbooks.decide.internal_topics.derived import internal_topics
 from kstreams_runbooks.decide.topology.partitions import partition_counts, repartition_topics
@@ -87,7 +88,8 @@ class Drawn:
         topology = described(self.pair)[self.side == "after"]
         sources = [source for sub in topology.subtopologies for source in sub.sources]
         both = compared(self.pair)
-        declared = (both.after if self.side == "after" else both.before).declared
+        side = both.after if self.side == "after" else both.before
+        declared = side.declared
         given = {name: one.partitions for name, one in declared.topics.items() if one.partitions is not None}
         own = {name: number for name, number in given.items() if name in repartition_topics(topology)}
         counts = partition_counts(topology, {**dict.fromkeys(self.inputs, self.partitions), **own})
@@ -95,7 +97,7 @@ class Drawn:
             all(source.pattern is None for source in sources)
             and all(node.topic for _, node in topology.nodes() if isinstance(node, Sink))
             and not any(sub.topology for sub in topology.subtopologies)
-            and bool(topology.stores or repartition_topics(topology))
+            and bool(repartition_topics(topology) or any(held.changelog for held in contents(side).values()))
             and repartition_topics(topology) <= counts.keys()
         )
 
