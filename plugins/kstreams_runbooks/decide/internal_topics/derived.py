@@ -24,7 +24,7 @@ from kstreams_runbooks.decide.topology.names import is_suppress_buffer, suppress
 from kstreams_runbooks.decide.topology.partitions import repartition_topics
 from kstreams_runbooks.model.releases.release import within
 from kstreams_runbooks.model.topology.change import Undeclared
-from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
+from kstreams_runbooks.model.topology.declaration import DEFAULT, Declaration, DeclaredStore
 from kstreams_runbooks.model.topology.internal_topics import InternalTopics, MadeTopic
 from kstreams_runbooks.model.topology.topology import Processor, Topology
 
@@ -127,7 +127,7 @@ class _Deriving:
             for name in lacking:
                 self._ask(where, name)
             return _Made(certain=one.logging is True and "source_table" not in lacking)
-        return _Made(self._settings(self._kind(store, one), one.logging_config or {}, _kept(one)))
+        return _Made(self._settings(self._kind(store, one), one.logging_config or {}, self._kept(one)))
 
     def _of_suppression(self, name: str) -> _Made | None:
         one, where = self.declared.suppressions.get(name), f"suppressions.{name}"
@@ -164,7 +164,7 @@ class _Deriving:
         kind = self._kind(store, one)
         if kind is None:
             yield "kind" if one.kind is None else "retain_duplicates"
-        elif kind != "latest" and _kept(one) is None:
+        elif kind != "latest" and self._kept(one) is None:
             yield "history_retention_ms" if kind == "versions" else "retention_ms"
 
     def _kind(self, store: str, one: DeclaredStore) -> ChangelogKind | None:
@@ -189,15 +189,27 @@ class _Deriving:
             return None
         return "records" if is_of_one_side else "latest"
 
+    def _kept(self, one: DeclaredStore) -> int | None:
+        """How long a store keeps what it has, by which its changelog is made; None if unknown.
+
+        A join keeps what its window needs, no supplier more. Since 3.7 the operator's window decides for a supplier of
+        the program, which may keep more: tests/integration/test_internal_topics.py.
+        """
+        if one.kind == "versioned":
+            return one.history_retention_ms
+        if one.kind == "join" and one.retention_ms is None and one.window is not None:
+            return one.window.both_ways_ms
+        library = self.declared.library
+        # A supplier of the type of all stores (dsl.store.suppliers.class) keeps what it is told to.
+        is_own = one.supplier_window_ms is not None or (one.kind == "session" and not _is_of_all(one.supplier))
+        if one.window and is_own and library and within(library, ("3.7..",)):
+            return one.window.size_ms * (2 if one.window.kind == "sliding" else 1) + one.window.grace_ms
+        return one.retention_ms
+
     def _ask(self, where: str, name: str) -> None:
         reason = self.declared.not_read.get(f"{where}.{name}", self.declared.not_read.get(where, ""))
         self.unknown.append(Undeclared(where, name, reason=reason))
 
 
-def _kept(one: DeclaredStore) -> int | None:
-    """How long a store keeps what it has, None if unknown: a join keeps what its window needs, no supplier more."""
-    if one.kind == "versioned":
-        return one.history_retention_ms
-    if one.kind == "join" and one.retention_ms is None and one.window is not None:
-        return one.window.both_ways_ms
-    return one.retention_ms
+def _is_of_all(supplier: str | None) -> bool:
+    return supplier in {None, DEFAULT} or "DslStoreSuppliers" in str(supplier)

@@ -227,3 +227,23 @@ def test_a_named_topology_is_not_derived() -> None:
     found = of(declared(), text)
     assert (found.topics, found.shapes) == ((), ())
     assert "named topology" in asked(found)[0]
+
+
+@pytest.mark.parametrize(
+    ("library", "store", "window", "kept_ms"),
+    [
+        ("3.6.2", {"kind": "window", "supplier_window_ms": 300_000}, ("tumbling", 300_000, 60_000), DAY + 7_200_000),
+        ("3.7.0", {"kind": "window", "supplier_window_ms": 300_000}, ("tumbling", 300_000, 60_000), DAY + 360_000),
+        ("4.4.0", {"kind": "window", "supplier_window_ms": 300_000}, ("sliding", 300_000, 60_000), DAY + 660_000),
+        ("4.4.0", {"kind": "session", "supplier": "Own"}, ("session", 300_000, 60_000), DAY + 360_000),
+        ("4.4.0", {"kind": "session", "supplier": "default"}, ("session", 300_000, 60_000), DAY + 7_200_000),
+        ("4.4.0", {"kind": "window", "supplier": "InMemoryDslStoreSuppliers"}, ("tumbling", 1, 1), DAY + 7_200_000),
+    ],
+)
+def test_the_window_of_the_operator_decides_over_a_supplier(
+    library: str, store: dict[str, Any], window: tuple[Any, int, int], kept_ms: int
+) -> None:
+    """Since 3.7, of a supplier that the program gives for this store; sliding windows look both ways."""
+    facts = replace(KEY_VALUE, retain_duplicates=False, retention_ms=7_200_000, window=Window(*window), **store)
+    changelog = settings(of(declared(facts, library=Release(library))), "app-counts-changelog")
+    assert changelog["retention.ms"] == str(kept_ms)

@@ -283,6 +283,10 @@ final class StoreReader {
     /** A supplier of the program keeps what it keeps; the factory has the time without one. */
     private static Object retention(Object factory) throws NotRead {
         Object supplier = materialized(factory, "storeSupplier");
+        if (supplier != null && materialized(factory, "retention") != null) {
+            throw new NotRead("the store has a supplier and withRetention, of which the library takes one for its"
+                    + " changelog; remove withRetention");
+        }
         return Peek.call(supplier == null ? factory : supplier, "retentionPeriod");
     }
 
