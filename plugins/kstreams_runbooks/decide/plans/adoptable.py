@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kstreams_runbooks.decide.topology.described import parsed
+from kstreams_runbooks.decide.topology.partitions import repartition_topics
 from kstreams_runbooks.model.readings.adoption import AdoptedInput, AdoptReading
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.topology.declaration import Described
-from kstreams_runbooks.model.topology.topology import Node, Source, Topology
+from kstreams_runbooks.model.topology.topology import Node, Processor, Source, Topology
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
@@ -159,6 +160,7 @@ def _unlike(reading: AdoptReading, runs: Described, described: Described | Missi
     for one in reading.inputs:
         now = _read_now(reading, one)
         renamed[now] = one.control if now == one.input else one.input
+    before = _with_global_stores(before, after, renamed)
     wanted = with_sources(before, renamed)
     if wanted == after:
         return
@@ -169,7 +171,8 @@ def _unlike(reading: AdoptReading, runs: Described, described: Described | Missi
             yield (
                 f"table of {topic}: its store {store} is named after the topic, and would begin empty as "
                 f"{first_of(others) or 'another one'}; name it in a release before: "
-                f'builder.table("{topic}", Materialized.as("{store}"))'
+                f'builder.table("{topic}", Materialized.as("{store}")); generated names behind it change with that, so '
+                "look at that release with `kstreams-runbooks plan` first"
             )
         else:
             yield (
@@ -178,7 +181,13 @@ def _unlike(reading: AdoptReading, runs: Described, described: Described | Missi
             )
     if before.stores == after.stores:
         read, wants = _sources(after), _sources(wanted)
-        if lacking := sorted(wants - read):
+        if other := sorted(repartition_topics(before) ^ repartition_topics(after)):
+            yield (
+                f"with {_settings(reading)} changed the application has other repartition topics ({first_of(other)}), "
+                "and would never read what is left in the old ones; name them without the name of an input "
+                "(Repartitioned.as, Grouped.as)"
+            )
+        elif lacking := sorted(wants - read):
             yield (
                 f"with {_settings(reading)} changed the application does not read {first_of(lacking)} (expected: the "
                 "other topic in place of each input); correct `input_settings`"
@@ -193,6 +202,29 @@ def _unlike(reading: AdoptReading, runs: Described, described: Described | Missi
                 f"with {_settings(reading)} changed the topology differs in more than its source topics (expected: in "
                 "nothing else); compare both with `kstreams-runbooks plan`, and let these settings name topics alone"
             )
+
+
+def _with_global_stores(before: Topology, after: Topology, renamed: Mapping[str, str]) -> Topology:
+    """The topology with its global stores named as later: each is built from its topic.
+
+    A global table without a chosen name has the topic in it. The run clears the directory of global stores.
+    """
+    there = {store for sub in after.subtopologies if sub.is_global for store in sub.stores}
+    names = {
+        store: name
+        for sub in before.subtopologies
+        if sub.is_global
+        for store in sub.stores
+        for topic, other in renamed.items()
+        if store.startswith(f"{topic}-") and (name := f"{other}-{store.removeprefix(f'{topic}-')}") in there
+    }
+
+    def named(node: Node) -> Node:
+        if not isinstance(node, Processor):
+            return node
+        return replace(node, stores=frozenset(names.get(store, store) for store in node.stores))
+
+    return Topology(tuple(replace(sub, nodes=tuple(map(named, sub.nodes))) for sub in before.subtopologies))
 
 
 def with_sources(topology: Topology, renamed: Mapping[str, str]) -> Topology:

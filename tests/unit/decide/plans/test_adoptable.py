@@ -106,6 +106,71 @@ def test_a_store_that_is_named_after_its_topic_would_begin_empty() -> None:
     assert kept.outcome is Outcome.PROCEED
 
 
+_GLOBAL = """Topologies:
+   Sub-topology: 0 for global store (will not generate tasks)
+    Source: KSTREAM-SOURCE-0000000001 (topics: [{customers}])
+      --> KTABLE-SOURCE-0000000002
+    Processor: KTABLE-SOURCE-0000000002 (stores: [{store}-STATE-STORE-0000000000])
+      --> none
+      <-- KSTREAM-SOURCE-0000000001
+  Sub-topology: 1
+    Source: KSTREAM-SOURCE-0000000003 (topics: [{orders}])
+      --> KSTREAM-SINK-0000000005
+    Sink: KSTREAM-SINK-0000000005 (topic: out)
+      <-- KSTREAM-SOURCE-0000000003
+"""
+
+
+def test_a_global_table_is_named_after_its_topic_and_built_from_it() -> None:
+    """As the real library prints an unnamed one; another name that only begins alike is another store."""
+    before, after, other = (
+        Described(
+            "4.3.1",
+            "4.3.1",
+            "topology command of 4.3.1",
+            _GLOBAL.format(orders=names[0], customers=names[1], store=store),
+        )
+        for names, store in (
+            (("orders", "customers"), "customers"),
+            (("orders-control", "customers-control"), "customers-control"),
+            (("orders-control", "customers-control"), "customers-other"),
+        )
+    )
+    assert adopted(before, after).outcome is Outcome.PROCEED
+    assert may_abandon(BACK, after, before).outcome is Outcome.PROCEED
+    assert adopted(before, other).outcome is Outcome.REFUSE
+
+
+_REPARTITIONED = """Topologies:
+   Sub-topology: 0
+    Source: orders-source (topics: [{orders}])
+      --> again
+    Sink: again (topic: {orders}-repartition)
+      <-- orders-source
+  Sub-topology: 1
+    Source: again-source (topics: [{orders}-repartition])
+      --> out
+    Sink: out (topic: joined)
+      <-- again-source
+    Source: table-source (topics: [{customers}])
+      --> table
+    Processor: table (stores: [customers])
+      --> none
+      <-- table-source
+"""
+
+
+def test_a_repartition_topic_that_is_named_after_an_input_is_told() -> None:
+    """It is a topic of the code, and no setting of inputs would mend it."""
+    before, after = (
+        Described(
+            "4.3.1", "4.3.1", "topology command of 4.3.1", _REPARTITIONED.format(orders=orders, customers=customers)
+        )
+        for orders, customers in (("orders", "customers"), ("orders-control", "customers-control"))
+    )
+    refused(adopted(before, after), "has other repartition topics (orders-control-repartition, ")
+
+
 @pytest.mark.parametrize(
     ("after", "said"),
     [
