@@ -23,6 +23,7 @@ class Right(NamedTuple):
 RIGHTS = (
     Right(TOPIC, "source", AclOperation.READ, "no right Read on topic"),
     Right(TOPIC, "source", AclOperation.DESCRIBE_CONFIGS, "no right DescribeConfigs on topic"),
+    Right(TOPIC, "target", AclOperation.READ, "no right Read on topic"),
     Right(TOPIC, "target", AclOperation.WRITE, "no right Write on topic"),
     Right(TOPIC, "target", AclOperation.DESCRIBE_CONFIGS, "no right DescribeConfigs on topic"),
     Right(GROUP, "name", AclOperation.READ, "no right Read on group"),

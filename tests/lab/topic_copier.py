@@ -15,6 +15,7 @@ from kstreams_runbooks.model.readings.copied_into import CopiedInto
 from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.clients import connect_python
 from kstreams_runbooks.properties import dump
+from kstreams_runbooks.watch.topic_ends import known_ends
 
 from lab.settings import CHECKOUT
 from lab.supervise import until
@@ -148,20 +149,38 @@ def seed(bootstrap: str, group: str, offsets: Mapping[tuple[str, int], int], rou
     """Commit offsets at which a copy begins, each with its target if that is there; librdkafka would lose that."""
     with ClusterReader({"bootstrap.servers": bootstrap}) as reader:
         targets = {one.name: one for one in reader.topics([*routes.values()])}
-    into = {
-        source: CopiedInto(targets[target].topic_id, targets[target].partitions)
-        for source, target in routes.items()
-        if target in targets
-    }
+        into = {
+            source: CopiedInto(targets[target].topic_id, tuple(end.end for end in known_ends(reader, targets[target])))
+            for source, target in routes.items()
+            if target in targets
+        }
     request = {
         KafkaPartition(topic, number): OffsetAndMetadata(offset, into[topic].at(offset) if topic in into else "", -1)
         for (topic, number), offset in offsets.items()
     }
+    commit(bootstrap, group, request)
+
+
+Kept = dict[KafkaPartition, OffsetAndMetadata]
+
+
+def kept(bootstrap: str, group: str) -> Kept:
+    """What a backup of a group has: its offsets with their metadata."""
+    admin = connect_python({"bootstrap.servers": bootstrap})
+    try:
+        offsets: Kept = admin.list_group_offsets(group)[group]
+    finally:
+        admin.close()
+    return offsets
+
+
+def commit(bootstrap: str, group: str, offsets: Kept) -> None:
+    """Offsets with their metadata; the group has no member."""
     admin = connect_python({"bootstrap.servers": bootstrap}, writable=True)
 
     def taken() -> bool:
         try:
-            answer = admin.alter_group_offsets(group, request)
+            answer = admin.alter_group_offsets(group, offsets)
         except KafkaError:
             return False
         return all(error is NoError for error in answer.values())

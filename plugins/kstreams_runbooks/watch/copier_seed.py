@@ -3,6 +3,7 @@
 from kstreams_runbooks.fleet.copier import TopicCopier
 from kstreams_runbooks.model.readings.copied_into import CopiedInto
 from kstreams_runbooks.model.readings.copying import SeedPlace, SeedReading, TopicEnd
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.writes import SavedOffsets
 from kstreams_runbooks.observe.kafka.cluster import ClusterReader
 from kstreams_runbooks.observe.kafka.ends import ends_of, places_of
@@ -18,12 +19,13 @@ def read_seed(copier: TopicCopier, reader: ClusterReader, before: SavedOffsets) 
     committed = before.by_place()
     sources = [topics[name] for name in copier.inputs if name in topics]
     targets = [topics[name] for name in copier.outputs if name in topics]
-    into = {
-        source: CopiedInto(topics[target].topic_id, topics[target].partitions)
-        for source, target in copier.route_pairs
-        if target in topics
-    }
-    places = tuple(
+    into = {}
+    for source, target in copier.route_pairs:
+        places = places_of([topics[target]] if target in topics else [])
+        known = [end for place in places if not isinstance(end := ends[place].end, Missing)]
+        if places and len(known) == len(places):
+            into[source] = CopiedInto(topics[target].topic_id, tuple(known))
+    seeds = tuple(
         SeedPlace(
             *place,
             *ends[place],
@@ -37,7 +39,7 @@ def read_seed(copier: TopicCopier, reader: ClusterReader, before: SavedOffsets) 
         copier.name,
         copier.application_id,
         copier.route_pairs,
-        places,
+        seeds,
         tuple(TopicEnd(*place, ends[place].end) for place in places_of(targets)),
         tuple(sorted(wanted - names.visible - hidden.keys())),
         tuple(hidden.values()),

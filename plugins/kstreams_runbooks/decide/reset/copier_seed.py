@@ -39,7 +39,7 @@ def seeded(reading: SeedReading, at: SeedAt) -> tuple[Verdict, tuple[CommittedOf
     absent = tuple(f"topic {name} of {reading.copier} does not exist; create it" for name in reading.absent)
     if reasons := (*absent, *_unknown(reading, at)):
         return Verdict(Outcome.REFUSE, reasons), ()
-    if lacking := (*reading.hidden, *_missing(reading, at)):
+    if lacking := (*reading.hidden, *_missing(reading)):
         return Verdict(Outcome.INCONCLUSIVE, lacking), ()
     if reasons := tuple(_refused(reading, at, wanted)):
         return Verdict(Outcome.REFUSE, reasons), ()
@@ -71,15 +71,15 @@ def _is_chosen(place: SeedPlace, at: SeedAt) -> bool:
     return bool(at.everywhere) or (place.topic, place.partition) in at.offsets
 
 
-def _missing(reading: SeedReading, at: SeedAt) -> Iterator[str]:
+def _missing(reading: SeedReading) -> Iterator[str]:
     for place in reading.places:
         for end in (place.start, place.stable, place.end):
             if isinstance(end, Missing):
                 yield f"{place.name}: its ends cannot be read: {end.missing}"
                 break
-    for end_of in reading.targets if at.everywhere != "end" else ():
+    for end_of in reading.targets:
         if isinstance(end_of.end, Missing):
-            yield f"{end_of.name}: whether it has records cannot be read: {end_of.end.missing}"
+            yield f"{end_of.name}: its end cannot be read: {end_of.end.missing}"
 
 
 def _unknown(reading: SeedReading, at: SeedAt) -> Iterator[str]:

@@ -99,7 +99,7 @@ def _with_target(
     if gone:
         raise Refused(f"topic {gone[0]} does not exist (expected: as in the plan); look at who deleted it")
     into = {
-        topic: CopiedInto(targets[target].topic_id, targets[target].partitions)
+        topic: CopiedInto(targets[target].topic_id, tuple(end.end for end in known_ends(reader, targets[target])))
         for topic, target in routes.items()
         if target in targets
     }

@@ -113,7 +113,7 @@ def test_the_bump_in_full() -> None:
         *((ONE, right, "Cluster", CLUSTER) for right in ("Describe", "DescribeConfigs")),
     }
     own = {
-        *(("User:orders", "Read", "Topic", name) for name in ("in", "rules", "lookup", *internal)),
+        *(("User:orders", "Read", "Topic", name) for name in ("in", "rules", "lookup", "sent", "out", *internal)),
         *(("User:orders", "Write", "Topic", name) for name in ("out", "more", *internal)),
         *(("User:orders", "Create", "Topic", name) for name in internal),
         ("User:orders", "Delete", "Topic", "app-by-key-repartition"),

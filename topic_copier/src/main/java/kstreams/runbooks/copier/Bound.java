@@ -120,7 +120,7 @@ final class Bound {
     /** An offset that another client has committed gets no mark of the copier: the look before the end refuses it. */
     private static OffsetAndMetadata moved(OffsetAndMetadata before, long end) {
         OffsetAndMetadata moved = new OffsetAndMetadata(end, before.metadata());
-        return LastCopied.of(before).isPresent() ? LastCopied.marked(moved) : moved;
+        return LastCopied.of(before).isPresent() ? LastCopied.marked(moved, new long[0]) : moved;
     }
 
     private static void commit(Consumer<byte[], byte[]> consumer, Map<TopicPartition, OffsetAndMetadata> commits) {

@@ -22,6 +22,7 @@ import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
 import org.apache.kafka.clients.admin.DescribeStreamsGroupsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.admin.OffsetSpec;
@@ -85,7 +86,7 @@ final class Cluster implements AutoCloseable {
             } catch (ExecutionException error) {
                 if (error.getCause() instanceof AuthorizationException) {
                     throw new Refused("The copier's login may not see topic " + name + ", nor whether it exists; grant"
-                        + " it Read on a source, Write on a target, and DescribeConfigs on both.");
+                        + " it Read on a source, Read and Write on a target, and DescribeConfigs on both.");
                 }
                 if (!(error.getCause() instanceof UnknownTopicOrPartitionException)) {
                     throw Failure.of(error);
@@ -162,22 +163,28 @@ final class Cluster implements AutoCloseable {
 
     /** In this order: a committed offset that is past an end is so in truth, as ends only grow meanwhile. */
     OffsetFacts offsets(Collection<TopicPartition> partitions) throws Refused {
-        Map<TopicPartition, OffsetAndMetadata> committed = read();
+        Map<TopicPartition, OffsetAndMetadata> committed = read(false);
         committed.keySet().retainAll(partitions);
-        return new OffsetFacts(committed, offsets(partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED),
-            offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED));
+        return new OffsetFacts(committed, firsts(partitions), ends(partitions));
     }
 
     /** What the group has committed. */
     Map<TopicPartition, Long> committed() throws Refused {
         Map<TopicPartition, Long> committed = new HashMap<>();
-        read().forEach((partition, offset) -> committed.put(partition, offset.offset()));
+        read(false).forEach((partition, offset) -> committed.put(partition, offset.offset()));
         return committed;
     }
 
-    private Map<TopicPartition, OffsetAndMetadata> read() throws Refused {
-        Map<TopicPartition, OffsetAndMetadata> committed =
-            new HashMap<>(get(admin.listConsumerGroupOffsets(settings.group).partitionsToOffsetAndMetadata()));
+    /** The same, once no transaction is left that may commit an offset of the group. */
+    Map<TopicPartition, Long> stablyCommitted() throws Refused {
+        Map<TopicPartition, Long> committed = new HashMap<>();
+        read(true).forEach((partition, offset) -> committed.put(partition, offset.offset()));
+        return committed;
+    }
+
+    private Map<TopicPartition, OffsetAndMetadata> read(boolean stable) throws Refused {
+        Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>(get(admin.listConsumerGroupOffsets(
+            settings.group, new ListConsumerGroupOffsetsOptions().requireStable(stable)).partitionsToOffsetAndMetadata()));
         committed.values().removeIf(Objects::isNull);
         return committed;
     }
@@ -185,6 +192,16 @@ final class Cluster implements AutoCloseable {
     /** The first offset of each partition with this time or a later one; -1 if there is none. */
     Map<TopicPartition, Long> since(Collection<TopicPartition> partitions, long atMs) throws Refused {
         return offsets(partitions, OffsetSpec.forTimestamp(atMs), IsolationLevel.READ_UNCOMMITTED);
+    }
+
+    /** The first offset of each partition. */
+    Map<TopicPartition, Long> firsts(Collection<TopicPartition> partitions) throws Refused {
+        return offsets(partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED);
+    }
+
+    /** The end of each partition. */
+    Map<TopicPartition, Long> ends(Collection<TopicPartition> partitions) throws Refused {
+        return offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED);
     }
 
     /** The last stable offset of each partition: as far as it can be read now. */

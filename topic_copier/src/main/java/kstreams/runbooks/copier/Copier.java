@@ -1,6 +1,7 @@
 package kstreams.runbooks.copier;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.streams.CloseOptions;
@@ -32,9 +33,11 @@ final class Copier {
             return ending;
         }
         start.remarks.forEach(Events::say);
+        CopiedBefore before = new CopiedBefore(settings, cluster, start);
+        before.requireNot();
         Figures figures = new Figures(settings);
         figures.committed(start.offsets.committed);
-        KafkaStreams streams = streams(start, figures);
+        KafkaStreams streams = streams(start, before.ends(), figures);
         figures.register(() -> streams.state().name());
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(streams), "copier-stop"));
         Events.say("starts, version " + Figures.version() + ", " + settings.mode.written + ", " + settings.order
@@ -54,9 +57,9 @@ final class Copier {
         return why;
     }
 
-    private KafkaStreams streams(StartChecks start, Figures figures) throws Refused {
+    private KafkaStreams streams(StartChecks start, Map<String, long[]> ends, Figures figures) throws Refused {
         Properties kafka = settings.kafka();
-        Topology topology = CopyTopology.of(settings, start.topics, figures.copied);
+        Topology topology = CopyTopology.of(settings, start.topics, ends, figures.copied);
         KafkaStreams streams;
         TaskChecks checks = new TaskChecks(settings, cluster, start);
         try {

@@ -36,7 +36,7 @@ public final class CopierCommand {
     /** For topology-facts.jar, which describes a release from it: what these settings run, without a cluster. */
     public static Topology topology(Properties settings) {
         try {
-            return CopyTopology.of(new Settings(settings), Map.of(), new LongAdder());
+            return CopyTopology.of(new Settings(settings), Map.of(), Map.of(), new LongAdder());
         } catch (Refused refused) {
             throw new IllegalArgumentException(refused.getMessage());
         }

@@ -79,15 +79,21 @@ class CopyClients extends DefaultKafkaClientSupplier {
         public void sendOffsetsToTransaction(Map<TopicPartition, OffsetAndMetadata> offsets,
                 ConsumerGroupMetadata group) {
             Map<TopicPartition, OffsetAndMetadata> marked = new HashMap<>();
-            offsets.forEach((partition, offset) -> marked.put(partition, LastCopied.marked(offset)));
+            // Kafka Streams has flushed this producer: the callbacks of all copies before these offsets have run.
+            offsets.forEach((partition, offset) ->
+                marked.put(partition, LastCopied.marked(offset, CopyTopology.copies(partition))));
             super.sendOffsetsToTransaction(marked, group);
         }
 
         @Override
         public Future<RecordMetadata> send(ProducerRecord<byte[], byte[]> copy, Callback sent) {
             org.apache.kafka.streams.processor.api.RecordMetadata source = CopyTopology.source();
+            long[] reached = CopyTopology.reached();
             return super.send(copy, (place, error) -> {
                 Exception why = error;
+                if (error == null) {
+                    reached[place.partition()] = Math.max(reached[place.partition()], place.offset());
+                }
                 if (error == null && place.timestamp() != copy.timestamp()) {
                     why = new KafkaException(copy.topic() + " gave a copy the time " + place.timestamp()
                         + ", and its record has " + copy.timestamp());

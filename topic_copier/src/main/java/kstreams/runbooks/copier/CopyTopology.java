@@ -6,6 +6,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.LongStream;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Serializer;
@@ -33,6 +35,13 @@ final class CopyTopology {
     private static final Map<String, Long> KEPT_MS = new ConcurrentHashMap<>();
     /** Which record a thread copies: its producer is called within the processor, and answers much later. */
     private static final ThreadLocal<RecordMetadata> SOURCE = new ThreadLocal<>();
+    /** The ends of each target at the start, by partition. */
+    private static final Map<String, long[]> ENDS = new ConcurrentHashMap<>();
+    /** Of each source partition: the highest offset of its copies in this process, by partition of the target. */
+    private static final Map<TopicPartition, long[]> COPIES = new ConcurrentHashMap<>();
+    /** Those of the record that a thread copies. */
+    private static final ThreadLocal<long[]> REACHED = new ThreadLocal<>();
+    private static final long[] NONE = {};
 
     private CopyTopology() {
     }
@@ -41,11 +50,13 @@ final class CopyTopology {
      * The topology of all routes.
      *
      * @param topics at the start, none to describe it; a record for another count of partitions ends the copier
+     * @param ends of the targets at the start, by partition
      * @param copied counts the records
      */
-    static Topology of(Settings settings, Map<String, TopicFacts> topics, LongAdder copied)
+    static Topology of(Settings settings, Map<String, TopicFacts> topics, Map<String, long[]> ends, LongAdder copied)
             throws Refused {
         EXPECTED.putAll(topics);
+        ENDS.putAll(ends);
         Topology topology = new Topology();
         for (Route route : settings.routes) {
             TARGETS.put(route.from, route.to);
@@ -67,6 +78,16 @@ final class CopyTopology {
     /** Of the copy that this thread sends now. */
     static RecordMetadata source() {
         return SOURCE.get();
+    }
+
+    /** Where copies of the record that this thread sends now are noted, by partition of the target. */
+    static long[] reached() {
+        return REACHED.get();
+    }
+
+    /** The highest offset of a copy of this partition in this process, by partition of the target; -1 without one. */
+    static long[] copies(TopicPartition source) {
+        return COPIES.getOrDefault(source, NONE);
     }
 
     private static final class RoutePartitioner implements StreamPartitioner<byte[], Carried> {
@@ -124,7 +145,7 @@ final class CopyTopology {
         private final LongAdder copied;
         private final Mode mode;
         private ProcessorContext<byte[], Carried> context;
-        private boolean marked;
+        private long[] copies;
 
         private Carry(LongAdder copied, Mode mode) {
             this.copied = copied;
@@ -139,11 +160,14 @@ final class CopyTopology {
         @Override
         public void process(Record<byte[], byte[]> record) {
             RecordMetadata place = context.recordMetadata().orElseThrow();
-            SOURCE.set(place);
-            if (!marked) {
-                LastCopied.mark(context, EXPECTED.get(TARGETS.get(place.topic())), mode);
-                marked = true;
+            if (copies == null) {
+                TopicFacts target = EXPECTED.get(TARGETS.get(place.topic()));
+                LastCopied.mark(context, target, mode, place.partition(), ENDS.get(target.name));
+                copies = COPIES.computeIfAbsent(new TopicPartition(place.topic(), place.partition()),
+                    source -> LongStream.generate(() -> -1).limit(target.partitions).toArray());
             }
+            SOURCE.set(place);
+            REACHED.set(copies);
             Long keptMs = KEPT_MS.get(place.topic());
             if (keptMs != null && record.timestamp() < context.currentSystemTimeMs() - keptMs
                     && KEPT_MS.remove(place.topic(), keptMs)) {

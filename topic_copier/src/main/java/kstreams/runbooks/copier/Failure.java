@@ -34,7 +34,8 @@ final class Failure {
 
     private static String remedy(Throwable cause) {
         if (cause instanceof TopicAuthorizationException) {
-            return "Grant the copier's login Read on the sources, Write on the targets, and DescribeConfigs on both.";
+            return "Grant the copier's login Read on the sources, Read and Write on the targets, and"
+                + " DescribeConfigs on both.";
         }
         if (cause instanceof GroupAuthorizationException) {
             return "Grant the copier's login Read on the group.";

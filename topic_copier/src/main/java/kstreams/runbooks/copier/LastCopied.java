@@ -1,6 +1,9 @@
 package kstreams.runbooks.copier;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -22,6 +25,10 @@ final class LastCopied {
     private static final String ID_LOW = "target-id-low";
     private static final String PARTITIONS = "target-partitions";
     private static final String MODE = "mode";
+    /** With the number of a partition of the target behind it. */
+    private static final String REACHED = "to-";
+    /** More do not fit next to an offset (offset.metadata.max.bytes, 4 KiB): copied_into.py has the same limit. */
+    private static final int MOST_REACHED = 128;
 
     /** The highest time of a copied record; negative if none was copied yet. */
     final long atMs;
@@ -30,12 +37,15 @@ final class LastCopied {
     final long partitions;
     /** In which the last record was copied; empty if none was copied yet. */
     final Optional<Mode> mode;
+    /** By partition of the target: the offset of the last copy there, or its last one before the copy began. */
+    final Map<Integer, Long> reached;
 
-    private LastCopied(long atMs, Uuid target, long partitions, Optional<Mode> mode) {
+    private LastCopied(long atMs, Uuid target, long partitions, Optional<Mode> mode, Map<Integer, Long> reached) {
         this.atMs = atMs;
         this.target = target;
         this.partitions = partitions;
         this.mode = mode;
+        this.reached = reached;
     }
 
     /** Empty if neither the copier nor a person has committed this offset. */
@@ -49,23 +59,61 @@ final class LastCopied {
         return committed == null || committed != offset.offset() || high == null || low == null || partitions == null
             ? Optional.empty()
             : Optional.of(new LastCopied(kept.partitionTime(), new Uuid(high, low), partitions,
-                Optional.ofNullable(marks.get(MODE)).map(number -> Mode.values()[number.intValue()])));
+                Optional.ofNullable(marks.get(MODE)).map(number -> Mode.values()[number.intValue()]),
+                reached(marks, partitions.intValue())));
     }
 
-    /** The offset with its mark: what the copier commits. */
-    static OffsetAndMetadata marked(OffsetAndMetadata offset) {
+    private static Map<Integer, Long> reached(ProcessorMetadata marks, int partitions) {
+        Map<Integer, Long> reached = new TreeMap<>();
+        for (int number = 0; number < partitions; number++) {
+            Long offset = marks.get(REACHED + number);
+            if (offset != null) {
+                reached.put(number, offset);
+            }
+        }
+        return reached;
+    }
+
+    /**
+     * The offset with its mark: what the copier commits.
+     *
+     * @param copies the offsets of the copies of this process, by partition of the target; negative without one
+     */
+    static OffsetAndMetadata marked(OffsetAndMetadata offset, long[] copies) {
         TopicPartitionMetadata kept = TopicPartitionMetadata.decode(offset.metadata());
-        kept.processorMetadata().put(OFFSET, offset.offset());
+        ProcessorMetadata marks = kept.processorMetadata();
+        marks.put(OFFSET, offset.offset());
+        for (int number = 0; number < copies.length; number++) {
+            Long before = marks.get(REACHED + number);
+            // A partition that has come back from another instance has its copies in the mark alone.
+            if (before != null && before < copies[number]) {
+                marks.put(REACHED + number, copies[number]);
+            }
+        }
         return new OffsetAndMetadata(offset.offset(), offset.leaderEpoch(),
             new TopicPartitionMetadata(kept.partitionTime(), kept.processorMetadata()).encode());
     }
 
-    /** Every commit of the task has it from now on. */
-    static void mark(ProcessorContext<?, ?> context, TopicFacts target, Mode mode) {
+    /**
+     * Every commit of the task has it from now on.
+     *
+     * @param source the number of the task's partition
+     * @param ends of the target at the start
+     */
+    static void mark(ProcessorContext<?, ?> context, TopicFacts target, Mode mode, int source, long[] ends) {
         InternalProcessorContext<?, ?> task = (InternalProcessorContext<?, ?>) context;
-        task.addProcessorMetadataKeyValue(ID_HIGH, target.id.getMostSignificantBits());
-        task.addProcessorMetadataKeyValue(ID_LOW, target.id.getLeastSignificantBits());
-        task.addProcessorMetadataKeyValue(PARTITIONS, target.partitions);
-        task.addProcessorMetadataKeyValue(MODE, mode.ordinal());
+        Map<String, Long> marks = new HashMap<>();
+        marks.put(ID_HIGH, target.id.getMostSignificantBits());
+        marks.put(ID_LOW, target.id.getLeastSignificantBits());
+        marks.put(PARTITIONS, (long) target.partitions);
+        marks.put(MODE, (long) mode.ordinal());
+        boolean isOne = mode == Mode.SAME_PARTITION;
+        for (int number = isOne ? source : 0; number < (isOne ? source + 1 : target.partitions); number++) {
+            Long before = task.processorMetadataForKey(REACHED + number);
+            if (isOne || target.partitions <= MOST_REACHED) {
+                marks.put(REACHED + number, before == null ? ends[number] - 1 : before);
+            }
+        }
+        task.setProcessorMetadata(new ProcessorMetadata(marks));
     }
 }

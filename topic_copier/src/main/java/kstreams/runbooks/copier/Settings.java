@@ -60,6 +60,8 @@ final class Settings {
     /** A kill leaves a member, which keeps its partitions for this time. */
     private static final String SESSION_TIMEOUT_MS = "6000";
     private static final String HEARTBEAT_MS = "1500";
+    /** Of a partition, for a look at some records. */
+    private static final String FETCHED_BYTES = String.valueOf(256 * 1024);
     /** The target's max.message.bytes decides, not the client. */
     private static final String MAX_REQUEST_BYTES = String.valueOf(64 * 1024 * 1024);
 
@@ -142,6 +144,14 @@ final class Settings {
         } catch (ConfigException error) {
             throw new Refused("The settings are not valid: " + error.getMessage() + ". Correct the setting.");
         }
+    }
+
+    /** For a consumer without a group, with the same login: it reads what is committed. */
+    Map<String, Object> reader() {
+        Map<String, Object> reader = new StreamsConfig(kafka).getRestoreConsumerConfigs(group + "-checks");
+        reader.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        reader.put(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, FETCHED_BYTES);
+        return reader;
     }
 
     private static String required(Properties given, String name) throws Refused {

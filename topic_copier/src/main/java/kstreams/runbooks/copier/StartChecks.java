@@ -28,6 +28,7 @@ final class StartChecks {
             TopicFacts from = topics.get(route.from);
             TopicFacts to = topics.get(route.to);
             refusals.addAll(rights(from.rights, AclOperation.READ, "Read", "topic " + from.name));
+            refusals.addAll(rights(to.rights, AclOperation.READ, "Read", "topic " + to.name));
             refusals.addAll(rights(to.rights, AclOperation.WRITE, "Write", "topic " + to.name));
             refusals.addAll(TopicRules.refusals(from, to, settings.mode));
             if (from.hasBrokersTime()) {

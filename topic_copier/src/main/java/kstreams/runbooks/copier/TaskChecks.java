@@ -41,6 +41,14 @@ final class TaskChecks {
             if (!refusals.isEmpty()) {
                 throw Refused.of(refusals);
             }
+            for (Map.Entry<TopicPartition, OffsetAndMetadata> offset : there.entrySet()) {
+                long before = start.offsets.committed.getOrDefault(offset.getKey(), 0L);
+                if (offset.getValue().offset() < before) {
+                    throw new Refused(offset.getKey() + " is committed at " + offset.getValue().offset() + ", and was at "
+                        + before + " at the start: its offset was set back. Start the copier again: it looks whether these"
+                        + " records are copied already.");
+                }
+            }
         } catch (Refused error) {
             throw new StreamsException(error.getMessage());
         }
