@@ -195,3 +195,22 @@ def with_last_copy_of(offset: OffsetAndMetadata, other: OffsetAndMetadata) -> Of
     at, of = own.index(name) + len(name), longer.index(name) + len(name)
     marked = own[:at] + longer[of : of + 8] + own[at + 8 :]
     return OffsetAndMetadata(offset.offset, base64.b64encode(marked).decode(), offset.leader_epoch)
+
+
+def test_copies_behind_an_open_transaction_in_the_target_are_found(begin: Begin) -> None:
+    """No reader of committed records sees them yet; without them the copier goes on after a wait."""
+    copy = begin().create(1).seed()
+    copy.send(10)
+    copier = copy.copier()
+    backup = copied(copy, copier)
+    copy.send(10, begin=10)
+    with copy.transaction() as producer:
+        produce(producer, copy.target, 500, 0)
+        producer.flush(30)
+        with started(copier):
+            until(lambda: copy.committed()[0] == 20, 60, "it copies")
+        assert sum(map(len, copy.records(copy.target).values())) == 10
+        commit(copy.bootstrap, copy.name, backup)
+        assert f"records after the committed offsets are in {copy.target} already" in refused(copier)
+        producer.commit_transaction(30)
+    assert copies(copy) == 21

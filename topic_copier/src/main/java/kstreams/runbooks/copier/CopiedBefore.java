@@ -16,9 +16,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -32,6 +34,9 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 final class CopiedBefore {
     private static final Duration POLL = Duration.ofMillis(200);
     private static final Duration SAY_EVERY = Duration.ofSeconds(10);
+    /** Brokers look for transactions that have timed out every ten seconds. */
+    private static final Duration LOOKED_FOR = Duration.ofSeconds(25);
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(200);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     /** The marker of the last copy's transaction is behind it. */
     private static final int MARKER = 1;
@@ -43,7 +48,8 @@ final class CopiedBefore {
     private final Map<String, String> targets = new HashMap<>();
     /** Of the targets: the ends, and as far as committed records can be read. */
     private final Map<TopicPartition, Long> ends;
-    private final Map<TopicPartition, Long> readable;
+    private Map<TopicPartition, Long> readable;
+    private IsolationLevel isolation = IsolationLevel.READ_COMMITTED;
 
     CopiedBefore(Settings settings, Cluster cluster, StartChecks start) throws Refused {
         this.settings = settings;
@@ -85,7 +91,7 @@ final class CopiedBefore {
         Map<TopicPartition, Copied> before =
             new TreeMap<>(comparing(TopicPartition::topic).thenComparing(TopicPartition::partition));
         if (!next.isEmpty()) {
-            read(begins(next), readable, copy -> {
+            read(begins(next), readable, isolation, copy -> {
                 List<ConsumerRecord<byte[], byte[]>> records = next.get(place(copy)).getOrDefault(copy.timestamp(), List.of());
                 for (ConsumerRecord<byte[], byte[]> record : records) {
                     if (copy.offset() > reached(place(record), copy.partition()) && isCopy(record, copy)) {
@@ -143,14 +149,15 @@ final class CopiedBefore {
         Map<TopicPartition, Long> begins = new HashMap<>();
         start.offsets.last.forEach((source, copied) -> {
             if (copied.reached.entrySet().stream().anyMatch(reached ->
-                    readable.getOrDefault(target(source, reached.getKey()), 0L) > reached.getValue() + 1 + MARKER)) {
+                    ends.getOrDefault(target(source, reached.getKey()), 0L) > reached.getValue() + 1 + MARKER)) {
                 begins.put(source, start.offsets.committed.get(source));
             }
         });
-        Map<TopicPartition, Long> ends = cluster.stableEnds(begins.keySet());
-        begins.keySet().removeIf(source -> begins.get(source) >= ends.get(source));
+        Map<TopicPartition, Long> stable = cluster.stableEnds(begins.keySet());
+        begins.keySet().removeIf(source -> begins.get(source) >= stable.get(source));
+        settle(begins.keySet());
         Map<TopicPartition, Map<Long, List<ConsumerRecord<byte[], byte[]>>>> next = new HashMap<>();
-        read(begins, ends, record -> {
+        read(begins, stable, IsolationLevel.READ_COMMITTED, record -> {
             int partitions = start.topics.get(targets.get(record.topic())).partitions;
             int number = settings.mode.partition(record.key(), record.partition(), partitions);
             if (reached(place(record), number) < Long.MAX_VALUE) {
@@ -160,6 +167,27 @@ final class CopiedBefore {
             return false;
         });
         return next;
+    }
+
+    /** That of a killed copier ends by its timeout. Behind one that stays open, what may become readable counts. */
+    private void settle(Set<TopicPartition> sources) throws Refused {
+        Set<TopicPartition> open = new HashSet<>();
+        sources.forEach(source ->
+            start.offsets.last.get(source).reached.keySet().forEach(number -> open.add(target(source, number))));
+        long until = System.nanoTime() + settings.transactionTimeout().plus(LOOKED_FOR).toNanos();
+        while (true) {
+            open.removeIf(target -> readable.get(target) >= ends.get(target));
+            if (open.isEmpty()) {
+                return;
+            }
+            if (System.nanoTime() > until) {
+                isolation = IsolationLevel.READ_UNCOMMITTED;
+                readable = ends;
+                return;
+            }
+            LockSupport.parkNanos(LOOK_AGAIN.toNanos());
+            readable = cluster.stableEnds(readable.keySet());
+        }
     }
 
     /** Behind the last copies, and not before the first record with the time of one of these. */
@@ -192,10 +220,10 @@ final class CopiedBefore {
     }
 
     /** Each partition from its offset to its end, or until no further record of it is wanted. */
-    private void read(Map<TopicPartition, Long> begins, Map<TopicPartition, Long> ends,
+    private void read(Map<TopicPartition, Long> begins, Map<TopicPartition, Long> ends, IsolationLevel level,
             Predicate<ConsumerRecord<byte[], byte[]>> isFurtherWanted) throws Refused {
         try (KafkaConsumer<byte[], byte[]> consumer =
-                new KafkaConsumer<>(settings.reader(), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+                new KafkaConsumer<>(settings.reader(level), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
             Set<TopicPartition> left = new HashSet<>(begins.keySet());
             consumer.assign(left);
             begins.forEach(consumer::seek);

@@ -6,8 +6,10 @@ import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
@@ -16,6 +18,7 @@ import java.util.UUID;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.LogAndFailExceptionHandler;
@@ -56,6 +59,7 @@ final class Settings {
     /** A broker shows new partitions after this time; the default hides them for five minutes. */
     private static final String METADATA_MAX_AGE_MS = "10000";
     /** A kill leaves an open transaction, which holds the readers of the target up for this time and a scan (10 s). */
+    private static final String TRANSACTION_TIMEOUT = "producer.transaction.timeout.ms";
     private static final String TRANSACTION_TIMEOUT_MS = "5000";
     /** A kill leaves a member, which keeps its partitions for this time. */
     private static final String SESSION_TIMEOUT_MS = "6000";
@@ -146,12 +150,17 @@ final class Settings {
         }
     }
 
-    /** For a consumer without a group, with the same login: it reads what is committed. */
-    Map<String, Object> reader() {
+    /** For a consumer without a group, with the same login. */
+    Map<String, Object> reader(IsolationLevel isolation) {
         Map<String, Object> reader = new StreamsConfig(kafka).getRestoreConsumerConfigs(group + "-checks");
-        reader.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        reader.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, isolation.toString().toLowerCase(Locale.ROOT));
         reader.put(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, FETCHED_BYTES);
         return reader;
+    }
+
+    /** After which brokers end the transaction of a killed copier. */
+    Duration transactionTimeout() {
+        return Duration.ofMillis(Long.parseLong(kafka.getProperty(TRANSACTION_TIMEOUT)));
     }
 
     private static String required(Properties given, String name) throws Refused {
@@ -211,7 +220,7 @@ final class Settings {
         Properties kafka = new Properties();
         kafka.put("commit.interval.ms", "100");
         kafka.put("metadata.max.age.ms", METADATA_MAX_AGE_MS);
-        kafka.put("producer.transaction.timeout.ms", TRANSACTION_TIMEOUT_MS);
+        kafka.put(TRANSACTION_TIMEOUT, TRANSACTION_TIMEOUT_MS);
         kafka.put("producer.max.request.size", MAX_REQUEST_BYTES);
         kafka.put("producer.buffer.memory", MAX_REQUEST_BYTES);
         kafka.put("producer.compression.type", "lz4");
