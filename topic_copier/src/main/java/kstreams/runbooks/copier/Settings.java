@@ -159,8 +159,13 @@ final class Settings {
     }
 
     /** After which brokers end the transaction of a killed copier. */
-    Duration transactionTimeout() {
-        return Duration.ofMillis(Long.parseLong(kafka.getProperty(TRANSACTION_TIMEOUT)));
+    Duration transactionTimeout() throws Refused {
+        String value = kafka.getProperty(TRANSACTION_TIMEOUT);
+        try {
+            return Duration.ofMillis(Long.parseLong(value));
+        } catch (NumberFormatException error) {
+            throw new Refused(TRANSACTION_TIMEOUT + " is '" + value + "' (expected milliseconds); correct it.");
+        }
     }
 
     private static String required(Properties given, String name) throws Refused {
