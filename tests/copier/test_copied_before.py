@@ -214,3 +214,60 @@ def test_copies_behind_an_open_transaction_in_the_target_are_found(begin: Begin)
         assert f"records after the committed offsets are in {copy.target} already" in refused(copier)
         producer.commit_transaction(30)
     assert copies(copy) == 21
+
+
+@pytest.mark.parametrize("deleted_to", [200, 1000])
+def test_copies_are_found_if_the_first_of_them_are_deleted(begin: Begin, deleted_to: int) -> None:
+    """Of the target alone: what is left of them is compared with all that is unread."""
+    copy = begin().create(1).seed()
+    copier = copy.copier()
+    copy.send(10)
+    backup = copied(copy, copier)
+    copy.send(2000, begin=10)
+    copied(copy, copier)
+    copy.delete_records(copy.target, {0: deleted_to})
+    before = copies(copy)
+    commit(copy.bootstrap, copy.name, backup)
+    assert f"records after the committed offsets are in {copy.target} already" in refused(copier)
+    assert copies(copy) == before
+
+
+def test_offsets_of_another_source_are_refused(begin: Begin) -> None:
+    """The source was created again, and a backup has brought its old offsets back: its first records are not copied."""
+    copy = begin().create(1).seed()
+    copier = copy.copier()
+    copy.send(10)
+    backup = copied(copy, copier)
+    copy.delete(copy.source)
+    copy.topic(copy.source, 1)
+    copy.send(30, begin=1000)
+    line = refused(copier)
+    assert f"no committed offset in group {copy.name}" in line
+    assert f"--at {copy.source}:PARTITION:OFFSET --may-repeat {copy.target} --execute" in line
+    commit(copy.bootstrap, copy.name, backup)
+    assert "(0 committed 10, of id " in (line := refused(copier))
+    assert f"the committed offsets are those of another topic, which {copy.source} (id " in line
+    copy.seed()
+    copied(copy, copier)
+    assert copies(copy) == 40
+
+
+def test_equal_records_of_several_partitions_come_together_by_key(begin: Begin) -> None:
+    """A tick in each partition: the copy of one is no copy of the other, and a backup is found among them."""
+    copy = begin().create(2, 3).seed()
+    copier = copy.copier(mode="by-key")
+    producer = copy.producer()
+    for number in range(3):
+        for partition in (1, 0):
+            copy.send(5, partition=partition, begin=100 * partition + 10 * number)
+            producer.produce(
+                copy.source, key=b"tick", value=b"t", partition=partition, timestamp=_AT_MS + 10**6 * number
+            )
+            assert producer.flush(30) == 0
+            backup = copied(copy, copier)
+    assert copies(copy) == 36
+    producer.produce(copy.source, key=b"tick", value=b"t", partition=1, timestamp=_AT_MS + 10**7)
+    assert producer.flush(30) == 0
+    copied(copy, copier)
+    commit(copy.bootstrap, copy.name, backup)
+    assert "(1 offset 18 is at " in refused(copier)

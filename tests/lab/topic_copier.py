@@ -148,11 +148,15 @@ class TopicCopier:
 def seed(bootstrap: str, group: str, offsets: Mapping[tuple[str, int], int], routes: Mapping[str, str]) -> None:
     """Commit offsets at which a copy begins, each with its target if that is there; librdkafka would lose that."""
     with ClusterReader({"bootstrap.servers": bootstrap}) as reader:
-        targets = {one.name: one for one in reader.topics([*routes.values()])}
+        there = {one.name: one for one in reader.topics([*routes, *routes.values()])}
         into = {
-            source: CopiedInto(targets[target].topic_id, tuple(end.end for end in known_ends(reader, targets[target])))
+            source: CopiedInto(
+                there[source].topic_id,
+                there[target].topic_id,
+                tuple(end.end for end in known_ends(reader, there[target])),
+            )
             for source, target in routes.items()
-            if target in targets
+            if source in there and target in there
         }
     request = {
         KafkaPartition(topic, number): OffsetAndMetadata(offset, into[topic].at(offset) if topic in into else "", -1)

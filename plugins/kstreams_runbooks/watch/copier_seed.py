@@ -21,10 +21,11 @@ def read_seed(copier: TopicCopier, reader: ClusterReader, before: SavedOffsets) 
     targets = [topics[name] for name in copier.outputs if name in topics]
     into = {}
     for source, target in copier.route_pairs:
-        places = places_of([topics[target]] if target in topics else [])
-        known = [end for place in places if not isinstance(end := ends[place].end, Missing)]
-        if places and len(known) == len(places):
-            into[source] = CopiedInto(topics[target].topic_id, tuple(known))
+        if source in topics and target in topics:
+            read = [ends[place].end for place in places_of([topics[target]])]
+            known = tuple(end for end in read if not isinstance(end, Missing))
+            if len(known) == len(read):
+                into[source] = CopiedInto(topics[source].topic_id, topics[target].topic_id, known)
     seeds = tuple(
         SeedPlace(
             *place,

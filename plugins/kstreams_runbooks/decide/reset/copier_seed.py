@@ -54,7 +54,7 @@ def seeded(reading: SeedReading, at: SeedAt) -> tuple[Verdict, tuple[CommittedOf
 
 
 def _metadata(place: SeedPlace, at: SeedAt, offset: int) -> str:
-    if not _is_chosen(place, at):
+    if not _is_chosen(place, at) or _is_renewed(place, at, offset):
         return place.metadata
     return place.into.at(offset) if place.into else ""
 
@@ -65,6 +65,16 @@ def _wanted(place: SeedPlace, at: SeedAt) -> int | None:
         end = place.start if at.everywhere == "beginning" else place.end
         return None if isinstance(end, Missing) else end
     return at.offsets.get((place.topic, place.partition), place.committed)
+
+
+def _is_renewed(place: SeedPlace, at: SeedAt, offset: int) -> bool:
+    """The same offset again, with what the copier knows of its copies; with a word about repeats it is a new choice."""
+    return offset == place.committed and _is_own(place) and not at.may_repeat
+
+
+def _is_own(place: SeedPlace) -> bool:
+    """Whether the copier, or a person, has committed the offset for a copy into the present target."""
+    return place.committed is not None and place.into is not None and place.into.has(place.committed, place.metadata)
 
 
 def _is_chosen(place: SeedPlace, at: SeedAt) -> bool:
@@ -155,11 +165,11 @@ def _twice(reading: SeedReading, at: SeedAt, wanted: Mapping[tuple[str, int], in
 
 def _goes_back(place: SeedPlace, at: SeedAt, offset: int | None) -> bool:
     """Whether records would be copied that were copied before, or may have been."""
-    if offset is None or place.committed == offset or not _is_chosen(place, at):
+    if offset is None or not _is_chosen(place, at) or _is_renewed(place, at, offset):
         return False
-    if place.committed is not None:
+    if place.committed is not None and _is_own(place):
         return offset < place.committed
-    # How many of the records in the target are of this source is not counted.
+    # How many of the records in the target are of this source is not counted, and another client's offset says nothing.
     return at.everywhere == "beginning" or offset != place.end
 
 

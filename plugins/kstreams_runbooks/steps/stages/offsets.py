@@ -92,6 +92,7 @@ def _with_target(
         return wanted
     routes = dict(run.application.route_pairs)
     targets = {one.name: one for one in reader.topics([routes[topic] for topic in stage.topics])}
+    sources = {one.name: one.topic_id for one in reader.topics(stage.topics)}
     gone = sorted({routes[topic] for topic in stage.topics} - targets.keys())
     if gone and run.dry_run:
         # An earlier stage creates it.
@@ -99,7 +100,9 @@ def _with_target(
     if gone:
         raise Refused(f"topic {gone[0]} does not exist (expected: as in the plan); look at who deleted it")
     into = {
-        topic: CopiedInto(targets[target].topic_id, tuple(end.end for end in known_ends(reader, targets[target])))
+        topic: CopiedInto(
+            sources[topic], targets[target].topic_id, tuple(end.end for end in known_ends(reader, targets[target]))
+        )
         for topic, target in routes.items()
         if target in targets
     }

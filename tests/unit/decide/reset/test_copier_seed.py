@@ -11,12 +11,15 @@ from kstreams_runbooks.model.verdicts import Outcome
 
 BEGINNING, END = SeedAt("beginning", {}), SeedAt("end", {})
 SILENT = Missing("its leader does not answer")
-INTO = CopiedInto("7180b310-e338-4f58-9854-e19e69594ffd", (7, 0))
+INTO = CopiedInto("0f1e2d3c-e338-4f58-9854-e19e69594ffd", "7180b310-e338-4f58-9854-e19e69594ffd", (7, 0))
 
 
 def place(number: int, topic: str = "sent", **changes: object) -> SeedPlace:
-    """A partition of a source with offsets 10 to 100, of which the group has committed none."""
-    return replace(SeedPlace(topic, number, 10, 100, 100, None), **changes)  # type: ignore[arg-type]
+    """A partition of a source with offsets 10 to 100, of which the group has committed none, or the copier's own."""
+    committed = changes.get("committed")
+    metadata = INTO.at(committed) if isinstance(committed, int) else ""
+    made = SeedPlace(topic, number, 10, 100, 100, None, metadata, INTO)
+    return replace(made, **changes)  # type: ignore[arg-type]
 
 
 def reading(*places: SeedPlace, **changes: object) -> SeedReading:
@@ -69,8 +72,13 @@ def test_a_chosen_offset_names_the_target_and_no_other_does() -> None:
 
 
 def test_the_same_offset_again_is_no_difference() -> None:
-    """It renews the time after which brokers forget it."""
-    assert answer(reading(place(0, committed=10), place(1, committed=10)), BEGINNING)[0] is Outcome.PROCEED
+    """It renews the time after which brokers forget it, and keeps where the last copies are, unless some may repeat."""
+    same = reading(place(0, committed=10), place(1, committed=10), targets=(TopicEnd("orders", 0, 50),))
+    assert answer(same, BEGINNING)[0] is Outcome.PROCEED
+    later = replace(INTO, ends=(50, 0))
+    now = replace(same, places=tuple(replace(one, into=later) for one in same.places))
+    for at, into in ((BEGINNING, INTO), (replace(BEGINNING, may_repeat=("orders",)), later)):
+        assert {one.metadata for one in seeded(now, at)[1]} == {into.at(10)}
 
 
 def test_a_committed_offset_is_replaced_only_if_its_source_is_named() -> None:
@@ -99,6 +107,16 @@ def test_a_committed_offset_is_replaced_only_if_its_source_is_named() -> None:
         (
             reading(place(0, committed=50), place(1, committed=50), targets=(TopicEnd("orders", 0, 9),)),
             SeedAt("", {("sent", 0): 49}, ("sent",)),
+            "orders has had records (orders-0 ends at 9): those of sent-0 from the chosen offset on may be there twice",
+        ),
+        (
+            # Another client's, such as one of a backup without metadata: nothing says how far the copy is.
+            reading(
+                place(0, committed=50, metadata="another client's"),
+                place(1, committed=60),
+                targets=(TopicEnd("orders", 0, 9),),
+            ),
+            SeedAt("", {("sent", 0): 50, ("sent", 1): 60}),
             "orders has had records (orders-0 ends at 9): those of sent-0 from the chosen offset on may be there twice",
         ),
         (reading(place(0, stable=90)), END, "sent-0 at 90: a transaction is open before the chosen offset"),
@@ -145,6 +163,11 @@ def test_what_is_refused(found: SeedReading, at: SeedAt, why: str) -> None:
         (
             reading(place(0, committed=50), place(1, committed=10), targets=(TopicEnd("orders", 0, 500),)),
             SeedAt("", {("sent", 0): 60, ("sent", 1): 10}, ("sent",)),
+        ),
+        # The same offset renews it.
+        (
+            reading(place(0, committed=50), place(1, committed=50), targets=(TopicEnd("orders", 0, 500),)),
+            SeedAt("", {("sent", 0): 50, ("sent", 1): 50}),
         ),
         # A partition that has grown on both sides.
         (

@@ -209,15 +209,22 @@ final class Cluster implements AutoCloseable {
         return offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED);
     }
 
-    /** Every partition of every source. */
-    List<TopicPartition> sources(Map<String, TopicFacts> topics) {
-        List<TopicPartition> sources = new ArrayList<>();
+    /** The targets that have had a record. */
+    Set<String> written(Map<String, TopicFacts> topics) throws Refused {
+        return ends(partitions(topics, route -> route.to)).entrySet().stream().filter(end -> end.getValue() > 0)
+            .map(end -> end.getKey().topic()).collect(Collectors.toSet());
+    }
+
+    /** Every partition of every source, or of every target. */
+    List<TopicPartition> partitions(Map<String, TopicFacts> topics, Function<Route, String> which) {
+        List<TopicPartition> partitions = new ArrayList<>();
         for (Route route : settings.routes) {
-            for (int number = 0; number < topics.get(route.from).partitions; number++) {
-                sources.add(new TopicPartition(route.from, number));
+            String name = which.apply(route);
+            for (int number = 0; number < topics.get(name).partitions; number++) {
+                partitions.add(new TopicPartition(name, number));
             }
         }
-        return sources;
+        return partitions;
     }
 
     @Override

@@ -162,7 +162,8 @@ final class CopyTopology {
             RecordMetadata place = context.recordMetadata().orElseThrow();
             if (copies == null) {
                 TopicFacts target = EXPECTED.get(TARGETS.get(place.topic()));
-                LastCopied.mark(context, target, mode, place.partition(), ENDS.get(target.name));
+                LastCopied.mark(context, EXPECTED.get(place.topic()), target, mode, place.partition(),
+                    ENDS.get(target.name));
                 copies = COPIES.computeIfAbsent(new TopicPartition(place.topic(), place.partition()),
                     source -> LongStream.generate(() -> -1).limit(target.partitions).toArray());
             }

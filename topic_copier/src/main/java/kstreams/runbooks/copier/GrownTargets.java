@@ -60,7 +60,7 @@ final class GrownTargets {
                 + " readers of " + target.name + " that keep something by key, and look at docs/partition_increase.md."
                 + (mode == Mode.BY_KEY ? " Then set partitions=" + target.name + ":" + target.partitions + "."
                     : " Then commit the same offsets again (kstreams-runbooks copier seed COPIER --at " + source
-                        + ":PARTITION:OFFSET --execute)."))
+                        + ":PARTITION:OFFSET --replace " + source + " --may-repeat " + target.name + " --execute)."))
             .findFirst().map(List::of).orElse(List.of());
     }
 }

@@ -12,7 +12,8 @@ import org.apache.kafka.streams.processor.internals.ProcessorMetadata;
 import org.apache.kafka.streams.processor.internals.TopicPartitionMetadata;
 
 /**
- * What a commit keeps next to the offset: the target that the records before it are in, or that a person has chosen.
+ * What a commit keeps next to the offset: its topic, and the target that the records before it are in, or that a person
+ * has chosen.
  *
  * <p>In the metadata in which Kafka Streams keeps its own time of a partition. The copier writes it with each commit,
  * and `copier seed` and the runbooks (model/readings/copied_into.py) with the offset at which a copy begins. Nobody else
@@ -21,6 +22,8 @@ import org.apache.kafka.streams.processor.internals.TopicPartitionMetadata;
  */
 final class LastCopied {
     private static final String OFFSET = "copied-to-offset";
+    private static final String SOURCE_HIGH = "source-id-high";
+    private static final String SOURCE_LOW = "source-id-low";
     private static final String ID_HIGH = "target-id-high";
     private static final String ID_LOW = "target-id-low";
     private static final String PARTITIONS = "target-partitions";
@@ -32,6 +35,7 @@ final class LastCopied {
 
     /** The highest time of a copied record; negative if none was copied yet. */
     final long atMs;
+    final Uuid source;
     final Uuid target;
     /** The target's, when the last record was copied. */
     final long partitions;
@@ -40,8 +44,9 @@ final class LastCopied {
     /** By partition of the target: the offset of the last copy there, or its last one before the copy began. */
     final Map<Integer, Long> reached;
 
-    private LastCopied(long atMs, Uuid target, long partitions, Optional<Mode> mode, Map<Integer, Long> reached) {
+    private LastCopied(long atMs, Uuid source, Uuid target, long partitions, Optional<Mode> mode, Map<Integer, Long> reached) {
         this.atMs = atMs;
+        this.source = source;
         this.target = target;
         this.partitions = partitions;
         this.mode = mode;
@@ -53,14 +58,21 @@ final class LastCopied {
         TopicPartitionMetadata kept = TopicPartitionMetadata.decode(offset.metadata());
         ProcessorMetadata marks = kept.processorMetadata();
         Long committed = marks.get(OFFSET);
-        Long high = marks.get(ID_HIGH);
-        Long low = marks.get(ID_LOW);
+        Optional<Uuid> source = id(marks, SOURCE_HIGH, SOURCE_LOW);
+        Optional<Uuid> target = id(marks, ID_HIGH, ID_LOW);
         Long partitions = marks.get(PARTITIONS);
-        return committed == null || committed != offset.offset() || high == null || low == null || partitions == null
+        return committed == null || committed != offset.offset() || source.isEmpty() || target.isEmpty()
+                || partitions == null
             ? Optional.empty()
-            : Optional.of(new LastCopied(kept.partitionTime(), new Uuid(high, low), partitions,
+            : Optional.of(new LastCopied(kept.partitionTime(), source.get(), target.get(), partitions,
                 Optional.ofNullable(marks.get(MODE)).map(number -> Mode.values()[number.intValue()]),
                 reached(marks, partitions.intValue())));
+    }
+
+    private static Optional<Uuid> id(ProcessorMetadata marks, String high, String low) {
+        Long first = marks.get(high);
+        Long second = marks.get(low);
+        return first == null || second == null ? Optional.empty() : Optional.of(new Uuid(first, second));
     }
 
     private static Map<Integer, Long> reached(ProcessorMetadata marks, int partitions) {
@@ -97,18 +109,21 @@ final class LastCopied {
     /**
      * Every commit of the task has it from now on.
      *
-     * @param source the number of the task's partition
+     * @param place the number of the task's partition
      * @param ends of the target at the start
      */
-    static void mark(ProcessorContext<?, ?> context, TopicFacts target, Mode mode, int source, long[] ends) {
+    static void mark(ProcessorContext<?, ?> context, TopicFacts source, TopicFacts target, Mode mode, int place,
+            long[] ends) {
         InternalProcessorContext<?, ?> task = (InternalProcessorContext<?, ?>) context;
         Map<String, Long> marks = new HashMap<>();
+        marks.put(SOURCE_HIGH, source.id.getMostSignificantBits());
+        marks.put(SOURCE_LOW, source.id.getLeastSignificantBits());
         marks.put(ID_HIGH, target.id.getMostSignificantBits());
         marks.put(ID_LOW, target.id.getLeastSignificantBits());
         marks.put(PARTITIONS, (long) target.partitions);
         marks.put(MODE, (long) mode.ordinal());
         boolean isOne = mode == Mode.SAME_PARTITION;
-        for (int number = isOne ? source : 0; number < (isOne ? source + 1 : target.partitions); number++) {
+        for (int number = isOne ? place : 0; number < (isOne ? place + 1 : target.partitions); number++) {
             Long before = task.processorMetadataForKey(REACHED + number);
             if (isOne || target.partitions <= MOST_REACHED) {
                 marks.put(REACHED + number, before == null ? ends[number] - 1 : before);

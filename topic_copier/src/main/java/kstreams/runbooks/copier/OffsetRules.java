@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -23,18 +24,23 @@ final class OffsetRules {
     private final Until until;
     private final Settings settings;
     private final Map<String, TopicFacts> topics;
+    /** Targets that have had a record. */
+    private final Set<String> written;
     private final List<String> refusals = new ArrayList<>();
 
-    private OffsetRules(Settings settings, Map<String, TopicFacts> topics, OffsetFacts offsets) {
+    private OffsetRules(Settings settings, Map<String, TopicFacts> topics, OffsetFacts offsets, Set<String> written) {
         this.settings = settings;
         this.topics = topics;
+        this.written = written;
         group = settings.group;
         until = settings.until;
         this.offsets = offsets;
     }
 
-    static List<String> refusals(Settings settings, Map<String, TopicFacts> topics, OffsetFacts offsets) {
-        OffsetRules rules = new OffsetRules(settings, topics, offsets);
+    /** @param written targets that have had a record */
+    static List<String> refusals(Settings settings, Map<String, TopicFacts> topics, OffsetFacts offsets,
+            Set<String> written) {
+        OffsetRules rules = new OffsetRules(settings, topics, offsets, written);
         if (rules.until.isGiven()) {
             rules.untilNamesEachPartition();
         }
@@ -49,7 +55,7 @@ final class OffsetRules {
 
     /** What is wrong with the targets that the offsets name, of topics as they were at the start. */
     static List<String> ofTargets(Settings settings, Map<String, TopicFacts> topics, OffsetFacts offsets) {
-        OffsetRules rules = new OffsetRules(settings, topics, offsets);
+        OffsetRules rules = new OffsetRules(settings, topics, offsets, Set.of());
         settings.routes.forEach(rules::target);
         return rules.refusals;
     }
@@ -65,6 +71,13 @@ final class OffsetRules {
                 + seed("--at " + route.from + ":PARTITION:OFFSET --replace " + route.from + " --may-repeat " + to.name)
                 + ").");
         List<TopicPartition> copied = committed.stream().filter(offsets.last::containsKey).collect(toList());
+        TopicFacts from = topics.get(route.from);
+        refuse(copied, partition -> !last(partition).source.equals(from.id),
+            partition -> ", of id " + last(partition).source,
+            "the committed offsets are those of another topic, which " + from.name + " (id " + from.id + ") is not: it was"
+                + " deleted and created again, or offsets were restored for it", "Give each partition the offset of the first"
+                + " record that " + to.name + " lacks (" + seed("--at " + route.from + ":PARTITION:OFFSET --replace "
+                + route.from + " --may-repeat " + to.name) + ").");
         refuse(copied, partition -> !last(partition).target.equals(to.id),
             partition -> ", for id " + last(partition).target,
             "the records before the committed offsets are not in " + to.name + " (id " + to.id + "): it was deleted and"
@@ -91,7 +104,8 @@ final class OffsetRules {
         List<TopicPartition> limited = seeded.stream().filter(until.ends()::containsKey).collect(toList());
         refuse(partitions, partition -> !offsets.committed.containsKey(partition), partition -> "",
             "no committed offset in group " + group, "The copier never chooses where to begin: commit for each the"
-                + " offset of the first record to copy (" + seed("--at " + topic + ":PARTITION:OFFSET")
+                + " offset of the first record to copy (" + seed("--at " + topic + ":PARTITION:OFFSET"
+                + (written.contains(target(topic)) ? " --may-repeat " + target(topic) : ""))
                 + "; COPIER is its name in the fleet).");
         refuse(seeded, partition -> committed(partition) < first(partition) && !isThere(partition),
             partition -> ", log start " + first(partition),

@@ -43,8 +43,8 @@ final class StartChecks {
         if (refusals.isEmpty()) {
             cluster.awaitAlike();
         }
-        offsets = cluster.offsets(cluster.sources(topics));
-        refusals.addAll(OffsetRules.refusals(settings, topics, offsets));
+        offsets = cluster.offsets(cluster.partitions(topics, route -> route.from));
+        refusals.addAll(OffsetRules.refusals(settings, topics, offsets, cluster.written(topics)));
         for (Route route : settings.routes) {
             refusals.addAll(settings.grown.refusals(topics.get(route.to), offsets, route.from, settings.mode));
         }
