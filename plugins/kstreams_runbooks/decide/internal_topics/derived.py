@@ -200,7 +200,7 @@ class _Deriving:
         if one.kind == "join" and one.retention_ms is None and one.window is not None:
             return one.window.both_ways_ms
         library = self.declared.library
-        # A supplier of the type of all stores (dsl.store.suppliers.class) keeps what it is told to.
+        # A supplier of the type of all stores (dsl.store.suppliers.class) gets its retention from the operator.
         is_own = one.supplier_window_ms is not None or (one.kind == "session" and not _is_of_all(one.supplier))
         if one.window and is_own and library and within(library, ("3.7..",)):
             return one.window.size_ms * (2 if one.window.kind == "sliding" else 1) + one.window.grace_ms

@@ -169,7 +169,7 @@ def _goes_back(place: SeedPlace, at: SeedAt, offset: int | None) -> bool:
         return False
     if place.committed is not None and _is_own(place):
         return offset < place.committed
-    # How many of the records in the target are of this source is not counted, and another client's offset says nothing.
+    # Which records of the target are of this source is not known, and another client's offset does not show it.
     return at.everywhere == "beginning" or offset != place.end
 
 
