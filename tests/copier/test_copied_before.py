@@ -87,9 +87,7 @@ def test_an_offset_that_is_set_back_between_start_and_task_is_refused(begin: Beg
         commit(copy.bootstrap, copy.name, backup)
         copier.resume()
         assert copier.end() == REFUSED
-    assert (
-        f"{copy.source}-0 is committed at 20, and was at 40 at the start: its offset was set back" in copier.last_line
-    )
+    assert f"{copy.source}-0 is committed at 20, and was at 40 before: its offset was set back" in copier.last_line
     assert copies(copy) == before
     assert "(0 offset 20 is at 0:" in refused(copier)
 
@@ -271,3 +269,37 @@ def test_equal_records_of_several_partitions_come_together_by_key(begin: Begin) 
     copied(copy, copier)
     commit(copy.bootstrap, copy.name, backup)
     assert "(1 offset 18 is at " in refused(copier)
+
+
+def test_an_offset_that_this_process_has_committed_is_not_set_back(begin: Begin) -> None:
+    """The backup is younger than the process that is suspended meanwhile."""
+    copy = begin().create(1).seed()
+    copier = copy.copier()
+    with started(copier):
+        copy.send(10)
+        copy.wait_copied()
+        backup = kept(copy.bootstrap, copy.name)
+        copy.send(10, begin=10)
+        copy.wait_copied()
+        copier.suspend()
+        until(lambda: not copy._group().members, 60, "the suspended one has left its group", poll_s=0.5)
+        commit(copy.bootstrap, copy.name, backup)
+        copier.resume()
+        assert copier.end() == REFUSED
+    assert f"{copy.source}-0 is committed at 10, and was at 20 before: its offset was set back" in copier.last_line
+    assert copies(copy) == 20
+
+
+def test_an_offset_before_the_log_start_is_not_skipped_to_it(begin: Begin) -> None:
+    """It was set back, and the source has deleted records since: those that are left are in the target."""
+    copy = begin().create(1).seed()
+    copier = copy.copier()
+    copy.send(10)
+    backup = copied(copy, copier)
+    copy.send(10, begin=10)
+    copied(copy, copier)
+    copy.delete_records(copy.source, {0: 15})
+    commit(copy.bootstrap, copy.name, backup)
+    line = refused(copier)
+    assert "(0 committed 10, log start 15): records were deleted before they were copied, or the offset was" in line
+    assert f"--replace {copy.source} --may-repeat {copy.target} --execute" in line

@@ -49,6 +49,6 @@ def as_text(reading: SeedReading, cluster: str, offsets: Sequence[CommittedOffse
             skipped += max(0, offset - max(one.start, one.committed or 0))
         yield f"  {one.name}: {committed} -> {offset:,} (log {one.start:,} to {one.end:,})"
     if skipped:
-        yield f"{skipped:,} offsets are never copied: from the committed ones, or the start of the log, to these"
+        yield f"{skipped:,} offsets are left out: from the committed ones, or the start of the log, to these"
     done = "committed, and read back" if executed else "would be committed (--execute commits them)"
     yield f"{len(wanted):,} offsets {done}"

@@ -22,6 +22,8 @@ from kstreams_runbooks.wording import first_of
 
 _SOURCE = "docs/adopt_control_topic.md"
 _STREAMS = "streams"
+# How Kafka Streams goes on after the topic in the name of a table's store.
+_GENERATED = "STATE-STORE-"
 _EXACTLY_ONCE = "exactly_once"
 _RESETS = frozenset({"earliest", "latest"})
 
@@ -59,8 +61,8 @@ def _of_both(reading: AdoptReading) -> Iterator[str]:
     yield from _all_or_none(reading)
     for topic in reading.tables:
         yield (
-            f"input {topic}: it is the changelog of its own table (reuse.ktable.source.topics), so its offsets are "
-            "also places in the state; take the optimization out first, with a changelog of its own (reset_and_cleanup)"
+            f"input {topic}: a store restores from it (reuse.ktable.source.topics, or addReadOnlyStateStore), so its "
+            "offsets are also places in the state; give the store a changelog of its own first (reset_and_cleanup)"
         )
     for pattern in reading.patterns:
         yield (
@@ -93,7 +95,7 @@ def _all_or_none(reading: AdoptReading) -> Iterator[str]:
                 f"input {topic} of {reading.application}: copier {reading.copier} has no route of it (expected: every "
                 "input, or none); add it to `routes` of the copier"
             )
-    for topic in sorted(routed.keys() - set(reading.sources)):
+    for topic in sorted(routed.keys() - set(reading.sources)) if not reading.patterns else ():
         yield (
             f"route {routed[topic].input} → {routed[topic].control} of copier {reading.copier}: {reading.application} "
             f"does not read {topic} (expected: its inputs alone); take it out of `routes`"
@@ -164,21 +166,7 @@ def _unlike(reading: AdoptReading, runs: Described, described: Described | Missi
     wanted = with_sources(before, renamed)
     if wanted == after:
         return
-    for store in sorted(before.stores - after.stores):
-        others = sorted(after.stores - before.stores)
-        topic = next((name for name in renamed if store.startswith(f"{name}-")), "")
-        if topic:
-            yield (
-                f"table of {topic}: its store {store} is named after the topic, and would begin empty as "
-                f"{first_of(others) or 'another one'}; name it in a release before: "
-                f'builder.table("{topic}", Materialized.as("{store}")); generated names behind it change with that, so '
-                "look at that release with `kstreams-runbooks plan` first"
-            )
-        else:
-            yield (
-                f"store {store}: it is not in the topology with {_settings(reading)} changed (expected: the same "
-                "stores); let these settings name topics alone"
-            )
+    yield from _stores_left(reading, before, after, renamed)
     if before.stores == after.stores:
         read, wants = _sources(after), _sources(wanted)
         if other := sorted(repartition_topics(before) ^ repartition_topics(after)):
@@ -201,6 +189,31 @@ def _unlike(reading: AdoptReading, runs: Described, described: Described | Missi
             yield (
                 f"with {_settings(reading)} changed the topology differs in more than its source topics (expected: in "
                 "nothing else); compare both with `kstreams-runbooks plan`, and let these settings name topics alone"
+            )
+
+
+def _stores_left(reading: AdoptReading, before: Topology, after: Topology, renamed: Mapping[str, str]) -> Iterator[str]:
+    """Stores that would begin empty under another name."""
+    for store in sorted(before.stores - after.stores):
+        others = sorted(after.stores - before.stores)
+        topic = next((name for name in renamed if store.startswith(f"{name}-")), "")
+        if topic and store.removeprefix(f"{topic}-").startswith(_GENERATED):
+            yield (
+                f"table of {topic}: its store {store} is named after the topic, and would begin empty as "
+                f"{first_of(others) or 'another one'}; name it in a release before: "
+                f'builder.table("{topic}", Materialized.as("{store}")); generated names behind it change with that, so '
+                "look at that release with `kstreams-runbooks plan` first"
+            )
+        elif topic:
+            yield (
+                f"store {store}: its name has the input {topic} in it, and it would begin empty as "
+                f"{first_of(others) or 'another one'}; give its operator a name that no setting changes, in a release "
+                "before"
+            )
+        else:
+            yield (
+                f"store {store}: it is not in the topology with {_settings(reading)} changed (expected: the same "
+                "stores); let these settings name topics alone"
             )
 
 

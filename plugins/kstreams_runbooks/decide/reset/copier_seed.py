@@ -73,8 +73,9 @@ def _is_renewed(place: SeedPlace, at: SeedAt, offset: int) -> bool:
 
 
 def _is_own(place: SeedPlace) -> bool:
-    """Whether the copier, or a person, has committed the offset for a copy into the present target."""
-    return place.committed is not None and place.into is not None and place.into.has(place.committed, place.metadata)
+    """Whether the offset shows how far the copy into the present target is: the copier's own, or a person's."""
+    is_there = place.committed is not None and not isinstance(place.start, Missing) and place.committed >= place.start
+    return is_there and place.into is not None and place.into.has(place.committed or 0, place.metadata)
 
 
 def _is_chosen(place: SeedPlace, at: SeedAt) -> bool:

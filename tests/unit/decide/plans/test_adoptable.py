@@ -106,6 +106,13 @@ def test_a_store_that_is_named_after_its_topic_would_begin_empty() -> None:
     assert kept.outcome is Outcome.PROCEED
 
 
+def test_a_name_that_has_the_topic_in_it_need_not_be_a_tables() -> None:
+    """Such as a suppression that is named by the setting: there is no table to name."""
+    before = described("orders", "customers", "customers-held-store")
+    after = described("orders-control", "customers-control", "customers-control-held-store")
+    refused(adopted(before, after), "store customers-held-store: its name has the input customers in it, and it would")
+
+
 _GLOBAL = """Topologies:
    Sub-topology: 0 for global store (will not generate tasks)
     Source: KSTREAM-SOURCE-0000000001 (topics: [{customers}])
@@ -189,7 +196,7 @@ def test_settings_that_change_more_than_topics_are_refused(after: Described, sai
     [
         ({"sources": ("customers", "orders", "rates")}, "input rates of shop: copier shop-copier has no route of it"),
         ({"sources": ("orders",)}, "shop does not read customers (expected: its inputs alone)"),
-        ({"tables": ("customers",)}, "input customers: it is the changelog of its own table"),
+        ({"tables": ("customers",)}, "input customers: a store restores from it"),
         ({"patterns": ("orders-.*",)}, "source pattern orders-.*: the application reads by a pattern"),
         ({"group_type": "streams"}, "group shop-id of application shop: a streams group (expected classic)"),
         ({"copier_type": "Streams"}, "group shop-copier-id of copier shop-copier: a streams group"),

@@ -71,17 +71,34 @@ class CopyClients extends DefaultKafkaClientSupplier {
     }
 
     private static final class Copying extends KafkaProducer<byte[], byte[]> {
+        /** Of the transaction that is open. */
+        private final Map<TopicPartition, Long> offsets = new HashMap<>();
+
         private Copying(Map<String, Object> settings) {
             super(settings, new ByteArraySerializer(), new ByteArraySerializer());
         }
 
         @Override
-        public void sendOffsetsToTransaction(Map<TopicPartition, OffsetAndMetadata> offsets,
+        public void beginTransaction() {
+            offsets.clear();
+            super.beginTransaction();
+        }
+
+        @Override
+        public void commitTransaction() {
+            super.commitTransaction();
+            shared.committed(offsets);
+        }
+
+        @Override
+        public void sendOffsetsToTransaction(Map<TopicPartition, OffsetAndMetadata> processed,
                 ConsumerGroupMetadata group) {
             Map<TopicPartition, OffsetAndMetadata> marked = new HashMap<>();
             // Kafka Streams has flushed this producer: the callbacks of all copies before these offsets have run.
-            offsets.forEach((partition, offset) ->
-                marked.put(partition, LastCopied.marked(offset, CopyTopology.copies(partition))));
+            processed.forEach((partition, offset) -> {
+                marked.put(partition, LastCopied.marked(offset, CopyTopology.copies(partition)));
+                offsets.put(partition, offset.offset());
+            });
             super.sendOffsetsToTransaction(marked, group);
         }
 

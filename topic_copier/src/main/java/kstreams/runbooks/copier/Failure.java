@@ -1,5 +1,6 @@
 package kstreams.runbooks.copier;
 
+import org.apache.kafka.clients.consumer.LogTruncationException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.GroupAuthorizationException;
@@ -48,6 +49,10 @@ final class Failure {
         }
         if (cause instanceof AuthenticationException) {
             return "Correct the login in the settings.";
+        }
+        if (cause instanceof LogTruncationException) {
+            return "The source has lost records that were read, as after an unclean election. Compare source and target,"
+                + " then commit the offset at which the copy goes on (docs/copier_on_call.md).";
         }
         if (cause instanceof ConfigException) {
             return "Correct the setting.";

@@ -109,9 +109,10 @@ final class OffsetRules {
                 + "; COPIER is its name in the fleet).");
         refuse(seeded, partition -> committed(partition) < first(partition) && !isThere(partition),
             partition -> ", log start " + first(partition),
-            "records were deleted before they were copied", "They cannot be copied any more: find what the target"
-                + " lacks, then commit the log start to go on without them ("
-                + seed("--at " + topic + ":PARTITION:OFFSET --replace " + topic) + ").");
+            "records were deleted before they were copied, or the offset was set back", "Find the first record that "
+                + target(topic) + " lacks (docs/copier_on_call.md), and commit its offset, or the log start if the"
+                + " target lacks all that is left (" + seed("--at " + topic + ":PARTITION:OFFSET --replace " + topic
+                + (written.contains(target(topic)) ? " --may-repeat " + target(topic) : "")) + ").");
         refuse(seeded, partition -> committed(partition) > end(partition), partition -> ", end " + end(partition),
             "the committed offset is past the end: the topic was created again, or has lost records",
             "Compare source and target, then commit the offset at which the copy goes on ("

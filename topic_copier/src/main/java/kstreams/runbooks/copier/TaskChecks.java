@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.streams.errors.StreamsException;
@@ -20,11 +21,19 @@ final class TaskChecks {
     private final Cluster cluster;
     private final StartChecks start;
     private volatile int alike = -1;
+    /** The highest offsets of the start, and of this process. */
+    private final Map<TopicPartition, Long> reached = new ConcurrentHashMap<>();
 
     TaskChecks(Settings settings, Cluster cluster, StartChecks start) {
         this.settings = settings;
         this.cluster = cluster;
         this.start = start;
+        reached.putAll(start.offsets.committed);
+    }
+
+    /** What this process has committed. */
+    void committed(Map<TopicPartition, Long> offsets) {
+        offsets.forEach((partition, offset) -> reached.merge(partition, offset, Math::max));
     }
 
     /** What the group has committed for tasks that begin in this generation; what it throws ends the copier. */
@@ -42,10 +51,10 @@ final class TaskChecks {
                 throw Refused.of(refusals);
             }
             for (Map.Entry<TopicPartition, OffsetAndMetadata> offset : there.entrySet()) {
-                long before = start.offsets.committed.getOrDefault(offset.getKey(), 0L);
+                long before = reached.getOrDefault(offset.getKey(), 0L);
                 if (offset.getValue().offset() < before) {
                     throw new Refused(offset.getKey() + " is committed at " + offset.getValue().offset() + ", and was at "
-                        + before + " at the start: its offset was set back. Start the copier again: it looks whether these"
+                        + before + " before: its offset was set back. Start the copier again: it looks whether these"
                         + " records are copied already.");
                 }
             }
