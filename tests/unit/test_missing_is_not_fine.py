@@ -36,6 +36,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "decide/instances/mixed.py::_reads",
         "decide/plans/retire.py::retire_plan",
         "decide/change/defects.py::_killed",
+        "watch/copier_seed.py::read_seed",
         "decide/reset/copier_seed.py::_open",
         "decide/reset/copier_seed.py::_outside",
         "decide/reset/copier_seed.py::_wanted",

@@ -45,6 +45,8 @@ final class Cluster implements AutoCloseable {
     private static final Duration CLOSE = Duration.ofSeconds(5);
     /** The session timeout of a classic group, and some. */
     private static final Duration LEAVES = Duration.ofSeconds(15);
+    /** Brokers look for transactions that have timed out every ten seconds. */
+    static final Duration LOOKED_FOR = Duration.ofSeconds(25);
     private static final Duration LOOK_AGAIN = Duration.ofMillis(500);
 
     private final Settings settings;
@@ -175,11 +177,23 @@ final class Cluster implements AutoCloseable {
         return committed;
     }
 
-    /** The same, once no transaction is left that may commit an offset of the group. */
-    Map<TopicPartition, Long> stablyCommitted() throws Refused {
+    /** Of each of these partitions, at a moment at which no open transaction has committed an offset of it. */
+    Map<TopicPartition, Long> stablyCommitted(Set<TopicPartition> partitions) throws Refused {
         Map<TopicPartition, Long> committed = new HashMap<>();
-        read(true).forEach((partition, offset) -> committed.put(partition, offset.offset()));
-        return committed;
+        long until = System.nanoTime() + settings.transactionTimeout().plus(LOOKED_FOR).toNanos();
+        while (true) {
+            // An offset of an open transaction is left out of the answer.
+            read(true).forEach((partition, offset) -> committed.put(partition, offset.offset()));
+            if (committed.keySet().containsAll(partitions)) {
+                return committed;
+            }
+            if (System.nanoTime() > until) {
+                throw new Refused("An open transaction has committed offsets of group " + settings.group + " for more than "
+                    + settings.transactionTimeout().plus(LOOKED_FOR).toSeconds() + " s. Start the copier again once it has"
+                    + " ended.");
+            }
+            LockSupport.parkNanos(LOOK_AGAIN.toNanos());
+        }
     }
 
     private Map<TopicPartition, OffsetAndMetadata> read(boolean stable) throws Refused {

@@ -27,8 +27,6 @@ import org.apache.kafka.common.TopicPartition;
  * next ones of the source, from both ends: either may be deleted or compacted away by now.
  */
 final class CopiedBefore {
-    /** Brokers look for transactions that have timed out every ten seconds. */
-    private static final Duration LOOKED_FOR = Duration.ofSeconds(25);
     private static final Duration LOOK_AGAIN = Duration.ofMillis(200);
     /** The marker of the last copy's transaction is behind it. */
     private static final int MARKER = 1;
@@ -121,7 +119,7 @@ final class CopiedBefore {
             withoutEqualOnes(repeats);
         }
         // Another instance may have copied them since the start, or a transaction of a killed one has ended.
-        Map<TopicPartition, Long> now = repeats.found.isEmpty() ? Map.of() : cluster.stablyCommitted();
+        Map<TopicPartition, Long> now = repeats.found.isEmpty() ? Map.of() : cluster.stablyCommitted(repeats.found.keySet());
         repeats.found.keySet()
             .removeIf(source -> now.getOrDefault(source, -1L) > start.offsets.committed.get(source));
         List<String> refusals = new ArrayList<>();
@@ -162,7 +160,7 @@ final class CopiedBefore {
     private void settle(Set<TopicPartition> sources) throws Refused {
         Set<TopicPartition> open = new HashSet<>();
         sources.forEach(source -> open.addAll(reachedBy(source)));
-        long until = System.nanoTime() + settings.transactionTimeout().plus(LOOKED_FOR).toNanos();
+        long until = System.nanoTime() + settings.transactionTimeout().plus(Cluster.LOOKED_FOR).toNanos();
         while (true) {
             open.removeIf(target -> readable.get(target) >= ends.get(target));
             if (open.isEmpty()) {
