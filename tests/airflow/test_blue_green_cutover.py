@@ -4,7 +4,10 @@ The reader is a program of the test's own that writes down topic, partition, off
 running counts of each customer are then 1, 2, 3 … without a gap and without a repetition, over all moves.
 """
 
+import json
 import os
+import random
+import re
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -12,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Message, Producer
 from kill.moments import Moment, Target, strike
 from kstreams_runbooks.steps.cutover.plan import UNPROVEN
 from lab import kafka
@@ -34,9 +37,9 @@ from world.runs import (
     approve,
     approved_by_both,
     evidence,
+    failed,
     finished,
     log_of,
-    mark_run,
     reached,
     states,
     trigger_other,
@@ -214,40 +217,96 @@ def test_a_dry_run_shows_every_stage(both: Stack) -> None:
     assert reads(both) == _OLD
 
 
-@pytest.mark.parametrize("task", ["note_point", "pause_inputs", "stop_application"])
-def test_undo_before_the_inputs_flow_restores_everything(both: Stack, task: str) -> None:
-    """The run is given up after a task: copier and old side run as before, and the reader has missed nothing."""
+@pytest.mark.parametrize(
+    ("task", "moment", "touched"),
+    [
+        ("note_point", Moment.STOPPING, _COPIES),
+        ("pause_inputs", Moment.STOPPING, _COPIES),
+        ("certify", Moment.WORKING, _COPIES),
+        ("stop_application", Moment.STOPPING, _DEPLOYED.names),
+        ("resume_inputs", Moment.STARTING, _COPIES),
+        ("compare_at_seam", Moment.WORKING, _COPIES),
+        ("move_downstream", Moment.STOPPING, (NAME,)),
+    ],
+)
+def test_undo_before_a_group_has_moved_restores_everything(
+    both: Stack, task: str, moment: Moment, touched: tuple[str, ...]
+) -> None:
+    """The run is given up in the middle of a task: all run as before, and the reader has missed nothing."""
     stack = both
     run_id = begun(stack, **_FORTH)
     if task != "note_point":
         approved(stack, run_id)
-    reached(stack, run_id, task, "success")
-    mark_run(stack, run_id, "failed")
-    undo = trigger_other(stack, "undo", application=BLUE, run=run_id)
-    approved_by_both(stack, "undo", undo, "approve_undo")
-    assert finished(stack, undo) == "success", evidence(stack, undo)["run"]["outcome_sentence"]
-    assert all(card["done"] for card in evidence(stack, run_id)["cards"])
+    given_up(stack, run_id, task, moment, touched)
+    undone(stack, run_id)
     assert reads(stack) == _OLD
     all_run(stack)
     read_once(stack)
 
 
-def test_sides_that_differ_at_the_seam_move_nothing(both: Stack) -> None:
-    """A key that only one side has, written after the comparison at the point: the old side runs again."""
-    stack, topic, key = both, OUTPUTS["orders-per-customer"], b"of-nobody"
+def test_undo_after_a_group_has_moved_leaves_it_and_it_goes_back(both: Stack) -> None:
+    """The old side starts, the group reads on from the new outputs, and a cutover of its own takes it back."""
+    stack = both
+    run_id = begun(stack, **_FORTH)
+    approved(stack, run_id)
+    given_up(stack, run_id, "start_application", Moment.WORKING, _DEPLOYED.names)
+    undone(stack, run_id)
+    assert reads(stack) == _NEW
+    declare(stack, _NEW)
+    all_run(stack)
+    cut_over(stack, _BACK, _OLD)
+    read_once(stack)
+
+
+def given_up(stack: Stack, run_id: str, task: str, moment: Moment, touched: tuple[str, ...]) -> None:
+    """The process of a task is killed in its middle, and the run ends."""
+    strike(Target(stack, DAG, run_id, task, touched), moment, 0)
+    reached(stack, run_id, task, "failed")
+    failed(stack, run_id)
+
+
+def undone(stack: Stack, run_id: str) -> None:
+    """A run is taken back by `undo`, which both teams approve."""
+    undo = trigger_other(stack, "undo", application=BLUE, run=run_id)
+    approved_by_both(stack, "undo", undo, "approve_undo")
+    assert finished(stack, undo) == "success", evidence(stack, undo)["run"]["outcome_sentence"]
+    assert all(card["done"] for card in evidence(stack, run_id)["cards"])
+
+
+def test_three_keys_that_are_wrong_at_the_seam_are_named_and_nothing_moves(both: Stack) -> None:
+    """Drawn after the comparison at the point: exactly these are named, and the old side runs again."""
+    stack, topic = both, OUTPUTS["orders-enriched"]
     run_id = begun(stack, **_FORTH)
     until(lambda: states(stack, run_id)["compare_outputs"] == "success", _COMPARED_S, "compared", poll_s=0.5)
-    written(stack, topic, key, b"7")
+    # A newer version of a drawn order would replace the wrong one.
+    stack.supervisor.stop(TRAFFIC)
+    for group in (COPIER, *chain_of(stack), GREEN):
+        kafka.wait_drained(stack.lab.bootstrap, group)
+    last = {one.key(): one for one in kafka.records(stack.lab.bootstrap, topic) if one.key()}
+    drawn = random.sample([one for one in last.values() if one.value() is not None], 3)
+    for one in drawn:
+        written(stack, one, json.dumps({**json.loads(one.value() or b"{}"), "amount": -1}).encode())
+    print(f"{[one.key() for one in drawn]} of {len(last):,} keys of {topic} are wrong")
     approved_by_both(stack, DAG, run_id, "approve_cutover")
     assert finished(stack, run_id) == "failed"
     document = evidence(stack, run_id)
     assert document["run"]["outcome"].startswith(STOPPED), document["run"]["outcome_sentence"]
     said = log_of(stack, run_id, "compare_at_seam")
     assert "orders is started again, and no group is moved" in said
+    [differ] = [line for line in said.splitlines() if "↔" in line and "keys differ" in line]
+    print(differ)
+    assert re.search(r": 3 of [\d,]+ keys differ \(limit 0\): 3 changed; fields that differ: \$\.amount of 3", differ)
+    assert [f"{_text(one)} (changed)" in differ for one in drawn] == [True] * 3
     assert reads(stack) == _OLD
-    written(stack, topic, key, None)
+    for one in drawn:
+        written(stack, one, one.value())
+    stack.supervisor.start(TRAFFIC)
     all_run(stack)
     read_once(stack)
+
+
+def _text(record: Message) -> str:
+    return (record.key() or b"").decode()
 
 
 def test_it_goes_on_after_a_kill_in_each_hold(both: Stack) -> None:
@@ -279,8 +338,8 @@ def killed(stack: Stack, run_id: str, task: str, moment: Moment, touched: tuple[
     stack.api().clear(DAG, run_id, task)
 
 
-def written(stack: Stack, topic: str, key: bytes, value: bytes | None) -> None:
-    """One record that no side has written."""
+def written(stack: Stack, of: Message, value: bytes | None) -> None:
+    """One record that no side has written, with the key and the partition of another one."""
     producer = Producer({"bootstrap.servers": stack.lab.bootstrap})
-    producer.produce(topic, key=key, value=value)
+    producer.produce(of.topic(), key=of.key(), value=value, partition=of.partition())
     producer.flush(30)
