@@ -30,12 +30,7 @@ from kstreams_runbooks.steps.approval.approve import ApprovePlan
 from kstreams_runbooks.steps.approval.asking import answer_fields
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.cutover.compare import CompareSides, SidesAsked, require_compared
-from kstreams_runbooks.steps.cutover.history import (
-    inputs_at_seam,
-    keep_read_since,
-    side_history,
-    way_back_text,
-)
+from kstreams_runbooks.steps.cutover.history import side_history, way_back_text
 from kstreams_runbooks.steps.cutover.plan import pairs_at_plan, require_readers, seen_at_plan
 from kstreams_runbooks.steps.cutover.rest import (
     APPROVAL,
@@ -64,7 +59,8 @@ from kstreams_runbooks.steps.stages.moved import (
 )
 from kstreams_runbooks.steps.stages.order import flows, is_complete, keep_complete, require_earlier
 from kstreams_runbooks.steps.stages.perform import guard_stage
-from kstreams_runbooks.steps.stages.seam import keep_seam, seam_of
+from kstreams_runbooks.steps.stages.read_since import keep_read_since
+from kstreams_runbooks.steps.stages.seam import inputs_at_seam, keep_seam, seam_of
 from kstreams_runbooks.steps.stages.task import make
 from kstreams_runbooks.watch.seam import GroupAtSeam
 from kstreams_runbooks.watch.sides import note_ends
@@ -369,7 +365,7 @@ def verify(run: Run) -> None:
         else:
             prove_side(side)
             if not part.role:
-                keep_read_since(side, inputs_at_seam(side))
+                keep_read_since(side, inputs_at_seam(side, side.key))
     require_readers(run)
     for line in _left_to_do(run):
         run.say(line)
