@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Message, Producer
+from confluent_kafka.admin import AdminClient
 from kill.moments import Moment, Target, strike
 from kstreams_runbooks.steps.cutover.plan import UNPROVEN
 from lab import kafka
@@ -329,6 +330,29 @@ def test_it_goes_on_after_a_kill_in_each_hold(both: Stack) -> None:
     declare(stack, _NEW)
     cut_over(stack, _BACK, _OLD)
     read_once(stack)
+
+
+def test_the_old_side_is_retired(both: Stack) -> None:
+    """Not before its readers have moved; then its outputs, its topics and its group go, and the reader reads on.
+
+    The last one here: the first side is gone afterwards.
+    """
+    stack = both
+    early = trigger_other(stack, START, application=BLUE, mode="retire")
+    assert finished(stack, early) == "failed"
+    assert "its readers have not moved to orders-green" in evidence(stack, early)["run"]["outcome_sentence"]
+    cut_over(stack, _FORTH, _NEW)
+    run_id = trigger_other(stack, START, application=BLUE, mode="retire")
+    approve(stack, run_id, "approve_plan")
+    completed(stack, run_id)
+    names = set(AdminClient({"bootstrap.servers": stack.lab.bootstrap}).list_topics(timeout=10).topics)
+    assert names & {*OUTPUTS, *OUTPUTS.values(), *COPIES.values()} == {*OUTPUTS.values(), *COPIES.values()}
+    internal = {one for one in names if one.endswith(("-changelog", "-repartition"))}
+    assert {one for one in internal if not one.startswith(f"{GREEN}-")} == set()
+    assert [stack.supervisor.pid(name) for name in _DEPLOYED.names] == [None] * len(_DEPLOYED.names)
+    before = len(written_down(stack))
+    until(lambda: len(written_down(stack)) > before, _READ_S, f"{NAME} reads on", poll_s=5)
+    assert missing_and_doubled(counts_of(written_down(stack))) == (0, 0)
 
 
 def killed(stack: Stack, run_id: str, task: str, moment: Moment, touched: tuple[str, ...]) -> None:
