@@ -144,7 +144,7 @@ facts: ## topology_facts/target/topology-facts.jar, which an application prints 
 copier: ## topic_copier/target/topic-copier.jar, which copies topics into control topics (docs/topic_copier.md)
 	mvn -q -B -f topic_copier/pom.xml package
 
-demo: setup ## A real run under traffic, with its proof; RUNBOOK=library_bump, control_topic_flush (SWITCH=swap or copier), adopt_control_topic or reset_and_cleanup, PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
+demo: setup ## A real run under traffic, with its proof; RUNBOOK=library_bump, control_topic_flush (SWITCH=swap or copier), adopt_control_topic, blue_green_cutover or reset_and_cleanup, PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
 	@$(LAB) lab.demo up
 
 demo-down: ## Stop what the demo started, and nothing else
