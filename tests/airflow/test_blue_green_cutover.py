@@ -20,16 +20,17 @@ from confluent_kafka.admin import AdminClient
 from kill.moments import Moment, Target, strike
 from kstreams_runbooks.steps.cutover.plan import UNPROVEN
 from lab import kafka
-from lab.afresh import afresh
+from lab.afresh import afresh, forget_group
 from lab.application import TO_RELEASE, Deployed
 from lab.copier import COPIES, TRAFFIC
 from lab.shipped_copier import NAME as COPIER
-from lab.shipped_copier import shipped_copier
+from lab.shipped_copier import seed, shipped_copier
 from lab.stack import DEFAULT_RATE, Parts, Stack
 from lab.supervise import until
 from world.downstream import NAME, counts_of, declare, downstream, missing_and_doubled, reads, written_down
-from world.endings import COMPLETED, DRY_RUN, STOPPED, begun_other, ended, held_by
+from world.endings import COMPLETED, DRY_RUN, NOTHING_CHANGED, STOPPED, begun_other, ended, held_by
 from world.given import declared_as
+from world.going_on import followed
 from world.greening import DAG as START
 from world.greening import GREEN, INSTANCE, OUTPUTS, green_deployed
 from world.own_stack import own_stack
@@ -218,6 +219,26 @@ def test_a_dry_run_shows_every_stage(both: Stack) -> None:
     assert reads(both) == _OLD
 
 
+def test_a_cutover_that_was_refused_goes_on(both: Stack) -> None:
+    """By the command of GO ON: with the reason that it asks for, and again once an undeclared group is gone."""
+    stack = both
+    hasty = trigger_other(stack, DAG, application=BLUE, green=GREEN, copier=COPIER, dry_run=True)
+    assert finished(stack, hasty) == "failed"
+    assert "--param accept_late_loss=" in evidence(stack, hasty)["run"]["outcome_sentence"]
+    code, said = followed(stack, hasty)
+    assert code == 0, said
+    seed(stack.lab.bootstrap, "stranger", [_OLD])
+    read = begun_other(stack, DAG, dry_run=True, **_FORTH)
+    document = ended(read, state="failed", outcome=NOTHING_CHANGED)
+    assert (
+        "group stranger: it reads orders-running, and no fleet entry declares it"
+        in (document["run"]["outcome_sentence"])
+    )
+    forget_group(stack.lab.bootstrap, "stranger")
+    code, said = followed(stack, read.run_id)
+    assert code == 0, said
+
+
 @pytest.mark.parametrize(
     ("task", "moment", "touched"),
     [
@@ -365,5 +386,5 @@ def killed(stack: Stack, run_id: str, task: str, moment: Moment, touched: tuple[
 def written(stack: Stack, of: Message, value: bytes | None) -> None:
     """One record that no side has written, with the key and the partition of another one."""
     producer = Producer({"bootstrap.servers": stack.lab.bootstrap})
-    producer.produce(of.topic(), key=of.key(), value=value, partition=of.partition())
+    producer.produce(of.topic() or "", key=of.key(), value=value, partition=of.partition() or 0)
     producer.flush(30)
