@@ -110,7 +110,7 @@ test-kill-pretended: setup ## The same for a run about two applications, topics 
 test-brokers: setup ## Kill one of three brokers in the middle of tasks, show that each run ends well; RUNBOOK, COUNT, SEED, OUT, FORMAT=json; 12 minutes
 	@$(LAB) kill.brokers
 
-soak: setup ## Drain the running application 200 times at random moments; COUNT, SEED, OUT; about 20 minutes
+soak: setup ## Drain the running application 200 times at random moments; COUNT, SEED, OUT; about 20 minutes; OF=cutover: 20 cutovers there and back, an hour
 	@$(LAB) soak
 
 mutate: setup ## Drop and negate every change rule in turn: each has to fail a test; about 10 seconds
