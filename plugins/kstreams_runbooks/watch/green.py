@@ -69,7 +69,7 @@ class GreenSides:
 
     @property
     def own_outputs(self) -> frozenset[str]:
-        """The outputs of green that stand for those of blue; of a first side, those that the second one stands for."""
+        """The outputs of green with a counterpart of blue."""
         if self.green.green_of == self.blue.name:
             return frozenset(self.green.green_outputs)
         return frozenset(self.blue.green_outputs.values())

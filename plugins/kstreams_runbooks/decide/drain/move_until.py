@@ -1,7 +1,7 @@
-"""Until when a downstream group that a person moves may come: afterwards what it goes on from may be gone.
+"""Until when a person may move a downstream group.
 
-It goes on at the seam. Brokers delete the records behind it, and forget the offsets of a group without members. Half of
-the smallest of these times is left to it; the other half is for what comes between its start and its first commit.
+The group goes on at the seam. Brokers delete the records behind the seam, and forget the offsets of a group without
+members. Half of the smallest of these times is left to the person, the other half to the group until its first commit.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _SHARE = 2
 
 
 def time_to_move(kept: Sequence[KeptFor]) -> tuple[int, str] | Missing | None:
-    """Half of the smallest of these times (ms) with where it is from; None if all of it is kept for ever.
+    """Half of the smallest of these times (ms) with where it is from; None if nothing limits it.
 
     Missing if one is not known, or none was read.
     """
@@ -40,7 +40,7 @@ def may_still_move(entry: str, seam_at_ms: int, now_ms: int, kept: tuple[KeptFor
     if isinstance(left, Missing):
         return Verdict(Outcome.INCONCLUSIVE, (f"until when {entry} may move is not known: {left.missing}",))
     if left is None:
-        return Verdict(Outcome.PROCEED, (f"{entry} may move at any time: what it goes on from is kept for ever",))
+        return Verdict(Outcome.PROCEED, (f"{entry} may move at any time: what it goes on from has no limit",))
     until_ms, why = seam_at_ms + left[0], f"{left[1]}, from the seam on"
     if now_ms <= until_ms:
         return Verdict(Outcome.PROCEED, (f"{entry} may move until {utc_minute(until_ms)} ({why})",))

@@ -66,7 +66,7 @@ class GroupOnOutput:
 
 @dataclass(frozen=True, slots=True)
 class KeptFor:
-    """How long brokers keep what a group needs to move, in ms; None if they keep it for ever. `what` is the setting."""
+    """How long brokers keep what a group needs to move, in ms; None without a limit. `what` is the setting."""
 
     what: str
     ms: int | Missing | None

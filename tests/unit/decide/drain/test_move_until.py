@@ -48,7 +48,7 @@ def test_it_may_come_until_the_deadline() -> None:
 
 
 def test_a_time_that_is_not_known_is_no_deadline() -> None:
-    """Not fine; but what is kept for ever has none."""
+    """Not fine; but what has no limit has none."""
     unknown = may_still_move("billing", SEAM_MS, SEAM_MS, (KeptFor("retention.ms of totals", Missing("hidden")),))
     assert unknown.outcome is Outcome.INCONCLUSIVE
     assert unknown.text == "until when billing may move is not known: retention.ms of totals: hidden"
