@@ -17,7 +17,7 @@ from kill.moments import Moment, Target, strike
 from kstreams_runbooks.steps.cutover.plan import UNPROVEN
 from lab import kafka
 from lab.afresh import forget_group
-from lab.copier import COPIES, TRAFFIC
+from lab.copier import COPIES
 from lab.shipped_copier import NAME as COPIER
 from lab.shipped_copier import seed
 from lab.stack import DEFAULT_RATE, Parts, Stack
@@ -40,6 +40,7 @@ from world.cutting_over import (
     both_sides,
     cut_over,
     killed,
+    paused,
     read_once,
 )
 from world.downstream import NAME, counts_of, declare, missing_and_doubled, reads, written_down
@@ -198,28 +199,29 @@ def test_three_keys_that_are_wrong_at_the_seam_are_named_and_nothing_moves(both:
     run_id = begun(stack, **FORTH)
     until(lambda: states(stack, run_id)["compare_outputs"] == "success", COMPARED_S, "compared", poll_s=0.5)
     # A newer version of a drawn order would replace the wrong one.
-    stack.supervisor.stop(TRAFFIC)
-    for group in (COPIER, *chain_of(stack), GREEN):
-        kafka.wait_drained(stack.lab.bootstrap, group)
-    last = {one.key(): one for one in kafka.records(stack.lab.bootstrap, topic) if one.key()}
-    drawn = random.sample([one for one in last.values() if one.value() is not None], 3)
-    for one in drawn:
-        written(stack, one, json.dumps({**json.loads(one.value() or b"{}"), "amount": -1}).encode())
-    print(f"{[one.key() for one in drawn]} of {len(last):,} keys of {topic} are wrong")
-    approved_by_both(stack, DAG, run_id, "approve_cutover")
-    assert finished(stack, run_id) == "failed"
-    document = evidence(stack, run_id)
-    assert document["run"]["outcome"].startswith(STOPPED), document["run"]["outcome_sentence"]
-    said = log_of(stack, run_id, "compare_at_seam")
-    assert "orders is started again, and no group is moved" in said
-    [differ] = [line for line in said.splitlines() if "↔" in line and "keys differ" in line]
-    print(differ)
-    assert re.search(r": 3 of [\d,]+ keys differ \(limit 0\): 3 changed; fields that differ: \$\.amount of 3", differ)
-    assert [f"{_text(one)} (changed)" in differ for one in drawn] == [True] * 3
-    assert reads(stack) == OLD
-    for one in drawn:
-        written(stack, one, one.value())
-    stack.supervisor.start(TRAFFIC)
+    with paused(stack):
+        for group in (COPIER, *chain_of(stack), GREEN):
+            kafka.wait_drained(stack.lab.bootstrap, group)
+        last = {one.key(): one for one in kafka.records(stack.lab.bootstrap, topic) if one.key()}
+        drawn = random.sample([one for one in last.values() if one.value() is not None], 3)
+        for one in drawn:
+            written(stack, one, json.dumps({**json.loads(one.value() or b"{}"), "amount": -1}).encode())
+        print(f"{[one.key() for one in drawn]} of {len(last):,} keys of {topic} are wrong")
+        approved_by_both(stack, DAG, run_id, "approve_cutover")
+        assert finished(stack, run_id) == "failed"
+        document = evidence(stack, run_id)
+        assert document["run"]["outcome"].startswith(STOPPED), document["run"]["outcome_sentence"]
+        said = log_of(stack, run_id, "compare_at_seam")
+        assert "orders is started again, and no group is moved" in said
+        [differ] = [line for line in said.splitlines() if "↔" in line and "keys differ" in line]
+        print(differ)
+        assert re.search(
+            r": 3 of [\d,]+ keys differ \(limit 0\): 3 changed; fields that differ: \$\.amount of 3", differ
+        )
+        assert [f"{_text(one)} (changed)" in differ for one in drawn] == [True] * 3
+        assert reads(stack) == OLD
+        for one in drawn:
+            written(stack, one, one.value())
     all_run(stack)
     read_once(stack)
 

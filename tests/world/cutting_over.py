@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, Final
 
+import psutil
 from kill.moments import Moment, Target, strike
 from lab import kafka
 from lab.afresh import afresh
@@ -126,23 +127,38 @@ def held_s(document: Mapping[str, Any]) -> list[float]:
     return [(started - asked) / 1000 for asked, started in zip(stops, starts, strict=False)]
 
 
+@contextmanager
+def paused(stack: Stack) -> Iterator[None]:
+    """Nothing is sent while the body runs; then what was due meanwhile is sent, with its own times.
+
+    A generator that starts again sends each customer first, and each is joined with all of its orders.
+    """
+    pid = stack.supervisor.pid(TRAFFIC)
+    assert pid is not None, "the generator runs"
+    generator = psutil.Process(pid)
+    generator.suspend()
+    try:
+        yield
+    finally:
+        generator.resume()
+
+
 def read_once(stack: Stack) -> int:
     """At rest: the group has read each result of each record that was sent exactly once, in whichever topic.
 
     Returns how many that are.
     """
-    stack.supervisor.stop(TRAFFIC)
-    for group in (COPIER, *chain_of(stack), BLUE, GREEN):
-        kafka.wait_drained(stack.lab.bootstrap, group)
-    sent = sum(1 for _ in kafka.records(stack.lab.bootstrap, "sent-orders"))
-    # By records: its offsets stay before the marker at the end of each partition, which no consumer gets.
-    until(lambda: len(written_down(stack)) >= sent, READ_S, f"{NAME} has read {sent:,} records", poll_s=5)
-    seen = written_down(stack)
-    counts = counts_of(seen)
-    print(f"{len(seen):,} records read by {NAME} of {sent:,} sent, {len(counts):,} customers")
-    assert missing_and_doubled(counts) == (0, 0)
-    assert sum(len(one) for one in counts.values()) == sent
-    stack.supervisor.start(TRAFFIC)
+    with paused(stack):
+        for group in (COPIER, *chain_of(stack), BLUE, GREEN):
+            kafka.wait_drained(stack.lab.bootstrap, group)
+        sent = sum(1 for _ in kafka.records(stack.lab.bootstrap, "sent-orders"))
+        # By records: its offsets stay before the marker at the end of each partition, which no consumer gets.
+        until(lambda: len(written_down(stack)) >= sent, READ_S, f"{NAME} has read {sent:,} records", poll_s=5)
+        seen = written_down(stack)
+        counts = counts_of(seen)
+        print(f"{len(seen):,} records read by {NAME} of {sent:,} sent, {len(counts):,} customers")
+        assert missing_and_doubled(counts) == (0, 0)
+        assert sum(len(one) for one in counts.values()) == sent
     return sent
 
 
