@@ -39,6 +39,7 @@ from world.cutting_over import (
     begun,
     both_sides,
     cut_over,
+    held_s,
     killed,
     paused,
     read_once,
@@ -213,7 +214,7 @@ def test_three_keys_that_are_wrong_at_the_seam_are_named_and_nothing_moves(both:
         assert document["run"]["outcome"].startswith(STOPPED), document["run"]["outcome_sentence"]
         said = log_of(stack, run_id, "compare_at_seam")
         assert "orders is started again, and no group is moved" in said
-        [differ] = [line for line in said.splitlines() if "↔" in line and "keys differ" in line]
+        differ = next(line for line in said.splitlines() if "↔" in line and "keys differ" in line)
         print(differ)
         assert re.search(
             r": 3 of [\d,]+ keys differ \(limit 0\): 3 changed; fields that differ: \$\.amount of 3", differ
@@ -248,6 +249,8 @@ def test_it_goes_on_after_a_kill_in_each_hold(both: Stack) -> None:
         killed(stack, run_id, task, moment, touched)
     completed(stack, run_id)
     declare(stack, NEW)
+    print(f"inputs held for {held_s(evidence(stack, run_id))} s")
+    read_once(stack)
     cut_over(stack, BACK, OLD)
     read_once(stack)
 
