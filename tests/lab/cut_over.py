@@ -4,16 +4,20 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import yaml
 from kstreams_runbooks.errors import Unreachable
 from world.downstream import NAME, begin_to_read, counts_of, missing_and_doubled, written_down
 from world.greening import DAG, GREEN, OUTPUTS, deploy_green
 
 from lab import kafka
 from lab.airflow import APPROVER, REQUESTER
+from lab.copier import COPIES
 from lab.follow import follow
+from lab.settings import Lab
 from lab.stack import Stack
 from lab.supervise import until
 
+APPLICATION: Final = "orders"
 OLD: Final = "orders-running"
 _WINDOWS: Final = ("orders-windowed", OUTPUTS["orders-windowed"])
 # The machine runs twice as much as in the other demos; a commit of both sides is a record for the lag.
@@ -22,6 +26,13 @@ LATE: Final = "the demo holds its inputs for some seconds"
 # Shorter than the grace of the windows: caught up at full speed, it drops nothing.
 _HISTORY_S: Final = 15
 _CLOSED_S, _READ_S = 300, 180
+
+
+def fields(lab: Lab) -> dict[str, Any]:
+    """Of the fleet entry of the first side: it reads control topics, with other limits for a few things."""
+    file = lab.config / "applications" / f"{APPLICATION}.yaml"
+    limits = yaml.safe_load(file.read_text(encoding="utf-8"))["limits"]
+    return {"control": [*COPIES.values()], "limits": {**limits, **LIMITS}}
 
 
 def prepare(stack: Stack, say: Callable[[str], None]) -> None:

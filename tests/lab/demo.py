@@ -43,7 +43,7 @@ def up(lab: Lab, runbook: Shown, *, by_hand: bool, as_json: bool) -> int:
     if runbook.new_outputs:
         lab = started_over.with_own_fleet(lab)
     if runbook.cuts_over:
-        lab = started_over.with_own_fleet(lab, lambda _: {"control": [*COPIES.values()], "limits": {**cut_over.LIMITS}})
+        lab = started_over.with_own_fleet(lab, cut_over.fields)
     elif runbook.copier:
         lab = started_over.with_own_fleet(lab, lambda _: {"control": [*COPIES.values()]})
     if runbook.adopts:
