@@ -20,7 +20,7 @@ from lab.stack import Stack
 from world.endings import DRY_RUN, NOTHING_CHANGED, begun_other, completed, ended
 from world.given import declared_as
 from world.greening import DAG, GREEN, INSTANCE, OUTPUTS, green_deployed, state_of, topics_of
-from world.runs import approve, evidence, failed, finished, log_of, reached, trigger_other
+from world.runs import approve, evidence, failed, finished, log_of, trigger_other
 
 pytestmark = pytest.mark.long
 
@@ -107,10 +107,10 @@ def test_it_catches_up_with_equal_outputs_and_goes_again(behind: Stack) -> None:
     stack, before = behind, pids(behind)
     run_id = begun(stack)
     strike(Target(stack, DAG, run_id, "set_offsets", (INSTANCE,)), Moment.WORKING, 0)
-    reached(stack, run_id, "set_offsets", "failed")
+    failed(stack, run_id)
     stack.api().clear(DAG, run_id, "set_offsets")
     strike(Target(stack, DAG, run_id, "start_application", (INSTANCE,)), Moment.STARTING, 0)
-    reached(stack, run_id, "start_application", "failed")
+    failed(stack, run_id)
     stack.api().clear(DAG, run_id, "start_application")
     completed(stack, run_id)
     assert pids(stack) == before

@@ -22,7 +22,7 @@ from world.endings import completed, held_by
 from world.given import declared_as
 from world.greening import DAG as START
 from world.greening import GREEN, INSTANCE, OUTPUTS, green_deployed
-from world.runs import approve, approved_by_both, evidence, finished, log_of, reached, states, trigger_other
+from world.runs import approve, approved_by_both, evidence, failed, finished, log_of, reached, states, trigger_other
 from world.widening import PARTITIONS, chain_of, widening
 
 DAG: Final = "blue_green_cutover"
@@ -173,4 +173,6 @@ def killed(stack: Stack, run_id: str, task: str, moment: Moment, touched: tuple[
     """The process of a task is killed in its middle; the task is cleared."""
     strike(Target(stack, DAG, run_id, task, touched), moment, 0)
     reached(stack, run_id, task, "failed")
+    # Airflow's scheduler may not survive a clear before that.
+    failed(stack, run_id)
     stack.api().clear(DAG, run_id, task)
