@@ -110,7 +110,7 @@ test-kill-pretended: setup ## The same for a run about two applications, topics 
 test-brokers: setup ## Kill one of three brokers in the middle of tasks, show that each run ends well; RUNBOOK, COUNT, SEED, OUT, FORMAT=json; 12 minutes
 	@$(LAB) kill.brokers
 
-soak: setup ## Drain the running application 200 times at random moments; COUNT, SEED, OUT; about 20 minutes
+soak: setup ## Drain the running application 200 times at random moments; COUNT, SEED, OUT; about 20 minutes; OF=cutover: 20 cutovers there and back, an hour
 	@$(LAB) soak
 
 mutate: setup ## Drop and negate every change rule in turn: each has to fail a test; about 10 seconds
@@ -144,7 +144,7 @@ facts: ## topology_facts/target/topology-facts.jar, which an application prints 
 copier: ## topic_copier/target/topic-copier.jar, which copies topics into control topics (docs/topic_copier.md)
 	mvn -q -B -f topic_copier/pom.xml package
 
-demo: setup ## A real run under traffic, with its proof; RUNBOOK=library_bump, control_topic_flush (SWITCH=swap or copier), adopt_control_topic or reset_and_cleanup, PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
+demo: setup ## A real run under traffic, with its proof; RUNBOOK=library_bump, control_topic_flush (SWITCH=swap or copier), adopt_control_topic, blue_green_cutover or reset_and_cleanup, PORT_BASE, RUN_DIR, APPROVE=me, FORMAT=json
 	@$(LAB) lab.demo up
 
 demo-down: ## Stop what the demo started, and nothing else

@@ -20,7 +20,7 @@ while inputs are held. Going back is not exact for windows whose grace is smalle
 was down. The log of `verify` has that time, and the changes of the fleet entries.
 
 Dry run is the default: it reads, checks, plans and reports what a real run would do. This runbook is a preview: a real
-run is refused, because no undo and no kill has been seen under traffic.
+run is refused, because no run that goes on after kills has been seen under traffic.
 
 | step | clear it? | meanwhile | way back |
 |---|---|---|---|

@@ -20,7 +20,7 @@ from lab.stack import Stack
 from world.endings import DRY_RUN, NOTHING_CHANGED, begun_other, completed, ended
 from world.given import declared_as
 from world.greening import DAG, GREEN, INSTANCE, OUTPUTS, green_deployed, state_of, topics_of
-from world.runs import approve, evidence, finished, log_of, reached, trigger_other
+from world.runs import approve, evidence, failed, finished, log_of, trigger_other
 
 pytestmark = pytest.mark.long
 
@@ -107,10 +107,10 @@ def test_it_catches_up_with_equal_outputs_and_goes_again(behind: Stack) -> None:
     stack, before = behind, pids(behind)
     run_id = begun(stack)
     strike(Target(stack, DAG, run_id, "set_offsets", (INSTANCE,)), Moment.WORKING, 0)
-    reached(stack, run_id, "set_offsets", "failed")
+    failed(stack, run_id)
     stack.api().clear(DAG, run_id, "set_offsets")
     strike(Target(stack, DAG, run_id, "start_application", (INSTANCE,)), Moment.STARTING, 0)
-    reached(stack, run_id, "start_application", "failed")
+    failed(stack, run_id)
     stack.api().clear(DAG, run_id, "start_application")
     completed(stack, run_id)
     assert pids(stack) == before
@@ -131,13 +131,18 @@ def test_it_catches_up_with_equal_outputs_and_goes_again(behind: Stack) -> None:
     cancelled(stack)
 
 
-@pytest.mark.parametrize("task", ["create_topics", "set_offsets", "clear_state"])
-def test_undo_before_its_start_leaves_nothing(behind: Stack, task: str) -> None:
+@pytest.mark.parametrize(
+    ("task", "moment"),
+    # Killed before it has announced a change, the first one leaves nothing to take back.
+    [("create_topics", Moment.WRITING), ("set_offsets", Moment.WORKING), ("clear_state", Moment.WORKING)],
+)
+def test_undo_before_its_start_leaves_nothing(behind: Stack, task: str, moment: Moment) -> None:
     """The run is given up: its topics and its offsets are gone, and nothing of it runs."""
     stack = behind
     run_id = begun(stack)
-    strike(Target(stack, DAG, run_id, task, (INSTANCE,)), Moment.WORKING, 0)
-    reached(stack, run_id, task, "failed")
+    strike(Target(stack, DAG, run_id, task, (INSTANCE,)), moment, 0)
+    # As long as it has not ended, it holds the application.
+    failed(stack, run_id)
     undo = trigger_other(stack, "undo", application=GREEN, run=run_id)
     assert finished(stack, undo) == "success", evidence(stack, undo)["run"]["outcome_sentence"]
     assert topics_of(stack) == set()

@@ -20,7 +20,7 @@ from lab.stack import Stack
 from world.endings import DRY_RUN, begun_other, completed, ended
 from world.given import declared_as
 from world.greening import DAG, GREEN, INSTANCE, OUTPUTS, green_deployed, topics_of
-from world.runs import approve, evidence, finished, log_of, reached, trigger_other
+from world.runs import approve, evidence, failed, finished, log_of, trigger_other
 from world.widening import COPIER, PARTITIONS, WIDE, widening
 from world.widening import INSTANCE as COPIES_BY_KEY
 
@@ -106,7 +106,8 @@ def test_undo_before_its_start_leaves_nothing(behind: Stack, task: str, struck: 
     stack = behind
     run_id = begun(stack)
     strike(Target(stack, DAG, run_id, task, (struck,)), moment, 0)
-    reached(stack, run_id, task, "failed")
+    # As long as it has not ended, it holds the application.
+    failed(stack, run_id)
     undo = trigger_other(stack, "undo", application=GREEN, run=run_id)
     assert finished(stack, undo) == "success", evidence(stack, undo)["run"]["outcome_sentence"]
     assert is_gone(stack)
@@ -118,7 +119,7 @@ def test_each_key_keeps_its_order_and_its_state(behind: Stack) -> None:
     before = [stack.supervisor.pid(name) for name in _BLUE.names]
     run_id = begun(stack)
     strike(Target(stack, DAG, run_id, "start_application", (INSTANCE,)), Moment.STARTING, 0)
-    reached(stack, run_id, "start_application", "failed")
+    failed(stack, run_id)
     stack.api().clear(DAG, run_id, "start_application")
     completed(stack, run_id)
     assert [stack.supervisor.pid(name) for name in _BLUE.names] == before

@@ -20,7 +20,7 @@ from typing import Any
 from kstreams_runbooks.errors import BadInput, RunbookError, Unreachable
 from kstreams_runbooks.terminal.airflow.wait import wait
 
-from lab import adopted, kafka, leftovers, report, started_over
+from lab import adopted, cut_over, kafka, leftovers, report, started_over
 from lab.airflow import APPROVER, REQUESTER, passwords
 from lab.copier import COPIES
 from lab.display import Display, show
@@ -42,7 +42,9 @@ def up(lab: Lab, runbook: Shown, *, by_hand: bool, as_json: bool) -> int:
     """Start everything, run, judge, print; the stack stays up, unless its start failed."""
     if runbook.new_outputs:
         lab = started_over.with_own_fleet(lab)
-    if runbook.copier:
+    if runbook.cuts_over:
+        lab = started_over.with_own_fleet(lab, cut_over.fields)
+    elif runbook.copier:
         lab = started_over.with_own_fleet(lab, lambda _: {"control": [*COPIES.values()]})
     if runbook.adopts:
         lab = started_over.with_own_fleet(lab, lambda _: {})
@@ -89,7 +91,10 @@ def _start(stack: Stack, runbook: Shown, display: Display) -> None:
     if runbook.adopts:
         # The demo's second login approves for both teams.
         place(stack, adopted.COPIER, adopted.INSTANCES, adopted.ROUTES, approvers=[APPROVER])
-    stack.start_traffic()
+    if runbook.cuts_over:
+        cut_over.prepare(stack, display.say)
+    else:
+        stack.start_traffic()
     time.sleep(_WARM_UP_S)
     stack.supervisor.require_running(TRAFFIC)
 
@@ -144,6 +149,7 @@ def _judged(stack: Stack, runbook: Shown, display: Display, run_id: str, state: 
     topics = started_over.judged_outputs(new) if new else stack.parts.traffic_topics
     judge = command(stack, *verify_traffic(bootstrap, topics), allowed={0, 1, 3})
     stack.seconds["judge"] = round(time.monotonic() - began, 1)
+    downstream = cut_over.read(stack, display.say) if runbook.cuts_over else None
     evidence = command(stack, "evidence", run_id, "--format", "json", allowed={0})
     names = (*(stack.parts.deployed.names if stack.parts.deployed else ()), *([INSTANCE] if new else []))
     running = ["orders-running", *([started_over.outputs(new)["topic.running"]] if new else [])]
@@ -162,6 +168,7 @@ def _judged(stack: Stack, runbook: Shown, display: Display, run_id: str, state: 
         inputs=[one for topic in kafka.INPUTS for one in kafka.appended(bootstrap, topic)],
         outputs=[one for topic in running for one in kafka.appended(bootstrap, topic)],
         seconds=stack.seconds,
+        downstream=downstream,
     )
 
 

@@ -125,6 +125,11 @@ def show(document: Mapping[str, Any], console: Console | None = None) -> None:
         f" longest silence {_seconds(document['silence_seconds'])}, {document['inputs_seen']:,} inputs: {faults}"
         f" — the judge's verdict: {document['verdict']}"
     ]
+    if downstream := document["downstream"]:
+        lines.append(
+            f"{downstream['group']} read {downstream['read']:,} of {downstream['sent']:,} results from "
+            f"{', '.join(downstream['topics'])}: {downstream['missing']} missing, {downstream['doubled']} doubled"
+        )
     if run["state"] != "success":
         lines.append(f"{str(run.get('outcome') or 'no outcome').upper()}: {run.get('sentence') or _NO_OUTCOME}")
     for line in lines:

@@ -61,7 +61,7 @@ class TopicIds:
 class Facts:
     """All input of the document; `inputs` and `outputs` are the records of the topics by time.
 
-    `internal` is empty if the run is not about internal topics.
+    `internal` is empty if the run is not about internal topics, `downstream` is None if no group reads the outputs.
     """
 
     run: Mapping[str, Any]
@@ -72,6 +72,7 @@ class Facts:
     outputs: Sequence[Appended]
     seconds: Mapping[str, float]
     internal: Sequence[TopicIds] = ()
+    downstream: Mapping[str, Any] | None = None
 
 
 def document(facts: Facts) -> dict[str, Any]:
@@ -83,7 +84,8 @@ def document(facts: Facts) -> dict[str, Any]:
         "command": "demo",
         "ok": facts.run.get("state") == "success"
         and facts.judge.get("verdict") == "ok"
-        and all(one.ok for one in facts.internal),
+        and all(one.ok for one in facts.internal)
+        and _each_once(facts.downstream),
         "run": dict(facts.run),
         "inputs_seen": facts.judge.get("inputs_seen"),
         "bounces": len(bounces),
@@ -96,6 +98,7 @@ def document(facts: Facts) -> dict[str, Any]:
             if not one.on_empty_topics
         ],
         "internal_topics": [_topics(one) for one in facts.internal],
+        "downstream": None if facts.downstream is None else dict(facts.downstream),
         "held_seconds": held(facts.rolled),
         "silence_seconds": silence(facts.outputs),
         "verdict": facts.judge.get("verdict"),
@@ -103,6 +106,13 @@ def document(facts: Facts) -> dict[str, Any]:
         "judge": dict(facts.judge),
         "seconds": dict(facts.seconds),
     }
+
+
+def _each_once(downstream: Mapping[str, Any] | None) -> bool:
+    """Whether a group downstream has read each record that was sent, and none twice; there may be no group."""
+    if downstream is None:
+        return True
+    return downstream["read"] == downstream["sent"] > 0 and not downstream["missing"] and not downstream["doubled"]
 
 
 def _topics(one: TopicIds) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from typing import Any
 
 from kstreams_runbooks.demo.traffic.schedule import CUSTOMER_EVERY
 from kstreams_runbooks.errors import BadInput
+from world.greening import GREEN
 
-from lab import adopted, started_over
+from lab import adopted, cut_over, started_over
 from lab.application import NEWEST, TO_RELEASE, WITH_REPARTITION, WITHOUT_REPARTITION, Deployed
 from lab.shipped_copier import NAME
 
@@ -22,6 +23,7 @@ class Shown:
     A runbook that starts the application over writes to outputs that begin with `new_outputs`, and has to leave another
     application with a longer id alone (lab/neighbour.py). With `copier` producers write in front of the shipped copier;
     with `adopts` the copier that it puts in front of the application is deployed, and does not run (lab/adopted.py).
+    With `cuts_over` a second side runs, and a group reads the outputs of the first one (lab/cut_over.py).
     """
 
     dag_id: str
@@ -31,6 +33,7 @@ class Shown:
     new_outputs: str = ""
     copier: bool = False
     adopts: bool = False
+    cuts_over: bool = False
 
 
 _ALL = (
@@ -51,6 +54,13 @@ _ALL = (
         {"copier": adopted.COPIER, "accept_late_loss": "the demo stops its application for a minute"},
         Deployed(release=TO_RELEASE),
         adopts=True,
+    ),
+    Shown(
+        "blue_green_cutover",
+        {"green": GREEN, "copier": NAME, "accept_late_loss": cut_over.LATE},
+        Deployed(release=TO_RELEASE),
+        copier=True,
+        cuts_over=True,
     ),
     Shown(
         "reset_and_cleanup",

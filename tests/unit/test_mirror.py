@@ -10,7 +10,7 @@ from world.imports import PACKAGE
 TESTS = Path(__file__).resolve().parents[1]
 UNIT = TESTS / "unit"
 # Tests of what only the tests have.
-OF_TESTS = {"fuzz", "kill", "lab"}
+OF_TESTS = {"fuzz", "kill", "lab", "soak"}
 DECISIONS = sorted(path for path in (PACKAGE / "decide").rglob("*.py") if path.name != "__init__.py")
 
 

@@ -96,7 +96,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "watch/reset_outputs.py::read_outputs",
     ),
     "the branch gives the reason itself before it stops: as Missing, as unknown or as a problem": (
-        "steps/cutover/history.py::keep_read_since",
+        "steps/stages/read_since.py::keep_read_since",
         "decide/plans/undo.py::_grown",
         "decide/instances/running_facts.py::with_facts",
         "observe/application/topics_read.py::poll_instances",

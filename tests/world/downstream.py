@@ -45,7 +45,7 @@ def directory_of(stack: Stack) -> Any:
     return stack.lab.instances / NAME
 
 
-def declare(stack: Stack, topic: str) -> None:
+def declare(stack: Stack, topic: str, approver: str = OTHER_APPROVER) -> None:
     """Its fleet entry, as its team has it while it reads this topic."""
     entry = {
         "kind": "consumer",
@@ -67,7 +67,7 @@ def declare(stack: Stack, topic: str) -> None:
         },
         "owner": "team-billing",
         "operators": ["oncall", "admin"],
-        "approvers": [OTHER_APPROVER],
+        "approvers": [approver],
         "production": False,
         "four_eyes": True,
         "limits": {"gate_interval_s": 0.5, "gate_good_readings": 2, "commit_interval_s": 1, "gate_ceiling_s": 120},
@@ -76,9 +76,8 @@ def declare(stack: Stack, topic: str) -> None:
     file.write_text(yaml.safe_dump(entry), encoding="utf-8")
 
 
-@contextmanager
-def downstream(stack: Stack, topic: str) -> Iterator[None]:
-    """It reads this topic from its beginning, and is declared, while the body runs."""
+def begin_to_read(stack: Stack, topic: str, approver: str = OTHER_APPROVER) -> None:
+    """It is declared, and reads this topic from its beginning."""
     lab = stack.lab
     folder = directory_of(stack)
     folder.mkdir(parents=True, exist_ok=True)
@@ -88,10 +87,17 @@ def downstream(stack: Stack, topic: str) -> Iterator[None]:
     if not kafka.exists(lab.bootstrap, LOG):
         kafka.create_topics(lab.bootstrap, [LOG])
     seed(lab.bootstrap, NAME, [topic])
-    declare(stack, topic)
+    declare(stack, topic, approver)
     stack.supervisor.add(Program(NAME, (str(lab.python), downstream_program.__file__, str(folder)), stop_wait_s=20))
     stack.supervisor.start(NAME)
     until(lambda: members(stack, NAME) == 1, _READY_S, f"{NAME} is in its group", poll_s=0.3)
+
+
+@contextmanager
+def downstream(stack: Stack, topic: str) -> Iterator[None]:
+    """It reads this topic from its beginning, and is declared, while the body runs."""
+    lab = stack.lab
+    begin_to_read(stack, topic)
     try:
         yield
     finally:

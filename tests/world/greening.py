@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -40,9 +41,8 @@ def declared(stack: Stack) -> str:
     return done.stdout
 
 
-@contextmanager
-def green_deployed(stack: Stack, settings: Mapping[str, str] | None = None, /, **limits: float) -> Iterator[None]:
-    """Its entry as `declare-green` wrote it, filled in; afterwards nothing of it is left.
+def deploy_green(stack: Stack, settings: Mapping[str, str] | None = None, /, **limits: float) -> Path:
+    """Its entry as `declare-green` wrote it, filled in, which is returned; it does not run.
 
     `settings` override the defaults in its base.properties.
     """
@@ -70,12 +70,19 @@ def green_deployed(stack: Stack, settings: Mapping[str, str] | None = None, /, *
     entry["limits"] |= limits
     file.write_text(yaml.safe_dump(entry), encoding="utf-8")
     stack.supervisor.add(application.program(lab, INSTANCE))
+    return file
+
+
+@contextmanager
+def green_deployed(stack: Stack, settings: Mapping[str, str] | None = None, /, **limits: float) -> Iterator[None]:
+    """Deployed and declared while the body runs; afterwards nothing of it is left."""
+    file = deploy_green(stack, settings, **limits)
     try:
         yield
     finally:
         stack.supervisor.stop(INSTANCE)
         file.unlink()
-        shutil.rmtree(folder / GREEN, ignore_errors=True)
+        shutil.rmtree(file.parent / GREEN, ignore_errors=True)
         forget(stack)
 
 

@@ -15,6 +15,7 @@ from kstreams_runbooks.decide.drain.flushed import flushed, swap_holds
 from kstreams_runbooks.decide.drain.hold import may_hold
 from kstreams_runbooks.decide.drain.inputs import inputs_stand_still, still_held
 from kstreams_runbooks.decide.drain.marks import nothing_left, read_up_to
+from kstreams_runbooks.decide.drain.move_until import may_still_move
 from kstreams_runbooks.decide.drain.seam import read_to_seam, seeds_stand, sides_at_rest, still_at_seam
 from kstreams_runbooks.decide.fitting.partitioning import keys_are_with_their_state
 from kstreams_runbooks.decide.fitting.topics import topics_fit
@@ -103,6 +104,7 @@ DECISIONS: dict[str, Callable[..., Any]] = {
         sides_at_rest,
         still_at_seam,
         read_to_seam,
+        may_still_move,
         seeds_stand,
         group_has_moved,
         seeds_lasted,

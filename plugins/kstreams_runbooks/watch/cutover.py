@@ -1,7 +1,7 @@
 """Reads what decides whether one side of an application may take over from the other."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from kstreams_runbooks.decide.comparison.compared import Side
@@ -16,6 +16,7 @@ from kstreams_runbooks.model.readings.cutover import (
     CutoverReading,
     DownstreamReading,
     GroupOnOutput,
+    KeptFor,
     PairedOutput,
     SideReading,
 )
@@ -25,6 +26,7 @@ from kstreams_runbooks.observe import ClusterReader
 from kstreams_runbooks.observe.kafka.topic_users import read_topic_users
 from kstreams_runbooks.observe.kafka.touched import read_topic_states
 from kstreams_runbooks.observe.lag.topology_topics import topology_topics
+from kstreams_runbooks.watch.kept_for import read_kept_for
 from kstreams_runbooks.watch.sides import OutputPair
 
 _MANUAL: Final = "manual"
@@ -113,8 +115,10 @@ def read_cutover(asked: CutoverAsked, kafka: Mapping[str, Any]) -> CutoverReadin
         counts = _counts(reader, {*old_side.outputs, *paired.values(), *new_side.outputs})
         readers = _readers(fleet, old, reader, old_side.outputs)
         types = _types(reader, () if isinstance(readers, Missing) else readers)
+        moving = () if isinstance(readers, Missing) else tuple(_entries(fleet, old, new, readers))
+        downstream = tuple(_downstream(fleet.entries[name], old_side.outputs, types) for name in moving)
+        downstream = tuple(one if one.acts else replace(one, kept=_kept(reader, one, paired)) for one in downstream)
     classes = {one.topic: one for one in pair_classes(asked.old, asked.new, paired)}
-    moving = () if isinstance(readers, Missing) else tuple(_entries(fleet, old, new, readers))
     return CutoverReading(
         old=old_side,
         new=new_side,
@@ -132,7 +136,7 @@ def read_cutover(asked: CutoverAsked, kafka: Mapping[str, Any]) -> CutoverReadin
             for topic in old_side.outputs
         ),
         readers=readers,
-        downstream=tuple(_downstream(fleet.entries[name], old_side.outputs, types) for name in moving),
+        downstream=downstream,
         most_unread=asked.most_unread,
     )
 
@@ -241,6 +245,11 @@ def _entries(fleet: Fleet, old: Application, new: Application, readers: Sequence
     for name in found:
         if {*fleet.entries[name].inputs} & {one.topic for one in readers if one.entry == name}:
             yield name
+
+
+def _kept(reader: ClusterReader, group: DownstreamReading, paired: Mapping[str, str]) -> tuple[KeptFor, ...]:
+    """How long brokers keep what a group needs that a person moves; an output without a counterpart is refused."""
+    return read_kept_for(reader, {*group.topics, *(paired[topic] for topic in group.topics if paired.get(topic))})
 
 
 def _types(reader: ClusterReader, readers: Sequence[GroupOnOutput]) -> dict[str, str]:

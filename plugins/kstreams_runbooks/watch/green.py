@@ -64,8 +64,15 @@ class GreenSides:
 
     @property
     def chain(self) -> tuple[Copier, ...]:
-        """The copiers between the control topics and green."""
-        return chain_to(self.fleet, self.green, self.blue)
+        """The copiers between the control topics and green; a first side has none of its own."""
+        return chain_to(self.fleet, self.green, self.blue) if self.green.green_of == self.blue.name else ()
+
+    @property
+    def own_outputs(self) -> frozenset[str]:
+        """The outputs of green with a counterpart of blue."""
+        if self.green.green_of == self.blue.name:
+            return frozenset(self.green.green_outputs)
+        return frozenset(self.blue.green_outputs.values())
 
     @property
     def controls(self) -> dict[str, str]:
@@ -194,7 +201,7 @@ def read_remains(sides: GreenSides, kafka: Mapping[str, Any]) -> GreenRemains:
         names = reader.names()
         topics = _topics(sides.side.topology, green.application_id, names)
         blue_internal, blue_outputs = _of_blue(sides, names)
-        own = topics.internal | topics.changelogs | {one for one in topics.outputs if one in green.green_outputs}
+        own = topics.internal | topics.changelogs | {one for one in topics.outputs if one in sides.own_outputs}
         own |= {topic for one in sides.chain for topic in one.outputs}
         going = sorted(own & names.visible)
         uses = _uses(sides, reader, names, going)

@@ -41,6 +41,7 @@ def result(**changed: Any) -> dict[str, Any]:
         "per_bounce": [{"number": 1, "instances": {"orders-1": times}, "records_per_second_min": 291}],
         "instances": {"orders-1": {"starts": [{"version": "4.3.1", "upgrade_from": "3.4"}]}},
         "internal_topics": [],
+        "downstream": None,
         "held_seconds": None,
         "silence_seconds": 1.5,
         "inputs_seen": 123_456,
@@ -111,6 +112,15 @@ def test_the_ids_of_internal_topics_fit(width: int) -> None:
     text = " ".join(" ".join(lines).split())
     for whole in ("Internal topics of orders (expected: new ids; NOT as expected)", "FQ6gh0vHQY2q3CYSb5ZRNA", "absent"):
         assert whole in text
+
+
+def test_what_a_group_downstream_has_read_is_shown() -> None:
+    """With the topics, missing and doubled."""
+    read = {"group": "billing", "topics": ["totals", "totals-v2"], "sent": 2_000, "read": 1_999}
+    console = Console(width=200, record=True, file=io.StringIO(), force_terminal=True)
+    show(result(downstream={**read, "missing": 1, "doubled": 0}), console)
+    said = console.export_text()
+    assert "billing read 1,999 of 2,000 results from totals, totals-v2: 1 missing, 0 doubled" in said
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -174,6 +174,23 @@ def test_silence_is_the_longest_time_without_an_output_of_any_partition() -> Non
     assert document(facts(outputs=[Appended(0, 0), Appended(1, 700)]))["silence_seconds"] == 0.7
 
 
+@pytest.mark.parametrize(
+    ("changes", "ok"),
+    [
+        ({}, True),
+        ({"read": 8}, False),
+        ({"missing": 1}, False),
+        ({"doubled": 1}, False),
+        ({"read": 0, "sent": 0}, False),
+    ],
+)
+def test_a_group_downstream_has_to_read_each_record_once(changes: dict[str, int], ok: bool) -> None:
+    """None sent proves nothing."""
+    read = {"group": "billing", "topics": ["totals"], "sent": 9, "read": 9, "missing": 0, "doubled": 0, **changes}
+    made = document(facts(downstream=read))
+    assert (made["ok"], made["downstream"]) == (ok, read)
+
+
 OLD, NEW = {"a-changelog": "1", "a-repartition": "2"}, {"a-changelog": "3", "a-repartition": "4"}
 
 

@@ -31,6 +31,7 @@ def test_any_other_runbook_is_one_sentence() -> None:
     """With those that there are."""
     with pytest.raises(
         BadInput,
-        match=r"RUNBOOK=undo: .* one of library_bump, control_topic_flush, adopt_control_topic, reset_and_cleanup",
+        match=r"RUNBOOK=undo: .* one of library_bump, control_topic_flush, adopt_control_topic, blue_green_cutover, "
+        r"reset_and_cleanup",
     ):
         shown("undo")

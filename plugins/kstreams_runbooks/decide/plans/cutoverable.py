@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
+from kstreams_runbooks.decide.drain.move_until import time_to_move
 from kstreams_runbooks.decide.plans.cutover import CUTOVER
 from kstreams_runbooks.model.readings.cutover import (
     CopyingSide,
@@ -16,7 +17,9 @@ from kstreams_runbooks.model.readings.cutover import (
     PairedOutput,
     SideReading,
 )
+from kstreams_runbooks.model.readings.hold import seconds_text
 from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.times import SECOND_MS
 from kstreams_runbooks.model.verdicts import Finding, Outcome, Verdict
 from kstreams_runbooks.wording import first_of
 
@@ -246,6 +249,9 @@ def _unknown(reading: CutoverReading) -> Iterator[str]:
             if isinstance(partitions, Missing):
                 yield f"output {topic}: {partitions.missing}"
     yield from _unknown_readers(reading)
+    for group in reading.downstream:
+        if not group.acts and isinstance(left := time_to_move(group.kept), Missing):
+            yield f"until when {group.entry} may move, which a person does, is not known: {left.missing}"
 
 
 def _unknown_readers(reading: CutoverReading) -> Iterator[str]:
@@ -284,6 +290,15 @@ def _findings(reading: CutoverReading) -> Iterator[Finding]:
                 "downstream-by-a-person",
                 "warning",
                 one.entry,
-                "a person moves it: it reads on from the old output until then, and only up to the seam",
+                "a person moves it: it reads on from the old output until then, and only up to the seam"
+                f"{_within(one)}; meanwhile {reading.old.application} is down",
                 _SOURCE,
             )
+
+
+def _within(group: DownstreamReading) -> str:
+    """For how long after the seam a person may still move a group."""
+    left = time_to_move(group.kept)
+    if isinstance(left, tuple):
+        return f"; it may move for {seconds_text(left[0] / SECOND_MS)} after the seam ({left[1]})"
+    return ""

@@ -31,6 +31,8 @@ from kstreams_runbooks.wording import first_of, pasted
 
 # The role of the copier between the control topics and green.
 CHAIN = "chain"
+# The mode that takes the side away which has served before.
+RETIRE = "retire"
 _SOURCE = "docs/blue_green_start.md, costs"
 _MB = 1_000_000
 
@@ -139,10 +141,12 @@ def cancel_plan(
     findings: tuple[Finding, ...],
     limits: tuple[tuple[str, float], ...],
     chain: GoingChain | None = None,
+    mode: str = "cancel",
 ) -> Plan:
     """The plan that takes green away: it stops, its state, its group and these topics are deleted.
 
-    `up`: an instance of it runs. `group`: brokers know its group. `chain` goes with it: its topics are among these.
+    With the mode `retire` it is the side that has served before, and `blue` the one that serves now. `up`: an instance
+    of it runs. `group`: brokers know its group. `chain` goes with it: its topics are among these.
     """
     runs = _one_target(facts)
 
@@ -165,16 +169,18 @@ def cancel_plan(
     return _plan(
         declared,
         facts,
-        ("cancel", blue),
+        (mode, blue),
         stages(),
         sides=(chain.side,) if chain else (),
         findings=findings,
         limits=limits,
         undo=(
             "until the deletion of its topics: it starts again, and restores its state",
-            f"afterwards: {start_command(declared.name)}",
+            "afterwards: none; a way back is a new second side"
+            if mode == RETIRE
+            else f"afterwards: {start_command(declared.name)}",
         ),
-        title=f"take {declared.name} away again",
+        title=f"retire {declared.name}, {blue} serves" if mode == RETIRE else f"take {declared.name} away again",
         worst_case=f"{NO_INSTANCE.partition(':')[0]} of {blue}; {declared.name} is gone with its results",
     )
 

@@ -9,6 +9,7 @@ Source: Kafka Streams developer guide, "Managing Streams Application Topics"; KI
 
 from collections.abc import Iterator
 
+from kstreams_runbooks.decide.plans.cutover import CUTOVER
 from kstreams_runbooks.decide.runbooks import ADOPT
 from kstreams_runbooks.decide.topology.names import is_generated, stem
 from kstreams_runbooks.model.readings.green import (
@@ -19,7 +20,7 @@ from kstreams_runbooks.model.readings.green import (
     GreenRemains,
     WideTopic,
 )
-from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.readings import GroupReading, Missing
 from kstreams_runbooks.model.times import utc_second
 from kstreams_runbooks.model.topology.declaration import Declaration, DeclaredStore
 from kstreams_runbooks.model.topology.topology import Processor, Topology
@@ -102,10 +103,11 @@ def may_start_green(reading: GreenReading) -> Verdict:
 
 def may_cancel_green(remains: GreenRemains) -> Verdict:
     """Refuse to take away what another application or group uses: then green may serve it. Inconclusive if unknown."""
-    if remains.used_by:
+    if remains.used_by or remains.serves:
         return Verdict(
             Outcome.REFUSE,
-            tuple(
+            remains.serves
+            + tuple(
                 f"topic {topic}: {user} (expected: {remains.application} alone): it may serve results by now; stop "
                 "that use, or move it back to the outputs of before, first"
                 for topic, user in remains.used_by
@@ -137,6 +139,28 @@ def may_cancel_green(remains: GreenRemains) -> Verdict:
             )
         )
     return Verdict(Outcome.PROCEED, (f"nothing else uses {what}",), tuple(findings))
+
+
+def not_moved(retiring: str, serving: str, last: tuple[str, str] | None) -> Iterator[str]:
+    """Why a side that is to be retired may still serve, by the cutovers between both.
+
+    `last` are the old and the new side of the newest completed one, None without one.
+    """
+    if last != (retiring, serving):
+        what = "there is none" if last is None else f"the newest one went from {last[0]} to {last[1]}"
+        yield (
+            f"application {retiring}: its readers have not moved to {serving} ({what}; expected: a completed "
+            f"{CUTOVER}, the newest one of both); trigger that first"
+        )
+
+
+def without_member(serving: str, group: GroupReading) -> Iterator[str]:
+    """Why the other side does not serve."""
+    if not group.members:
+        yield (
+            f"application {serving}: its group {group.group_id} has no member (expected: it serves); start it, then "
+            "trigger this again"
+        )
 
 
 def _refused(reading: GreenReading) -> Iterator[str]:

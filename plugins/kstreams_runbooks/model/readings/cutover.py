@@ -65,11 +65,19 @@ class GroupOnOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptFor:
+    """How long brokers keep what a group needs to move, in ms; None without a limit. `what` is the setting."""
+
+    what: str
+    ms: int | Missing | None
+
+
+@dataclass(frozen=True, slots=True)
 class DownstreamReading:
     """A declared group that reads outputs of the old side, and moves to those of the new one.
 
     `topics` are those of the old outputs that it reads, `settings` pairs of a setting of its own and the topic that it
-    names. `group_type` is the broker's word. `acts` is False if a person deploys it.
+    names. `group_type` is the broker's word. `acts` is False if a person deploys it: `kept` limits when it may come.
     """
 
     entry: str
@@ -81,6 +89,7 @@ class DownstreamReading:
     delivery: str
     transactional_ids: tuple[str, ...] = ()
     acts: bool = True
+    kept: tuple[KeptFor, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,8 @@ class GreenReading:
 class GreenRemains:
     """What a run takes away of green, and who uses it: pairs of a topic and a sentence.
 
-    `not_listed` are sentences about groups that could not be read.
+    `not_listed` are sentences about groups that could not be read; `serves` are those about why a side that is retired
+    may be the one that serves.
     """
 
     application: str
@@ -137,3 +138,4 @@ class GreenRemains:
     used_by: tuple[tuple[str, str], ...]
     stays: tuple[str, ...] = ()
     not_listed: tuple[str, ...] = ()
+    serves: tuple[str, ...] = ()

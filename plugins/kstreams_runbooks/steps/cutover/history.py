@@ -5,91 +5,31 @@ since the seam, and the start of a second side of its history. If none of them c
 tasks are needed only from there on: instances that start together give tasks to each other, and counters go with them.
 """
 
-from typing import Final
-
-from kstreams_runbooks.act.topic_checks import certain
 from kstreams_runbooks.decide.catch_up.disorder import why_late
 from kstreams_runbooks.decide.change.described import side_of
-from kstreams_runbooks.decide.drain.certificate import certified
-from kstreams_runbooks.decide.instances.verification import change_verified
+from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
 from kstreams_runbooks.decide.outputs.late_drops import closed_before, late_drops
 from kstreams_runbooks.decide.plans.cutover import CUTOVER
 from kstreams_runbooks.decide.plans.longest_stop import dropping_stores
 from kstreams_runbooks.decide.runbooks import GREEN
+from kstreams_runbooks.decide.runs.commands import UNDO
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.partitions import task_counts
 from kstreams_runbooks.errors import RunbookError
-from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.ledger.codec import decode
 from kstreams_runbooks.model.readings.disorder import HistorySpan
-from kstreams_runbooks.model.readings.drain import DrainReading
-from kstreams_runbooks.model.readings.hold import seconds_text
 from kstreams_runbooks.model.readings.readings import ApplicationReading, Missing, Start
 from kstreams_runbooks.model.readings.sides import SideHistory, SideStart
-from kstreams_runbooks.model.runs.ledger import Evidence
-from kstreams_runbooks.model.times import SECOND_MS
+from kstreams_runbooks.model.runs.ledger import Evidence, RunRecord
 from kstreams_runbooks.model.topology.declaration import Described
-from kstreams_runbooks.model.verdicts import Outcome
-from kstreams_runbooks.observe.kafka.ends import ends_of
-from kstreams_runbooks.observe.kafka.offsets import Place
-from kstreams_runbooks.observe.lag.count import count_readable
 from kstreams_runbooks.steps.instances.together import FIRST_SEEN
 from kstreams_runbooks.steps.plan.releases import known_of, running_or_missing
 from kstreams_runbooks.steps.run.run import Run
+from kstreams_runbooks.steps.stages.read_since import READ_SINCE
 
-_READ = "read before it was verified"
-# As long as the last records of the inputs may be read before a stop. A longer history takes longer than any grace.
-_READ_S: Final = 120.0
-_MOST_OFFSETS: Final = 5_000_000
-
-
-def keep_read_since(run: Run, begins: dict[Place, int] | Missing) -> None:
-    """Note the times of the records of its inputs from these offsets on: all that the side can have read by now.
-
-    To be called after the reading that verifies it. What cannot be read is kept as not known: nothing depends on it but
-    whether this side can take over.
-    """
-    try:
-        spans = begins if isinstance(begins, Missing) else _times_since(run, begins)
-    except RunbookError as error:
-        spans = Missing(str(error))
-    run.keep("note", _READ, {"application": run.record.application, "spans": encode(spans)})
-    if isinstance(spans, Missing):
-        run.say(f"whether records came too late after its start is not known: {spans.missing}")
-        return
-    oldest = [one.first_ms for one in spans if isinstance(one.first_ms, int)]
-    newest = [one.newest_ms for one in spans if isinstance(one.newest_ms, int)]
-    if oldest and newest:
-        apart = seconds_text((max(newest) - min(oldest)) / SECOND_MS)
-        run.say(f"the records that it has read since its start are at most {apart} apart")
-
-
-def _times_since(run: Run, begins: dict[Place, int]) -> tuple[HistorySpan, ...] | Missing:
-    """The oldest and the newest time of the records that each partition of these topics has from there on.
-
-    Missing for a long history; Inconclusive or Unreachable if one cannot be read to its present end.
-    """
-    with run.reader() as reader:
-        ends = certain(ends_of(reader, reader.topics({topic for topic, _ in begins})))
-    ranges = {place: (begins.get(place, start), end) for place, (start, end) in ends.items()}
-    if (offsets := sum(end - start for start, end in ranges.values())) > _MOST_OFFSETS:
-        return Missing(f"it has read {offsets:,} offsets (limit {_MOST_OFFSETS:,}), and their times were not read")
-    counted = count_readable(run.kafka, ranges, _READ_S, "read_uncommitted")
-    return tuple(HistorySpan(*place, one.oldest_ms, one.newest_ms) for place, one in sorted(counted.items()))
-
-
-def inputs_at_seam(run: Run) -> dict[Place, int] | Missing:
-    """The ends of the inputs at the seam, up to which the old side had read everything."""
-    for kept in reversed(run.verdicts(certified.__name__)):
-        if kept.payload["result"]["outcome"] != Outcome.PROCEED:
-            continue
-        drain: DrainReading = decode(DrainReading, kept.payload["inputs"]["now"])
-        rows = [one for one in drain.partitions if one.role == "source"]
-        ends = {(one.topic, one.partition): one.last_stable_offset for one in rows}
-        known = {place: end for place, end in ends.items() if end is not None}
-        if known and len(known) == len(rows):
-            return known
-    return Missing("the ends of its inputs at the seam are not kept")
+# By the runbook that has started a side: the decision about what runs then.
+_PROOFS = {GREEN: change_verified.__name__, CUTOVER: change_verified.__name__, UNDO: undo_verified.__name__}
 
 
 def side_history(run: Run, name: str) -> SideHistory:
@@ -115,7 +55,10 @@ def way_back_text(run: Run) -> str:
 def _dropped(run: Run, name: str) -> int | Missing:
     """The late records that its tasks have dropped since it began; Missing if that is not known."""
     if (proof := proof_of_start(run, name)) is None:
-        return Missing(f"no completed run of {GREEN} or {CUTOVER} has started {name} and verified it")
+        return Missing(
+            f"no completed run of {GREEN} or {CUTOVER}, and no undo of one after its seam, has started {name} and "
+            "verified it"
+        )
     return _of_proof(run, run.on(name), proof)
 
 
@@ -143,18 +86,26 @@ def _of_proof(run: Run, side: Run, proof: Evidence) -> int | Missing:
 def proof_of_start(run: Run, name: str) -> Evidence | None:
     """The last proof of this application in the newest completed run that has started it.
 
-    That is its start as a second side, or a cutover from it, which starts it again. A cutover to it, or one that it is
-    a neighbour of, has found its processes: they may have been restarted before.
+    That is its start as a second side, a cutover from it, which starts it again, or the undo of one after the seam. A
+    cutover to it, or one that it is a neighbour of, has found its processes: they may have been restarted before.
     """
     for record in reversed(run.ledger.runs()):
-        if record.dag_id not in {GREEN, CUTOVER} or record.outcome != RunOutcome.COMPLETED.value:
+        if record.outcome != RunOutcome.COMPLETED.value:
             continue
         if (record.cluster, record.application) != (run.record.cluster, name):
             continue
-        proofs = run.ledger.evidence(record.run_key, kind="verdict", name=change_verified.__name__)
-        if own := [proof for proof in proofs if proof.payload["application"] == name]:
+        proof = _PROOFS.get(record.dag_id, "")
+        proofs = run.ledger.evidence(record.run_key, kind="verdict", name=proof) if proof else []
+        own = [one for one in proofs if one.payload["application"] == name]
+        if own and (record.dag_id != UNDO or _notes(run, record, name)):
             return own[-1]
     return None
+
+
+def _notes(run: Run, record: RunRecord, name: str) -> bool:
+    """Whether an undo has noted what was read: it has started a side that was at the seam of a cutover."""
+    notes = run.ledger.evidence(record.run_key, kind="note", name=READ_SINCE)
+    return any(note.payload["application"] == name for note in notes)
 
 
 def start_of(run: Run, proof: Evidence, early: str) -> SideStart:
@@ -169,7 +120,7 @@ def start_of(run: Run, proof: Evidence, early: str) -> SideStart:
 
 def read_by(run: Run, proof: Evidence) -> tuple[HistorySpan, ...] | Missing:
     """The times of what the application had read by this proof; Missing if the run has not noted them after it."""
-    notes = run.ledger.evidence(proof.run_key, kind="note", name=_READ)
+    notes = run.ledger.evidence(proof.run_key, kind="note", name=READ_SINCE)
     of = proof.payload["application"]
     own = [note for note in notes if note.payload["application"] == of and note.id > proof.id]
     if not own:

@@ -8,9 +8,10 @@ does: a rerun of any task of the hold ends it first.
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final
 
-from kstreams_runbooks.decide.drain.seam import sides_at_rest
+from kstreams_runbooks.decide.drain.seam import sides_at_rest, still_at_seam
 from kstreams_runbooks.decide.plans.cutover import COPIER, is_downstream
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError, Unreachable
 from kstreams_runbooks.ledger.codec import decode, encode
@@ -29,8 +30,10 @@ from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import write
 from kstreams_runbooks.steps.stages.order import flows, is_complete, keep_complete, let_flow, require_earlier
+from kstreams_runbooks.steps.stages.seam import seam_of
 from kstreams_runbooks.watch.held_inputs import forecast_of
 from kstreams_runbooks.watch.seam import SidesAtRest
+from kstreams_runbooks.watch.sides import note_ends
 
 APPROVAL: Final = "approve_plan"
 _POINT, _GIVEN_UP = "ends at the point", "hold given up"
@@ -67,6 +70,22 @@ def point_of(run: Run) -> NotedEnds:
         raise Refused("this run has not noted a point: clear note_point and what follows it")
     noted: NotedEnds = decode(NotedEnds, kept)
     return noted
+
+
+def require_at_seam(run: Run, topics: tuple[str, ...] = ()) -> None:
+    """Refused if an output has got a record since the seam; of all, or of these topics."""
+    seam = noted_seam(run)
+    noted = replace(seam, ends=tuple(one for one in seam.ends if not topics or one.topic in topics))
+    with run.reader() as reader:
+        now = note_ends(reader, tuple(dict.fromkeys(one.topic for one in noted.ends)))
+    run.demand(run.decide(still_at_seam, noted=noted, now=now))
+
+
+def noted_seam(run: Run) -> NotedEnds:
+    """The ends that this run has noted at its seam; Refused before that."""
+    if (seam := seam_of(run)) is None:
+        raise Refused("this run has not noted a seam: clear certify and what follows it")
+    return seam
 
 
 def at_rest(run: Run, hold: InputHold) -> tuple[NotedEnds, tuple[SideDrain, ...]]:

@@ -6,36 +6,24 @@ one, which the undo starts again; afterwards the new one.
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Any
 
 from kstreams_runbooks.decide.drain.certificate import certified
-from kstreams_runbooks.decide.drain.marks import read_up_to
-from kstreams_runbooks.decide.drain.seam import read_to_seam, still_at_seam
-from kstreams_runbooks.decide.instances.members import group_is_empty
 from kstreams_runbooks.decide.outputs.sides import sides_are_equal
 from kstreams_runbooks.decide.plans.cutover import COPIER, after_unequal, back_command, stood_text
 from kstreams_runbooks.decide.runs.approval import Asking
 from kstreams_runbooks.errors import Inconclusive, Refused, RunbookError
 from kstreams_runbooks.ledger.codec import decode
-from kstreams_runbooks.model.readings.cutover import DownstreamReading, SeamReading
+from kstreams_runbooks.model.readings.cutover import DownstreamReading
 from kstreams_runbooks.model.readings.drain import DrainQuestion, Pause
-from kstreams_runbooks.model.readings.readings import Missing
-from kstreams_runbooks.model.readings.sides import NotedEnd, NotedEnds
-from kstreams_runbooks.model.readings.states import is_down
-from kstreams_runbooks.model.runs.object_stages import SetOffsets
-from kstreams_runbooks.model.runs.stages import Stage, StartAll, StopAll
+from kstreams_runbooks.model.readings.sides import NotedEnds
 from kstreams_runbooks.model.times import SECOND_MS
-from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from kstreams_runbooks.model.verdicts import Verdict
 from kstreams_runbooks.steps.approval.approve import ApprovePlan
 from kstreams_runbooks.steps.approval.asking import answer_fields
 from kstreams_runbooks.steps.approval.authorize import authorize
 from kstreams_runbooks.steps.cutover.compare import CompareSides, SidesAsked, require_compared
-from kstreams_runbooks.steps.cutover.history import (
-    inputs_at_seam,
-    keep_read_since,
-    side_history,
-    way_back_text,
-)
+from kstreams_runbooks.steps.cutover.history import side_history, way_back_text
+from kstreams_runbooks.steps.cutover.moving import move_group
 from kstreams_runbooks.steps.cutover.plan import pairs_at_plan, require_readers, seen_at_plan
 from kstreams_runbooks.steps.cutover.rest import (
     APPROVAL,
@@ -43,37 +31,27 @@ from kstreams_runbooks.steps.cutover.rest import (
     given_up_otherwise,
     moves_begun,
     moving_roles,
+    noted_seam,
     point_of,
+    require_at_seam,
     require_not_given_up,
-    start_down,
 )
 from kstreams_runbooks.steps.inputs.tasks import pause, require_held, resume, switching, take_each
-from kstreams_runbooks.steps.instances.together import start_all, stop_all
+from kstreams_runbooks.steps.instances.together import start_all
 from kstreams_runbooks.steps.plan.looking import prove_side, rehearsed
 from kstreams_runbooks.steps.plan.plan import planned_from
-from kstreams_runbooks.steps.run.poll import Pace, poll
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
 from kstreams_runbooks.steps.stages.moved import (
-    MovedGroup,
     moved_group,
-    note_no_member,
     prove_moved,
-    require_seeds,
-    wait_joined,
 )
 from kstreams_runbooks.steps.stages.order import flows, is_complete, keep_complete, require_earlier
-from kstreams_runbooks.steps.stages.perform import guard_stage
-from kstreams_runbooks.steps.stages.seam import keep_seam, seam_of
-from kstreams_runbooks.steps.stages.task import make
-from kstreams_runbooks.watch.seam import GroupAtSeam
-from kstreams_runbooks.watch.sides import note_ends
+from kstreams_runbooks.steps.stages.read_since import keep_read_since
+from kstreams_runbooks.steps.stages.seam import inputs_at_seam, keep_seam, seam_of
 
 _COMPARED, _APPROVED, _AT_SEAM = "compare_outputs", "approve_cutover", "compare_at_seam"
 _OLD_AGAIN = "old side again"
-# A downstream group that was stopped before it had committed all of it reads on, and is stopped again.
-_STOPS = 3
-_LOOK_EVERY_S = 0.5
 
 
 def compare_outputs() -> CompareSides:
@@ -101,7 +79,7 @@ def asked_at_seam(run: Run) -> SidesAsked | None:
     hold = switching(run)
     if not all(is_complete(run, one) for one in hold.resuming):
         raise Refused("the inputs do not flow again: clear resume_inputs and what follows it")
-    return _asked(run, _seam(run))
+    return _asked(run, noted_seam(run))
 
 
 def _asked(run: Run, noted: NotedEnds) -> SidesAsked:
@@ -177,10 +155,10 @@ def stop_application(run: Run) -> None:
     with given_up_otherwise(run, hold):
         if not run.dry_run and not all(is_complete(run, one) for one in hold.stops):
             require_held(run, hold)
-            _require_at_seam(run)
+            require_at_seam(run)
         take_each(run, hold.stops)
         if not run.dry_run and not flows(run, hold):
-            _require_at_seam(run)
+            require_at_seam(run)
 
 
 @write("lets the inputs flow again")
@@ -191,23 +169,8 @@ def resume_inputs(run: Run) -> None:
     with given_up_otherwise(run, hold):
         if not run.dry_run and not flows(run, hold):
             require_earlier(run, hold.resuming[0])
-            _require_at_seam(run)
+            require_at_seam(run)
         resume(run, hold)
-
-
-def _require_at_seam(run: Run, topics: tuple[str, ...] = ()) -> None:
-    """Refused if an output has got a record since the seam; of all, or of these topics."""
-    seam = _seam(run)
-    noted = replace(seam, ends=tuple(one for one in seam.ends if not topics or one.topic in topics))
-    with run.reader() as reader:
-        now = note_ends(reader, tuple(dict.fromkeys(one.topic for one in noted.ends)))
-    run.demand(run.decide(still_at_seam, noted=noted, now=now))
-
-
-def _seam(run: Run) -> NotedEnds:
-    if (seam := seam_of(run)) is None:
-        raise Refused("this run has not noted a seam: clear certify and what follows it")
-    return seam
 
 
 def old_again(run: Run, error: RunbookError) -> None:
@@ -252,105 +215,7 @@ def move_downstream(run: Run) -> None:
             continue
         _require_moving(run)
         require_compared(run, _AT_SEAM)
-        _move(run, run.side(role), stages)
-
-
-def _move(run: Run, side: Run, stages: tuple[Stage, ...]) -> None:
-    stop, seed, start = stages
-    if not (isinstance(stop, StopAll) and isinstance(seed, SetOffsets) and isinstance(start, StartAll)):
-        raise Refused(f"plan {run.whole_plan().digest}: {side.record.application} has other stages; look at the plan")
-    old, of = tuple(topic for _, topic in seed.pairs), moved_group(run.key, run.whole_plan(), stop.side)
-    group = GroupAtSeam(side.application, run.kafka, _of(_seam(run), old))
-    if not is_complete(side, stop):
-        _require_at_seam(run, old)
-        _stop_at_seam(side, stop, of, group)
-    if not is_complete(side, seed):
-        _require_at_seam(run, old)
-        _require_read(side, group)
-    make(side, seed)
-    # Brokers forget the offsets of a group without members: nothing may begin by auto.offset.reset.
-    require_seeds(side, of)
-    take_each(run, (start,))
-    wait_joined(side, of)
-
-
-def _of(seam: NotedEnds, topics: tuple[str, ...]) -> tuple[NotedEnd, ...]:
-    return tuple(one for one in seam.ends if one.topic in topics)
-
-
-def _stop_at_seam(side: Run, stop: StopAll, of: MovedGroup, group: GroupAtSeam) -> None:
-    """Every instance of a group down, with nothing left of the old outputs.
-
-    The old side is down: what is read to its end stays read. A group that ends with an aborted transaction has read
-    more than it has committed: it is started as it was, and stopped again.
-    """
-    require_earlier(side, stop)
-    for left in reversed(range(_STOPS)):
-        if not _all_down(side):
-            _wait_read(side, group)
-        authorize(side, APPROVAL, (), stage=stop.number, going_on=True)
-        guard_stage(side, stop, others=True)
-        if not _all_down(side):
-            note_no_member(side, of)
-        stop_all(side, of.start.bounce)
-        verdict = _read(side, group)
-        if verdict.outcome is Outcome.PROCEED:
-            keep_complete(side, stop)
-            return
-        if verdict.outcome is Outcome.WAIT and left:
-            side.say(f"{verdict.text}; started as it was, to read it")
-            start_down(side)
-            continue
-        _demand_read(side, verdict)
-
-
-def _all_down(side: Run) -> bool:
-    deployments = [one.deployment for one in side.read(describes=False).instances]
-    return all(not isinstance(one, Missing) and is_down(one.process) for one in deployments)
-
-
-def _wait_read(side: Run, group: GroupAtSeam) -> None:
-    """Return once a group that runs has committed the old outputs up to the seam, by records."""
-
-    def look() -> tuple[Any, Verdict]:
-        rows = group.rows()
-        return rows, read_up_to(rows, group.marks, side.record.application)
-
-    pace = Pace(_LOOK_EVERY_S, side.limit("gate_ceiling_s"))
-    rows = poll(side, pace, look, lambda verdict: verdict.outcome is Outcome.PROCEED)
-    verdict = side.decide(read_up_to, partitions=rows, marks=group.marks, application=side.record.application)
-    _demand_read(side, verdict)
-
-
-def _read(side: Run, group: GroupAtSeam) -> Verdict:
-    """The verdict on a group that is down, once none of its transactions is open."""
-    seen: list[SeamReading] = []
-
-    def look() -> tuple[SeamReading, Verdict]:
-        seen[:] = [group.reading()]
-        return seen[0], read_to_seam(seen[0], group.noted)
-
-    def is_over(verdict: Verdict) -> bool:
-        # A member and a transaction end by themselves; a record that is left is not read while it is down.
-        [last] = seen
-        empty = group_is_empty(last.group, last.group_id).outcome is Outcome.PROCEED
-        return verdict.outcome is not Outcome.INCONCLUSIVE and empty and not last.open
-
-    reading = poll(side, Pace(_LOOK_EVERY_S, side.limit("gate_ceiling_s")), look, is_over)
-    return side.decide(read_to_seam, reading=reading, noted=group.noted)
-
-
-def _require_read(side: Run, group: GroupAtSeam) -> None:
-    _demand_read(side, _read(side, group))
-
-
-def _demand_read(side: Run, verdict: Verdict) -> None:
-    if verdict.outcome is Outcome.WAIT:
-        raise Refused(
-            f"{verdict.text} (expected: nothing left before the seam); find out what keeps {side.record.application}, "
-            f"then clear {side.task_id}"
-        )
-    side.demand(verdict)
+        move_group(run, run.side(role), stages)
 
 
 @step("compares what runs now with the plan; changes nothing")
@@ -369,7 +234,7 @@ def verify(run: Run) -> None:
         else:
             prove_side(side)
             if not part.role:
-                keep_read_since(side, inputs_at_seam(side))
+                keep_read_since(side, inputs_at_seam(side, side.key))
     require_readers(run)
     for line in _left_to_do(run):
         run.say(line)

@@ -6,18 +6,23 @@ runs that change something.
  1. Each look reads the committed offset of every partition next to the start of its log: what retention deletes before
     it is read would be lacking in every result behind it. It ends the wait, and nothing of the other side is touched.
  2. An instance whose process is down ends the wait with the end of its log, if two looks in a row show it.
- 3. Each minute, the groups that use its outputs: nothing may read them before the cutover.
+ 3. Each minute, the groups that use its outputs: nothing may read them before the cutover. And the last error of each
+    copier that waits with it, which may be why nothing is copied.
  4. Once at most `max_lag` records are left, each instance passes the gate of every runbook.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
 from typing import Any, Final
 
 from airflow.sdk import BaseOperator
 
 from kstreams_runbooks.decide.catch_up.history import history_read, nearest_to_start
+from kstreams_runbooks.decide.runs.approval import when
 from kstreams_runbooks.errors import Inconclusive, Refused, Unreachable
+from kstreams_runbooks.fleet import Copier
 from kstreams_runbooks.model.readings.lag import LagRole, PartitionLag
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.states import is_down
@@ -28,6 +33,7 @@ from kstreams_runbooks.model.runs.stages import StartAll
 from kstreams_runbooks.model.times import HOUR_MS, SECOND_MS
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
 from kstreams_runbooks.model.writes import CommittedOffset
+from kstreams_runbooks.observe.application.copier_figures import read_copier_figures
 from kstreams_runbooks.observe.lag.partition_rows import read_partitions
 from kstreams_runbooks.steps.approval.holds import hold_waits
 from kstreams_runbooks.steps.instances.gate import answered
@@ -95,6 +101,7 @@ class _Look:
         self._reads = [(side, topics, UnreadRecords(side.application, side.kafka)) for side, topics in _readers(run)]
         self._thinned, self._users_at, self._down = Thinned(), 0.0, 0
         self._users: tuple[str, ...] = ()
+        self._errors: tuple[str, ...] = ()
         self._earlier = places_before(run)
         self._began: tuple[float, int] | None = None
         self.pace = ""
@@ -112,6 +119,7 @@ class _Look:
         self._require_up()
         if time.monotonic() - self._users_at >= _USERS_EVERY_S:
             self._users = output_users(run.application, run.kafka, self._arguments["outputs"])
+            self._errors = tuple(chain.from_iterable(errors_of(side) for side, *_ in self._reads))
             self._users_at = time.monotonic()
         rows = self._rows()
         of: dict[str, Any] = {
@@ -124,7 +132,9 @@ class _Look:
         if not isinstance(rows, Missing):
             self._earlier |= {one.name: one.committed for one in rows if one.committed is not None}
             self._show_pace(rows)
-        return verdict if verdict.outcome in {Outcome.WAIT, Outcome.INCONCLUSIVE} else run.decide(history_read, **of)
+        if verdict.outcome is Outcome.WAIT:
+            return replace(verdict, reasons=(*verdict.reasons, *self._errors))
+        return verdict if verdict.outcome is Outcome.INCONCLUSIVE else run.decide(history_read, **of)
 
     def _rows(self) -> tuple[PartitionLag, ...] | Missing:
         """What the application has not read, and what a copier in front of it has not copied yet."""
@@ -158,6 +168,24 @@ class _Look:
         eta = f"; {per_s:,.0f} records a second: about {left / per_s:,.0f} s more" if per_s > 0 else ""
         nearest = nearest_to_start(rows)
         self.pace = f"{eta}{f'; {nearest}' if nearest else ''}"
+
+
+def errors_of(side: Run) -> Iterator[str]:
+    """The last error that each instance of a shipped copier has reported, and when: it may be why nothing is copied.
+
+    Empty for any other application.
+    """
+    entry = side.application
+    if not isinstance(entry, Copier) or entry.as_deployed:
+        return
+    for one in entry.deployer.instances:
+        figures = read_copier_figures(one.metrics, entry.application_id)
+        if isinstance(figures, Missing):
+            yield f"{one.name}: whether it has an error is not known ({figures.missing})"
+        elif figures.last_error:
+            at_ms = figures.last_error_at_ms
+            since = "at a time that is not known" if at_ms is None else f"at {when(at_ms, side.declared.zone)}"
+            yield f"{one.name} reported an error {since}: {figures.last_error}"
 
 
 def places_before(run: Run) -> dict[str, int]:

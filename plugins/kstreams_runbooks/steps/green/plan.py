@@ -13,8 +13,11 @@ from kstreams_runbooks.decide.fitting.uncommitted import SKIPPED_AT_FIRST, reset
 from kstreams_runbooks.decide.internal_topics.before_start import created_before_start
 from kstreams_runbooks.decide.plans.basis import deployed_instances, other_library
 from kstreams_runbooks.decide.plans.copier_costs import copier_findings
+from kstreams_runbooks.decide.plans.cutover import CUTOVER
+from kstreams_runbooks.decide.plans.cutover import GREEN as NEW_SIDE
 from kstreams_runbooks.decide.plans.green import (
     CHAIN,
+    RETIRE,
     ChainPart,
     GoingChain,
     GreenParts,
@@ -23,10 +26,11 @@ from kstreams_runbooks.decide.plans.green import (
     green_costs,
     green_plan,
 )
-from kstreams_runbooks.decide.plans.greenable import may_cancel_green, may_start_green
+from kstreams_runbooks.decide.plans.greenable import may_cancel_green, may_start_green, not_moved, without_member
 from kstreams_runbooks.decide.plans.longest_stop import ACCEPT
 from kstreams_runbooks.decide.plans.reset_findings import reset_findings
 from kstreams_runbooks.decide.reset.radius import may_reset
+from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.topology.described import parsed
 from kstreams_runbooks.decide.topology.names import is_changelog
 from kstreams_runbooks.deployers import make_deployer
@@ -57,7 +61,7 @@ from kstreams_runbooks.watch.green import GreenSides, chain_to, read_green, read
 from kstreams_runbooks.watch.rights import connection_principals
 from kstreams_runbooks.wording import outside
 
-GreenMode = Literal["start", "cancel"]
+GreenMode = Literal["start", "cancel", "retire"]
 _MODES: Mapping[str, GreenMode] = {word: word for word in get_args(GreenMode)}
 _LATEST = "latest"
 # What of the findings about a reset is true of a second application too: state without its history, and the wait.
@@ -74,8 +78,8 @@ def mode_of(run: Run) -> GreenMode:
 
 def further(run: Run) -> tuple[str, ...]:
     """The copier between the control topics and green, by name; BadInput if green or blue is not declared."""
-    fleet = load_fleet()
-    return tuple(one.name for one in chain_to(fleet, run.first.application, _blue(fleet, run.first.application)))
+    fleet, own = load_fleet(), run.first.application
+    return tuple(one.name for one in chain_to(fleet, own, _blue(fleet, own))) if own.green_of else ()
 
 
 def may_be_down(_: Run) -> bool:
@@ -149,6 +153,7 @@ def _cancelled(run: Run, reading: ApplicationReading, findings: tuple[Finding, .
     """The plan that takes green away; Refused if something else uses its topics: it may serve by now."""
     remains = remains_now(run)
     verdict = run.decide(may_cancel_green, remains=remains)
+    other = _other(run, load_fleet()).name
     run.say_findings(verdict.findings)
     run.demand(verdict)
     shown = fresh_facts(run, reading)
@@ -167,13 +172,14 @@ def _cancelled(run: Run, reading: ApplicationReading, findings: tuple[Finding, .
         cancel_plan,
         declared=run.declared,
         facts=facts,
-        blue=str(run.application.green_of),
+        blue=other,
         topics=remains.topics,
         up=up,
         group=group,
         findings=(*findings, *verdict.findings),
         limits=run.declared.limits,
         chain=next(map(_going, map(run.on, further(run))), None),
+        mode=mode_of(run),
     )
 
 
@@ -207,7 +213,29 @@ def remains_now(run: Run) -> GreenRemains:
     """What is left of green now, and who uses it."""
     reading = run.observed()
     sides, _ = _sides(run, reading, _as_deployed(run, reading))
-    return run.patiently(partial(read_remains, sides, run.kafka))
+    remains = run.patiently(partial(read_remains, sides, run.kafka))
+    return _retired(run, remains, sides.blue) if mode_of(run) == RETIRE else remains
+
+
+def _retired(run: Run, remains: GreenRemains, serving: Application) -> GreenRemains:
+    """The same of a side that has served before, with why it may be the one that serves now."""
+    with run.reader() as reader:
+        group = reader.group(serving.application_id)
+    last = last_cutover(run, {remains.application, serving.name})
+    serves = tuple(not_moved(remains.application, serving.name, last))
+    if isinstance(group, Missing):
+        unknown = f"group of {serving.name}: {group.missing}"
+        return replace(remains, not_listed=(*remains.not_listed, unknown), serves=serves)
+    return replace(remains, serves=(*serves, *without_member(serving.name, group)))
+
+
+def last_cutover(run: Run, pair: set[str]) -> tuple[str, str] | None:
+    """The old and the new side of the newest completed cutover between two applications; None without one."""
+    for record in reversed(run.ledger.runs()):
+        sides = record.application, str(record.params.get(NEW_SIDE) or "")
+        if record.dag_id == CUTOVER and record.outcome == RunOutcome.COMPLETED.value and {*sides} == pair:
+            return sides if record.cluster == run.record.cluster else None
+    return None
 
 
 def _as_deployed(run: Run, reading: ApplicationReading) -> Bounce:
@@ -220,11 +248,26 @@ def _sides(run: Run, reading: ApplicationReading, bounce: Bounce) -> tuple[Green
     """Both applications as they are declared and described; Inconclusive if one is not described."""
     fleet = load_fleet()
     green = run.application
-    blue = _blue(fleet, green)
+    blue = _other(run, fleet)
     [described] = wanted_versions(run, reading, [bounce])
     if isinstance(described, Missing):
         raise Inconclusive(f"topology of {green.name}: {described.missing}")
     return GreenSides(fleet, green, blue, _side(run, reading, described), tuple(_versions(run, blue))), described
+
+
+def _other(run: Run, fleet: Fleet) -> Application:
+    """The other side: that of `green_of`, or the one that has it; BadInput if there is none, or several have it."""
+    own = run.application
+    if mode_of(run) != RETIRE or own.green_of is not None:
+        return _blue(fleet, own)
+    seconds = [one for one in fleet.applications.values() if (one.green_of, one.cluster) == (own.name, own.cluster)]
+    if len(seconds) != 1:
+        names = ", ".join(sorted(one.name for one in seconds)) or "none"
+        raise BadInput(
+            f"application {own.name}: {names} has it in green_of (expected: one application, which serves in its "
+            "place); correct the entries"
+        )
+    return seconds[0]
 
 
 def _blue(fleet: Fleet, green: Application) -> Application:

@@ -15,7 +15,6 @@ from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.runs.stages import Stage, StartAll, StopAll
 from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.observe.kafka.saved_offsets import read_saved
-from kstreams_runbooks.steps.cutover.history import keep_read_since
 from kstreams_runbooks.steps.green.caught_up import committed_by_run, inputs_of
 from kstreams_runbooks.steps.green.plan import remains_now
 from kstreams_runbooks.steps.inputs.tasks import take_each
@@ -25,6 +24,7 @@ from kstreams_runbooks.steps.plan.plan import planned_from
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.run.step import step, write
 from kstreams_runbooks.steps.stages.order import is_complete
+from kstreams_runbooks.steps.stages.read_since import keep_read_since
 from kstreams_runbooks.watch.green import output_users
 
 _Kind = TypeVar("_Kind")

@@ -57,6 +57,8 @@ from kstreams_runbooks.steps.stages.cleaned_up import require_newer_than_topics
 from kstreams_runbooks.steps.stages.moved import MovedGroup, moved_group, prove_moved, require_kept_seeds
 from kstreams_runbooks.steps.stages.order import is_complete, keep_complete
 from kstreams_runbooks.steps.stages.perform import guard_stage, perform
+from kstreams_runbooks.steps.stages.read_since import keep_read_since
+from kstreams_runbooks.steps.stages.seam import inputs_at_seam
 
 _MENDS = "clear undo, which starts it first"
 
@@ -172,10 +174,10 @@ class UndoOperator(RollingOperator, AskingTask):
                 side.demand(side.decide(left_down, reading=side.read(describes=False), target=stays))
             else:
                 _proven(side)
-        for card in reversed(run.ledger.cards(record.run_key)):
-            if not card.done and card.kind in KINDS:
-                run.ledger.finish_card(record.run_key, card.seq)
-        run.say(f"run {record.run_key} is taken back")
+        if moved:
+            # The way back asks for it: the old side goes on from the seam of the run that is taken back.
+            keep_read_since(run, inputs_at_seam(run, record.run_key))
+        _close(run, record)
 
     def _take(self, run: Run, plan: Plan, stage: Stage, cards: Mapping[int, Card]) -> None:
         if isinstance(stage, Bounce):
@@ -243,6 +245,14 @@ class UndoOperator(RollingOperator, AskingTask):
             self.take(run, bounce, run.read() if bounce.after_drain else reading, name)
         if names:
             run.say(f"{bounce.deployed}: {', '.join(names)} in place")
+
+
+def _close(run: Run, record: RunRecord) -> None:
+    """Every card of the run is finished."""
+    for card in reversed(run.ledger.cards(record.run_key)):
+        if not card.done and card.kind in KINDS:
+            run.ledger.finish_card(record.run_key, card.seq)
+    run.say(f"run {record.run_key} is taken back")
 
 
 def _moved(run: Run, record: RunRecord, undone: Plan | None) -> dict[str, MovedGroup]:

@@ -42,6 +42,7 @@ def begun_green(run: Run, record: RunRecord, plan: Plan | None) -> str:
     if dict(plan.change)["mode"] == "start":
         return cancel_command(record.application) if _has_begun(run, record, plan) else ""
     deleted = any(card.kind == "topic_deleted" for card in run.ledger.cards(record.run_key))
+    # A first side has no start of its own: the command is that of the other one, refused with what is lacking.
     return start_command(record.application) if deleted else ""
 
 

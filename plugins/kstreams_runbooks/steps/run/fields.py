@@ -228,11 +228,11 @@ def second_application() -> dict[str, Param]:
     return {
         "mode": Param(
             "start",
-            enum=["start", "cancel"],
+            enum=["start", "cancel", "retire"],
             title="Mode",
             description="start: it reads the control topics of the first one (green_of of its fleet entry) from their "
             "beginning, and writes outputs of its own. cancel: it is stopped, and its topics, its group and its local "
-            "state are deleted.",
+            "state are deleted. retire: the same of the side that served before a cutover.",
         ),
         "partitions": Param(
             None,

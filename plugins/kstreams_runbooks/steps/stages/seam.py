@@ -2,14 +2,18 @@
 
 from typing import Final
 
+from kstreams_runbooks.decide.drain.certificate import certified
 from kstreams_runbooks.decide.drain.seam import seeds
 from kstreams_runbooks.errors import Inconclusive, Refused
 from kstreams_runbooks.ledger.codec import decode, encode
+from kstreams_runbooks.model.readings.drain import DrainReading
 from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.readings.sides import NotedEnds
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
+from kstreams_runbooks.model.verdicts import Outcome
 from kstreams_runbooks.model.writes import CommittedOffset
 from kstreams_runbooks.observe import ClusterReader
+from kstreams_runbooks.observe.kafka.offsets import Place
 from kstreams_runbooks.steps.run.run import Run
 
 _SEAM: Final = "ends at the seam"
@@ -51,3 +55,18 @@ def seam_offsets(run: Run, reader: ClusterReader, stage: SetOffsets) -> tuple[Co
     if isinstance(wanted, Missing):
         raise Inconclusive(f"group {stage.group}: where it goes on is not known: {wanted.missing}; undo this run")
     return wanted
+
+
+def inputs_at_seam(run: Run, run_key: str) -> dict[Place, int] | Missing:
+    """The ends of the inputs at the seam of the run with this key, up to which the old side had read everything."""
+    for kept in reversed(run.ledger.evidence(run_key, kind="verdict", name=certified.__name__)):
+        about, outcome = kept.payload["application"], kept.payload["result"]["outcome"]
+        if about != run.record.application or outcome != Outcome.PROCEED:
+            continue
+        drain: DrainReading = decode(DrainReading, kept.payload["inputs"]["now"])
+        rows = [one for one in drain.partitions if one.role == "source"]
+        ends = {(one.topic, one.partition): one.last_stable_offset for one in rows}
+        known = {place: end for place, end in ends.items() if end is not None}
+        if known and len(known) == len(rows):
+            return known
+    return Missing("the ends of its inputs at the seam are not kept")

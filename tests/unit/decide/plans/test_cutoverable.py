@@ -10,6 +10,7 @@ from kstreams_runbooks.model.readings.cutover import (
     CutoverReading,
     DownstreamReading,
     GroupOnOutput,
+    KeptFor,
     PairedOutput,
     SideReading,
 )
@@ -87,7 +88,22 @@ def test_no_person_is_asked_while_inputs_are_held() -> None:
     ):
         assert "no person is asked while inputs are held" in refused(**changes)
     assert proceeds(new=replace(NEW, acts=False)) == ()
-    assert proceeds(downstream=(replace(BILLING, acts=False),)) == ("downstream-by-a-person",)
+
+
+def test_a_person_has_until_half_of_what_is_kept_to_move_a_group() -> None:
+    """The approval has the time; one that is not known is found before the old side is down."""
+    by_hand = replace(BILLING, acts=False, kept=(KeptFor("retention.ms of totals", 7_200_000),))
+    [finding] = may_cut_over(reading(downstream=(by_hand,))).findings
+    assert finding.id == "downstream-by-a-person"
+    assert finding.message.endswith(
+        "it may move for 3,600 s after the seam (half of retention.ms of totals, 2.0 h); meanwhile orders is down"
+    )
+    hidden = replace(by_hand, kept=(KeptFor("retention.ms of totals", Missing("not reported")),))
+    verdict = may_cut_over(reading(downstream=(hidden,)))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.text == (
+        "until when billing may move, which a person does, is not known: retention.ms of totals: not reported"
+    )
 
 
 def test_a_topic_that_both_sides_have_is_refused() -> None:

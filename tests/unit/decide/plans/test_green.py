@@ -144,6 +144,16 @@ def test_cancel_deletes_its_topics_for_good_and_starts_nothing() -> None:
     assert deleted_for_good(made) == (gone,)
 
 
+def test_a_side_that_has_served_is_taken_away_for_good() -> None:
+    """There is no start of it: the way back is a new second side."""
+    of: Any = {"up": True, "group": True, "findings": (), "limits": ()}
+    made = cancel_plan(declared(), FACTS, "orders-v2", ("totals",), **of, mode="retire")
+    assert kinds(made) == kinds(cancelled())
+    assert dict(made.change) == {"mode": "retire", "green_of": "orders-v2"}
+    assert made.title == f"retire {declared().name}, orders-v2 serves"
+    assert made.undo[-1] == "afterwards: none; a way back is a new second side"
+
+
 @pytest.mark.parametrize(
     ("up", "group", "topics", "stages"),
     [

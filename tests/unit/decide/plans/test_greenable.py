@@ -4,7 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.plans.greenable import effects_of, may_cancel_green, may_start_green
+from kstreams_runbooks.decide.plans.greenable import (
+    effects_of,
+    may_cancel_green,
+    may_start_green,
+    not_moved,
+    without_member,
+)
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.readings.green import (
     GreenChain,
@@ -15,7 +21,7 @@ from kstreams_runbooks.model.readings.green import (
     GreenRemains,
     WideTopic,
 )
-from kstreams_runbooks.model.readings.readings import Missing
+from kstreams_runbooks.model.readings.readings import GroupReading, Missing, Taken
 from kstreams_runbooks.model.topology.declaration import (
     Declaration,
     DeclaredOperator,
@@ -23,6 +29,7 @@ from kstreams_runbooks.model.topology.declaration import (
     DeclaredSuppression,
 )
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
+from world.samples import member
 
 THERE = tuple(GreenHistory(number, "there", 1_000) for number in range(2))
 INPUT = GreenInput("orders-control", "orders-control", "orders", "orders-copier", THERE)
@@ -290,6 +297,28 @@ def test_green_that_serves_is_not_taken_away() -> None:
     """A group that has moved to its outputs, or another application of the fleet."""
     verdict = may_cancel_green(replace(REMAINS, used_by=(("totals-green", "group billing reads it"),)))
     refused(verdict, "topic totals-green: group billing reads it (expected: orders-v2 alone)")
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        (None, "its readers have not moved to orders-v2 (there is none;"),
+        (("orders-v2", "orders"), "(the newest one went from orders-v2 to orders; expected: a completed"),
+    ],
+)
+def test_a_side_that_may_serve_is_not_retired(last: tuple[str, str] | None, said: str) -> None:
+    """By the newest cutover between both."""
+    reasons = tuple(not_moved("orders", "orders-v2", last))
+    refused(may_cancel_green(replace(REMAINS, serves=reasons)), said)
+    assert tuple(not_moved("orders", "orders-v2", ("orders", "orders-v2"))) == ()
+
+
+def test_the_other_side_has_to_serve() -> None:
+    """Its group has members."""
+    group = GroupReading(Taken(1, "test"), "orders-v2", "classic", "Stable", (member("m"),))
+    assert tuple(without_member("orders-v2", group)) == ()
+    reasons = tuple(without_member("orders-v2", replace(group, members=())))
+    refused(may_cancel_green(replace(REMAINS, serves=reasons)), "has no member (expected: it serves)")
 
 
 def test_groups_that_cannot_be_read_may_use_its_topics() -> None:

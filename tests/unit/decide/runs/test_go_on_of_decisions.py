@@ -21,7 +21,7 @@ from kstreams_runbooks.decide.runs.approval import may_answer, may_approve
 from kstreams_runbooks.decide.runs.conclusion import RunOutcome
 from kstreams_runbooks.decide.runs.go_on import Ending, go_on
 from kstreams_runbooks.errors import RunbookError
-from kstreams_runbooks.model.readings.cutover import GroupOnOutput
+from kstreams_runbooks.model.readings.cutover import GroupOnOutput, KeptFor
 from kstreams_runbooks.model.readings.disorder import Stop
 from kstreams_runbooks.model.readings.drain import Pause
 from kstreams_runbooks.model.readings.emptying import EmptyingSeen
@@ -460,6 +460,20 @@ KEPT = (
         "move_downstream",
         "move_downstream",
         {"reading": seam.READ},
+        dag_id=CUTOVER,
+        changed=True,
+    ),
+    Refusal(
+        "may_still_move",
+        {
+            "entry": "billing",
+            "seam_at_ms": 1_000,
+            "now_ms": 46_001,
+            "kept": (KeptFor("retention.ms of totals", 90_000),),
+        },
+        "move_downstream",
+        BACK,
+        {"now_ms": 46_000},
         dag_id=CUTOVER,
         changed=True,
     ),

@@ -1,37 +1,22 @@
 """How a side began: by the run that has started it, the processes of that start, and what was read by its end."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from kstreams_runbooks.decide.drain.certificate import certified
-from kstreams_runbooks.decide.instances.verification import change_verified
+from kstreams_runbooks.decide.instances.verification import change_verified, undo_verified
 from kstreams_runbooks.decide.plans.cutover import cutover_plan
 from kstreams_runbooks.errors import Unreachable
 from kstreams_runbooks.ledger.codec import encode, encode_call
 from kstreams_runbooks.model.readings.disorder import HistorySpan
-from kstreams_runbooks.model.readings.drain import DrainQuestion, DrainReading
-from kstreams_runbooks.model.readings.lag import PartitionLag
-from kstreams_runbooks.model.readings.readings import Missing, Start, Taken
+from kstreams_runbooks.model.readings.readings import Missing, Start
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.verdicts import Outcome, Verdict
-from kstreams_runbooks.observe.kafka.offsets import Ends
 from kstreams_runbooks.steps.cutover import history
-from kstreams_runbooks.steps.cutover.history import (
-    inputs_at_seam,
-    keep_read_since,
-    proof_of_start,
-    read_by,
-    side_history,
-    start_of,
-    way_back_text,
-)
+from kstreams_runbooks.steps.cutover.history import proof_of_start, read_by, side_history, start_of, way_back_text
 from kstreams_runbooks.steps.run.run import Run
 from world.cutting import cutover, restart
-from world.samples import instance, partition, reading
+from world.samples import instance, reading
 
 SPANS = (HistorySpan("orders", 0, 1_000, 9_000), HistorySpan("orders", 1, None, None))
 
@@ -44,12 +29,13 @@ def plan() -> Plan:
 
 def verified(run: Run, dag_id: str, application: str, about: str, at_ms: int, outcome: str = "completed") -> str:
     """The key of a run of that application that has verified another one, or itself, at that time."""
+    decision = undo_verified if dag_id == "undo" else change_verified
     asked = replace(run.record, dag_id=dag_id, run_id=f"{dag_id}-{at_ms}", application=application, started_at_ms=at_ms)
     record = run.ledger.start_run(asked)
     after = reading(instance("orders-1"), at_ms=at_ms)
-    call = encode_call(change_verified, {"after": after}, Verdict(Outcome.PROCEED, ("as planned",)))
+    call = encode_call(decision, {"after": after}, Verdict(Outcome.PROCEED, ("as planned",)))
     call |= {"application": about}
-    run.ledger.record(record.run_key, "verify", 1, "verdict", change_verified.__name__, call, at_ms)
+    run.ledger.record(record.run_key, "verify", 1, "verdict", decision.__name__, call, at_ms)
     run.ledger.conclude(record.run_key, outcome, "it ended", at_ms)
     return record.run_key
 
@@ -69,7 +55,8 @@ def test_only_a_run_that_has_started_a_side_shows_how_it_began(run: Run) -> None
     """A cutover to it, or one beside it, found processes that may have been restarted before."""
     assert before(run) is None
     assert side_history(run, "orders-v2").unknown == (
-        "no completed run of blue_green_start or blue_green_cutover has started orders-v2 and verified it"
+        "no completed run of blue_green_start or blue_green_cutover, and no undo of one after its seam, has started "
+        "orders-v2 and verified it"
     )
     verified(run, "blue_green_start", "orders-v2", "orders-v2", 1)
     verified(run, "blue_green_cutover", "orders", "orders-v2", 2)
@@ -79,6 +66,17 @@ def test_only_a_run_that_has_started_a_side_shows_how_it_began(run: Run) -> None
     assert before(run).verified.taken.at_ms == 1
     verified(run, "blue_green_cutover", "orders-v2", "orders-v2", 6)
     assert before(run).verified.taken.at_ms == 6
+
+
+def test_an_undo_shows_how_the_old_side_began_if_it_went_on_from_a_seam(run: Run) -> None:
+    """It notes what was read since then; another undo has found processes, or started them elsewhere."""
+    verified(run, "blue_green_start", "orders-v2", "orders-v2", 1)
+    undone = verified(run, "undo", "orders-v2", "orders-v2", 2)
+    assert before(run).verified.taken.at_ms == 1
+    note(run, undone, "read before it was verified", application="orders", spans=SPANS)
+    assert before(run).verified.taken.at_ms == 1
+    note(run, undone, "read before it was verified", spans=SPANS)
+    assert (before(run).verified.taken.at_ms, before(run).early) == (2, str(SPANS))
 
 
 def test_what_was_read_by_the_end_of_the_start_is_that_of_the_same_run(run: Run) -> None:
@@ -104,63 +102,6 @@ def test_the_first_process_of_each_instance_counts(run: Run) -> None:
     note(run, key, "first seen", starts={"orders-1": Start(900, 43), "orders-2": Start(901, 44)})
     note(run, key, "first seen", application="orders", starts={"orders-3": Start(1, 1)})
     assert before(run).first == {"orders-1": Start(500, 41), "orders-2": Start(901, 44)}
-
-
-def kept(run: Run) -> Any:
-    """The spans of the last note."""
-    [*_, last] = run.ledger.evidence(run.key, kind="note", name="read before it was verified")
-    return last.payload["spans"]
-
-
-def at_rest(*rows: PartitionLag) -> DrainReading:
-    """The reading with which the seam was certified."""
-    return DrainReading(Taken(1_000, "test"), rows, {}, {}, {})
-
-
-def certify(run: Run, now: DrainReading, outcome: Outcome = Outcome.PROCEED) -> None:
-    """The old side is certified with this reading."""
-    call = encode_call(
-        certified, {"readings": (now,), "question": DrainQuestion(1, None), "now": now}, Verdict(outcome, ("so",))
-    )
-    run.keep("verdict", certified.__name__, call | {"application": run.record.application})
-
-
-def test_what_cannot_be_read_is_kept_as_not_known(run: Run) -> None:
-    """The run that serves goes on: nothing but a way back asks for it."""
-    keep_read_since(run, inputs_at_seam(run))
-    assert kept(run)["missing"] == "the ends of its inputs at the seam are not kept"
-    certify(run, at_rest(partition(stable=7)), Outcome.INCONCLUSIVE)
-    certify(run, at_rest(partition(stable=7), partition(stable=Missing("no leader"), number=1)))
-    keep_read_since(run, inputs_at_seam(run))
-    assert kept(run)["missing"] == "the ends of its inputs at the seam are not kept"
-
-
-def test_what_came_since_the_seam_begins_at_its_ends(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the ends of the inputs, not by committed offsets: an idle partition has none."""
-    seen: list[Any] = []
-    certify(run, at_rest(partition(committed=None, stable=0), partition(committed=8, stable=9, number=1)))
-
-    def times(_: Run, begins: Any) -> Any:
-        seen.append(begins)
-        return SPANS
-
-    monkeypatch.setattr(history, "_times_since", times)
-    keep_read_since(run, inputs_at_seam(run))
-    assert seen == [{("orders", 0): 0, ("orders", 1): 9}]
-    assert kept(run) == encode(SPANS)
-
-
-def test_a_long_history_is_not_read(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes longer than a grace to come in most cases."""
-
-    @contextmanager
-    def reader(_: Run) -> Iterator[Any]:
-        yield SimpleNamespace(topics=lambda _: ())
-
-    monkeypatch.setattr(Run, "reader", reader)
-    monkeypatch.setattr(history, "ends_of", lambda *_: {("orders", 0): Ends(0, 5_000_009, 5_000_009)})
-    keep_read_since(run, {("orders", 0): 8})
-    assert "it has read 5,000,001 offsets (limit 5,000,000)" in kept(run)["missing"]
 
 
 @pytest.mark.parametrize(

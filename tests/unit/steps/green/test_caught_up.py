@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 from kstreams_runbooks.decide.plans.green import GreenParts, green_plan
 from kstreams_runbooks.errors import Refused
+from kstreams_runbooks.fleet import Copier
 from kstreams_runbooks.ledger.codec import encode
+from kstreams_runbooks.model.readings.readings import Missing
 from kstreams_runbooks.model.runs.cards import OffsetsSet
 from kstreams_runbooks.model.runs.object_stages import SetOffsets
 from kstreams_runbooks.model.runs.plan import Plan
 from kstreams_runbooks.model.writes import CommittedOffset, SavedOffsets, TopicShape
-from kstreams_runbooks.steps.green.caught_up import inputs_of, places_before
+from kstreams_runbooks.steps.green import caught_up
+from kstreams_runbooks.steps.green.caught_up import errors_of, inputs_of, places_before
 from kstreams_runbooks.steps.run.run import Run
 from kstreams_runbooks.steps.stages.announce import Announced
 from world.samples import declared
@@ -59,3 +62,29 @@ def test_places_of_the_newest_look(started: Run) -> None:
     for offset in (50, 90):
         started.keep("note", "places in the history", {"places": {"control-0": offset}})
     assert places_before(started) == {"control-0": 90}
+
+
+def test_the_last_error_of_a_copier_is_shown_with_its_time(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An instance that does not answer has an unknown one; an application that is no copier has none."""
+    entry = Copier.model_construct(
+        kind="copier",
+        application_id="widening",
+        deployer=SimpleNamespace(instances=[SimpleNamespace(name=f"w-{one}", metrics=f"m{one}") for one in range(4)]),
+    )
+    answers = {
+        "m0": SimpleNamespace(last_error="", last_error_at_ms=None),
+        "m1": SimpleNamespace(last_error="orders-wide: not authorized", last_error_at_ms=1_795_850_000_000),
+        "m2": SimpleNamespace(last_error="stopped", last_error_at_ms=None),
+        "m3": Missing("no process listens"),
+    }
+    monkeypatch.setattr(caught_up, "read_copier_figures", lambda url, group: answers[url] if group else None)
+    fields: Any = run.__dict__
+    fields["declared"] = declared()
+    fields["application"] = SimpleNamespace(application_id="orders-v2")
+    assert list(errors_of(run)) == []
+    fields["application"] = entry
+    assert list(errors_of(run)) == [
+        "w-1 reported an error at 2026-11-28 07:13 UTC (08:13 Europe/Berlin): orders-wide: not authorized",
+        "w-2 reported an error at a time that is not known: stopped",
+        "w-3: whether it has an error is not known (no process listens)",
+    ]

@@ -134,8 +134,9 @@ def test_an_undo_has_the_reason_of_its_run(run: Run) -> None:
         assert accepted_before(_begun(run, without_topology="looked by hand")) == "looked by hand"
 
 
-def test_a_group_that_a_cutover_has_moved_is_looked_at(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the seam and the stages of the run that has moved it; a refusal ends the undo before its cards are closed."""
+@pytest.fixture
+def taken_back(run: Run, monkeypatch: pytest.MonkeyPatch) -> tuple[Run, list[tuple[str, str]]]:
+    """The undo of a cutover that has started a group on its new topics, and what it looks at."""
     made = cutover_plan(restart(), cutover())
     run.ledger.store_plan(run.key, made.digest, encode(made))
     run.ledger.write_card(card(run_key=run.key))
@@ -149,14 +150,39 @@ def test_a_group_that_a_cutover_has_moved_is_looked_at(run: Run, monkeypatch: py
     def prove(side: Run, of: MovedGroup) -> None:
         assert (of.run_key, of.start.number) == (run.key, start.number)
         seen.append(("moved", side.record.application))
-        raise Refused("totals-v2-0 is committed at 69 (seed: 70)")
 
     monkeypatch.setattr(module, "authorize", lambda *_, **__: None)
     monkeypatch.setattr(module, "require_kept_seeds", lambda side, _: seen.append(("seeds", side.record.application)))
     monkeypatch.setattr(module, "prove_moved", prove)
     monkeypatch.setattr(module, "_proven", lambda side: seen.append(("proven", side.record.application)))
+    monkeypatch.setattr(module, "keep_read_since", lambda side, _: seen.append(("read", side.record.application)))
+    return begun, seen
+
+
+_LOOKED = [("seeds", "billing"), *(("proven", name) for name in ("orders", "orders-v2", "orders-copier"))]
+
+
+def test_what_the_old_side_has_read_since_the_seam_is_noted(
+    run: Run, taken_back: tuple[Run, list[tuple[str, str]]]
+) -> None:
+    """A cutover takes the groups back that have moved: it asks what was late for the old side since its start."""
+    begun, seen = taken_back
+    module.undo().go(begun)
+    assert seen == [*_LOOKED, ("moved", "billing"), ("proven", "reports"), ("read", "orders")]
+    assert [one.done for one in run.ledger.cards(run.key)] == [True]
+
+
+def test_a_group_that_a_cutover_has_moved_is_looked_at(
+    run: Run, taken_back: tuple[Run, list[tuple[str, str]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the seam and the stages of the run that has moved it; a refusal ends the undo before its cards are closed."""
+
+    def prove(*_: object) -> None:
+        raise Refused("totals-v2-0 is committed at 69 (seed: 70)")
+
+    begun, seen = taken_back
+    monkeypatch.setattr(module, "prove_moved", prove)
     with pytest.raises(Refused, match="committed at 69"):
         module.undo().go(begun)
-    proven = [("proven", name) for name in ("orders", "orders-v2", "orders-copier")]
-    assert seen == [("seeds", "billing"), *proven, ("moved", "billing")]
+    assert seen == _LOOKED
     assert [one.done for one in run.ledger.cards(run.key)] == [False]
