@@ -53,18 +53,18 @@ docs: setup ## Print docs/version_paths.md, docs/defects.md, docs/change_rules.m
 packages: ## Install the distribution's packages that only the tests need, or name them
 	@tests/lab/packages
 
-test: setup packages build ## Against real brokers, the real application and a real Airflow; two halves at a time, 28 minutes
-	@echo "two halves at a time; each prints its results when it has ended (make test-airflow, make test-code show progress)"
-	@TEST_BUILT=1 $(MAKE) --no-print-directory --output-sync=target -j2 test-airflow test-code
+test: setup packages build ## Against real brokers, the real application and a real Airflow; three parts at a time, 28 minutes
+	@echo "three parts at a time; each prints its results when it has ended (make test-airflow, make test-code show progress)"
+	@TEST_BUILT=1 $(MAKE) --no-print-directory --output-sync=target -j3 test-airflow test-code test-unit
 
-test-airflow: setup packages ## The half of `make test` with runs in Airflow
+test-airflow: setup packages ## The part of `make test` with runs in Airflow
 	$(BIN)/python -m pytest tests/airflow tests/ui tests/facts
 
-test-code: setup packages ## The other half, with a broker and an application of its own, and with Spark
-	TEST_PORT_BASE=$$(($${TEST_PORT_BASE:-27000} + 1000)) $(BIN)/python -m pytest tests/integration tests/copier tests/unit tests/dags tests/hostile tests/spark
+test-code: setup packages ## The part with a broker and an application of its own, and with Spark
+	TEST_PORT_BASE=$$(($${TEST_PORT_BASE:-27000} + 1000)) $(BIN)/python -m pytest tests/integration tests/copier tests/dags tests/hostile tests/spark
 
-test-unit: setup ## The tests that need nothing but Python
-	$(BIN)/python -m pytest tests/unit
+test-unit: setup ## The tests that need nothing but Python; next to the other parts, in the time that they leave
+	nice $(BIN)/python -m pytest tests/unit
 
 test-long: setup packages ## Undo after every step, the other runbooks and deployers, more of the same; about an hour
 	@tests/lab/packages long

@@ -2,6 +2,8 @@
 
 import random
 import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 from lab import kafka
@@ -14,6 +16,21 @@ _HOUR_MS = 3_600_000
 # The copier's own: within one poll, records are in no order.
 _SPAN_MS = 1_000
 _STEP_MS = 500
+
+
+@pytest.fixture(scope="module")
+def at_once(broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[None]]]:
+    """What is waited for in real time, copies side by side; a test has the answer of its own."""
+    made: list[Copy] = []
+
+    def begin(*routes: str) -> Copy:
+        made.append(Copy(broker, tmp_path_factory.mktemp("copy"), routes or ("a",)))
+        return made[-1]
+
+    with ThreadPoolExecutor() as workers:
+        yield {work.__name__: workers.submit(work, begin) for work in (merged, paced, from_the_future, live)}
+    for copy in made:
+        copy.close()
 
 
 def backlog(copy: Copy, count: int = 4_000, span_ms: int = _HOUR_MS, begin: int = 0) -> int:
@@ -42,7 +59,7 @@ def steps_back(copy: Copy, topic: str) -> dict[int, int]:
     return back
 
 
-def test_partitions_that_are_copied_into_others_are_merged_by_time(begin: Begin) -> None:
+def merged(begin: Begin) -> None:
     """By key into six partitions, each from several: no step back is longer than the source's and one poll's span.
 
     As they are read, the same records have steps of minutes, so the merge is what prevents them. `until` ends it.
@@ -65,7 +82,7 @@ def test_partitions_that_are_copied_into_others_are_merged_by_time(begin: Begin)
     assert max(steps_back(unmerged, unmerged.target).values()) > 60_000
 
 
-def test_the_pace_is_kept_and_a_gap_is_not_waited_out(begin: Begin) -> None:
+def paced(begin: Begin) -> None:
     """A minute of records ten times as fast takes six seconds; the hours without a record behind it take 15 s."""
     copy = begin().create().seed()
     backlog(copy, 600, 60_000, 3 * _HOUR_MS)
@@ -81,7 +98,7 @@ def test_the_pace_is_kept_and_a_gap_is_not_waited_out(begin: Begin) -> None:
     assert copier.terminate() == 143
 
 
-def test_a_record_from_the_future_holds_nothing_up(begin: Begin) -> None:
+def from_the_future(begin: Begin) -> None:
     """It counts as of now: its partition goes on, while the others get live records."""
     copy = begin().create().seed()
     producer = copy.producer()
@@ -97,7 +114,7 @@ def test_a_record_from_the_future_holds_nothing_up(begin: Begin) -> None:
     assert copier.terminate() == 143
 
 
-def test_live_records_pass_and_empty_partitions_hold_nothing_back(begin: Begin) -> None:
+def live(begin: Begin) -> None:
     """Three of four partitions have never had a record; then each gets one."""
     copy = begin().create().seed()
     copy.send(5)
@@ -108,6 +125,26 @@ def test_live_records_pass_and_empty_partitions_hold_nothing_back(begin: Begin) 
     copy.wait_copied()
     assert copy.require_equal() == 17
     assert copier.terminate() == 143
+
+
+def test_partitions_that_are_copied_into_others_are_merged_by_time(at_once: dict[str, Future[None]]) -> None:
+    """No step back is longer than the source's and one poll's span."""
+    at_once["merged"].result()
+
+
+def test_the_pace_is_kept_and_a_gap_is_not_waited_out(at_once: dict[str, Future[None]]) -> None:
+    """A part of the time that the records took, and seconds for hours without one."""
+    at_once["paced"].result()
+
+
+def test_a_record_from_the_future_holds_nothing_up(at_once: dict[str, Future[None]]) -> None:
+    """It counts as of now."""
+    at_once["from_the_future"].result()
+
+
+def test_live_records_pass_and_empty_partitions_hold_nothing_back(at_once: dict[str, Future[None]]) -> None:
+    """A partition that never had a record is read to its end."""
+    at_once["live"].result()
 
 
 @pytest.mark.long

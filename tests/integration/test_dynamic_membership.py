@@ -61,16 +61,3 @@ def test_members_of_the_stopped_instance_are_removed_and_nothing_waits(stack: St
     assert longest <= 10
     other = (stack.lab.logs / "orders-2.log").read_text(encoding="utf-8")
     assert "Closed dirty" not in other
-
-
-def test_timeouts_stay_at_their_defaults(stack: Stack) -> None:
-    """What every gap is measured against: nothing in the demo shortens it."""
-    afresh(stack, Deployed())
-    for name in ("orders-1", "orders-2"):
-        log = (stack.lab.logs / f"{name}.log").read_text(encoding="utf-8")
-        assert "session.timeout.ms = 45000" in log
-        assert "transaction.timeout.ms = 10000" in log
-        assert "max.block.ms = 60000" in log
-        for file in ("base.properties", "deployment.properties"):
-            settings = (stack.lab.instances / name / file).read_text(encoding="latin-1")
-            assert not [key for key in ("session.timeout", "transaction.timeout", "max.block") if key in settings]

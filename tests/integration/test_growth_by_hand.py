@@ -3,8 +3,13 @@
 docs/partition_increase.md names each of them next to the stage that prevents it.
 """
 
+import subprocess
 import time
 import uuid
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
@@ -19,6 +24,7 @@ from kstreams_runbooks.observe import ClusterReader
 from lab import kafka
 from lab.afresh import afresh, empty_group
 from lab.application import TO_RELEASE, Deployed, streams, wait_running
+from lab.settings import CHECKOUT
 from lab.stack import TRAFFIC, Stack
 from lab.supervise import until
 
@@ -31,6 +37,10 @@ _KEYS = [f"customer-{number}".encode() for number in range(1_000)]
 # Long enough to be taken for an arrival, and shorter than metadata.max.age.ms (5 min): then it would rebalance.
 _WATCHED_S = 40
 _ERROR_S = 120
+_JAVA_PRODUCER = CHECKOUT / "tests" / "integration" / "java" / "KeepsProducing.java"
+_BROKER_JARS = CHECKOUT / "tests" / "apps" / "broker" / "target" / "libs"
+# Sends one record for each key; the partition to which each went.
+Places = Callable[[], dict[bytes, int]]
 
 
 @pytest.fixture
@@ -147,23 +157,58 @@ def test_inputs_that_grow_first_end_in_error(running: Stack) -> None:
     wait_running(stack.lab, stack.supervisor, _DEPLOYED.names)
 
 
-def test_a_producer_from_before_goes_on_with_the_old_number(broker: str) -> None:
-    """Librdkafka by default: each record of a moved key goes to its old partition, and no error tells."""
+@contextmanager
+def librdkafka(bootstrap: str, topic: str, _: Path) -> Iterator[Places]:
+    """A producer with the partitioner of Java clients, else with its defaults."""
+    yield partial(places, Producer({"bootstrap.servers": bootstrap, "partitioner": "murmur2_random"}), topic)
+
+
+@contextmanager
+def java(bootstrap: str, topic: str, folder: Path) -> Iterator[Places]:
+    """A producer of Kafka's own client with its defaults."""
+    keys = folder / "keys"
+    keys.write_bytes(b"\n".join(_KEYS))
+    words = ("java", "-Xmx128m", "-cp", f"{_BROKER_JARS}/*", str(_JAVA_PRODUCER), bootstrap, topic, str(keys))
+    with (
+        (folder / "producer.log").open("wb") as log,
+        subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, answers = process.stdin, process.stdout
+
+        def sent() -> dict[bytes, int]:
+            asked.write(b"\n")
+            asked.flush()
+            # Its logger prints to stdout too.
+            line = next(line for line in answers if line.split()[:1] and line.split()[0].isdigit())
+            return dict(zip(_KEYS, map(int, line.split()), strict=True))
+
+        yield sent
+        asked.close()
+        assert process.wait(30) == 0
+
+
+@pytest.mark.parametrize("producing", [librdkafka, java])
+def test_a_producer_from_before_goes_on_with_the_old_number(
+    broker: str, tmp_path: Path, producing: Callable[[str, str, Path], AbstractContextManager[Places]]
+) -> None:
+    """By default: each record of a moved key goes to its old partition, and no error tells."""
     topic = f"grown-{uuid.uuid4().hex[:8]}"
     admin = AdminClient({"bootstrap.servers": broker})
     admin.create_topics([NewTopic(topic, BEFORE, 1)])[topic].result()
     try:
-        earlier = Producer({"bootstrap.servers": broker, "partitioner": "murmur2_random"})
-        assert places(earlier, topic) == {key: partition_of(key, BEFORE) for key in _KEYS}
-        grow(broker, topic)
-        moved = {key for key in _KEYS if partition_of(key, BEFORE) != partition_of(key, AFTER)}
-        assert 600 < len(moved) < 700
-        for _ in range(5):
-            found = places(earlier, topic)
-            assert {key for key in _KEYS if found[key] != partition_of(key, AFTER)} == moved
-            time.sleep(2)
-        later = Producer({"bootstrap.servers": broker, "partitioner": "murmur2_random"})
-        assert places(later, topic) == {key: partition_of(key, AFTER) for key in _KEYS}
+        with producing(broker, topic, tmp_path) as earlier:
+            assert earlier() == {key: partition_of(key, BEFORE) for key in _KEYS}
+            grow(broker, topic)
+            moved = {key for key in _KEYS if partition_of(key, BEFORE) != partition_of(key, AFTER)}
+            assert 600 < len(moved) < 700
+            for _ in range(5):
+                found = earlier()
+                assert {key for key in _KEYS if found[key] != partition_of(key, AFTER)} == moved
+                time.sleep(2)
+        with producing(broker, topic, tmp_path) as later:
+            assert later() == {key: partition_of(key, AFTER) for key in _KEYS}
     finally:
         admin.delete_topics([topic])[topic].result()
 

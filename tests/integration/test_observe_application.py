@@ -1,12 +1,17 @@
 """Reading a real Kafka Streams application through everything at once."""
 
+import json
 import socket
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from kstreams_runbooks.cli import cli
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.deployers import make_deployer
+from kstreams_runbooks.fleet import load_fleet
 from kstreams_runbooks.model.readings.readings import (
     ApplicationReading,
     Deployment,
@@ -16,18 +21,7 @@ from kstreams_runbooks.model.readings.readings import (
 )
 from kstreams_runbooks.model.target import Target
 from kstreams_runbooks.observe import ClusterReader, read_application
-
-
-class Kafka:
-    """What the fixture `kafka` gives."""
-
-    bootstrap: str
-
-
-class Orders:
-    """What the fixture `orders` gives: the fleet entry of an application that runs."""
-
-    application: object
+from world.given import Kafka, Orders
 
 
 @pytest.fixture
@@ -40,7 +34,7 @@ def reader(kafka: Kafka) -> Iterator[ClusterReader]:
 def read(orders: Orders, reader: ClusterReader) -> ApplicationReading:
     """One reading; the deployer is in a dry run, as every look is."""
     application = orders.application
-    return read_application(application, reader, make_deployer(application, dry_run=True))  # type: ignore[arg-type]
+    return read_application(application, reader, make_deployer(application, dry_run=True))
 
 
 def test_application_that_runs(orders: Orders, reader: ClusterReader) -> None:
@@ -130,7 +124,7 @@ def test_described_topology_is_the_running_one(orders: Orders, reader: ClusterRe
     from kstreams_runbooks.observe.lag.topology_topics import topology_topics
 
     reading = read(orders, reader)
-    deployer = make_deployer(orders.application, dry_run=True)  # type: ignore[arg-type]
+    deployer = make_deployer(orders.application, dry_run=True)
     streams = reading.instances[0].streams
     assert isinstance(streams, StreamsReading)
     assert isinstance(streams.topology, str)
@@ -138,3 +132,30 @@ def test_described_topology_is_the_running_one(orders: Orders, reader: ClusterRe
     assert topology_topics(parse_topology(described), "orders") == topology_topics(
         parse_topology(streams.topology), "orders"
     )
+
+
+def test_discover_into_a_folder_of_any_name_takes_the_declarations(orders: Orders, tmp_path: Path) -> None:
+    """`discover --out` without a word about the cluster: a new fleet that loads; stderr has what is left to do."""
+    out, lab = tmp_path / "found", orders.stack.lab
+    asked = ["discover", "--bootstrap", lab.bootstrap, "--out", str(out), "--format", "json"]
+    ports = [word for number in (1, 2) for word in ("--jolokia-port", str(lab.ports.metrics(number)))]
+    result = CliRunner().invoke(cli, [*asked, *ports])
+    written = {one["application_id"]: one for one in json.loads(result.stdout)["applications"]}["orders"]
+    assert (written["outcome"], written["problems"]) == ("written", [])
+    assert written["file"] == str(out / "applications" / "orders.yaml")
+    fleet = load_fleet(out)
+    assert (fleet.application("orders").application_id, fleet.problems) == ("orders", ())
+    assert f"move them to {lab.config.absolute() / 'applications'}" in result.stderr
+
+
+def test_timeouts_stay_at_their_defaults(orders: Orders) -> None:
+    """What every gap is measured against: nothing in the demo shortens it."""
+    lab = orders.stack.lab
+    for name in ("orders-1", "orders-2"):
+        log = (lab.logs / f"{name}.log").read_text(encoding="utf-8")
+        assert "session.timeout.ms = 45000" in log
+        assert "transaction.timeout.ms = 10000" in log
+        assert "max.block.ms = 60000" in log
+        for file in ("base.properties", "deployment.properties"):
+            settings = (lab.instances / name / file).read_text(encoding="latin-1")
+            assert not [key for key in ("session.timeout", "transaction.timeout", "max.block") if key in settings]

@@ -27,6 +27,8 @@ from world.reference_application import (
 EVENTS = 10_000
 # 400 events/s are 25 s of event time: short windows, so that some of them close
 WINDOW = JudgedWindow(size_ms=5_000, grace_ms=4_000)
+# Nothing is written while a judge reads.
+SETTLED_S = 0.3
 FIGURES = ("missing", "extra", "duplicate", "out_of_order")
 
 
@@ -76,7 +78,7 @@ def verify(broker: Broker, prefix: str, *more: str) -> tuple[int, dict[str, Any]
         f"--topic-prefix={prefix}",
         f"--window-size-ms={WINDOW.size_ms}",
         f"--grace-ms={WINDOW.grace_ms}",
-        "--settle=1",
+        f"--settle={SETTLED_S}",
         "--format=json",
         *more,
     )
@@ -203,7 +205,7 @@ def test_text_names_the_key_and_the_offset(kafka: Broker, good: Log) -> None:
         f"--topic-prefix={prefix}",
         f"--window-size-ms={WINDOW.size_ms}",
         f"--grace-ms={WINDOW.grace_ms}",
-        "--settle=1",
+        f"--settle={SETTLED_S}",
     )
     assert answer.returncode == 1
     assert f"extra: key c-42 {prefix}orders-running-{place[0]}@{place[1]}" in answer.stdout

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
+import yaml
 from lab.afresh import empty_group, forget_group
 from lab.airflow import APPROVER
 from lab.shipped_copier import place
@@ -30,6 +32,25 @@ def widening(stack: Stack) -> Iterator[dict[str, str]]:
             forget_group(stack.lab.bootstrap, COPIER)
 
 
+@contextmanager
+def declared_otherwise(stack: Stack, entry: Mapping[str, Any]) -> Iterator[None]:
+    """With another entry while the body runs, or without one."""
+    file = entry_of(stack)
+    before = file.read_text(encoding="utf-8")
+    file.unlink()
+    if entry:
+        file.write_text(yaml.safe_dump(dict(entry)), encoding="utf-8")
+    try:
+        yield
+    finally:
+        file.write_text(before, encoding="utf-8")
+
+
+def entry_of(stack: Stack) -> Path:
+    """The file of its fleet entry."""
+    return stack.lab.config / "applications" / f"{COPIER}.yaml"
+
+
 def chain_of(stack: Stack) -> tuple[str, ...]:
     """The group of that copier, if it is declared now."""
-    return (COPIER,) if (stack.lab.config / "applications" / f"{COPIER}.yaml").exists() else ()
+    return (COPIER,) if entry_of(stack).exists() else ()

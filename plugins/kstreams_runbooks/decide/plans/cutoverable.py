@@ -27,6 +27,7 @@ _SOURCE = "docs/blue_green.md"
 _EXACTLY_ONCE, _STREAMS = "exactly_once", "streams"
 # Of these the clock of the machine or code that no description shows decides a part: their differences are shown.
 _NEVER_EQUAL = frozenset({"wall_clock", "not_comparable"})
+_LATE_SENSITIVE = "late_sensitive"
 
 
 def may_cut_over(reading: CutoverReading) -> Verdict:
@@ -276,6 +277,7 @@ def _findings(reading: CutoverReading) -> Iterator[Finding]:
                 "are shown, and its readers see them",
                 _SOURCE,
             )
+    yield from _at_the_seam(reading)
     for one in reading.downstream:
         if one.delivery != _EXACTLY_ONCE:
             yield Finding(
@@ -302,3 +304,24 @@ def _within(group: DownstreamReading) -> str:
     if isinstance(left, tuple):
         return f"; it may move for {seconds_text(left[0] / SECOND_MS)} after the seam ({left[1]})"
     return ""
+
+
+def _at_the_seam(reading: CutoverReading) -> Iterator[Finding]:
+    """Stream time is of each partition: with other partitions, a window that is open closes at another time.
+
+    Source: own measurements, 4 → 12 and 4 → 6 partitions with sparse keys; none with dense ones.
+    """
+    inputs = {*reading.new.inputs, *reading.old.inputs}
+    filled = sorted({topic for one in reading.chain for topic in one.outputs} & inputs)
+    late = [output.old for output in reading.outputs if output.kind == _LATE_SENSITIVE]
+    if filled and late:
+        yield Finding(
+            "windows-at-the-seam",
+            "danger",
+            first_of(late),
+            f"one side reads {first_of(filled)}, filled from a control topic and maybe with other partitions: a window "
+            "that is open at the seam closes at another time on each side; if its keys are few, its readers may get it "
+            "from both outputs, and, where one number of partitions is not a multiple of the other, from none; only "
+            "windows that have closed by the seam are compared",
+            _SOURCE,
+        )

@@ -7,6 +7,7 @@ application.id may begin another one, and both live.
 Source: Kafka Streams developer guide, "Managing Streams Application Topics"; KIP-1071 (streams groups).
 """
 
+import math
 from collections.abc import Iterator
 
 from kstreams_runbooks.decide.plans.cutover import CUTOVER
@@ -270,7 +271,7 @@ def _copier(reading: GreenReading, one: GreenChain) -> Iterator[str]:
     if not reading.wanted:
         yield (
             f"partitions: nothing (expected the partitions of {first_of([topic.topic for topic in one.topics])}, which "
-            f"copier {one.copier} fills by key); give --param partitions=N"
+            f"copier {one.copier} fills by key); {_with_multiple(reading)}, or another multiple"
         )
     if one.up:
         yield f"{first_of(one.up)}: runs (expected: copier {one.copier} is down until this run starts it); {_CANCEL}"
@@ -297,16 +298,22 @@ def _wide(reading: GreenReading, one: WideTopic) -> Iterator[str]:
         yield f"control topic {one.control}: does not exist; correct the routes of the copier"
     elif reading.wanted and reading.wanted <= one.before:
         yield (
-            f"partitions {reading.wanted:,}: control topic {one.control} has {one.before:,} (expected more); give a "
-            f"larger number, or let {reading.application} read {one.control} itself"
+            f"partitions {reading.wanted:,}: control topic {one.control} has {one.before:,} (expected more); "
+            f"{_with_multiple(reading)}, or let {reading.application} read {one.control} itself"
         )
     elif reading.wanted % (one.before or 1) and not reading.uneven:
-        multiple = -(-reading.wanted // one.before) * one.before
         yield (
             f"partitions {reading.wanted:,}: is not a multiple of the {one.before:,} of {one.control}: each of the new "
-            f"ones gets records of several, in no order of time; give a multiple, such as {multiple:,}, or accept "
-            "that (uneven)"
+            f"ones gets records of several, in no order of time; {_with_multiple(reading)}, or accept that (uneven)"
         )
+
+
+def _with_multiple(reading: GreenReading) -> str:
+    """The same run with a number that is larger than that of each control topic and a multiple of it, and no less."""
+    counts = [topic.before for chain in reading.chain for topic in chain.topics if topic.before]
+    least, step = max(reading.wanted, *(count + 1 for count in counts), 1), math.lcm(*counts)
+    # GO ON has the command of it.
+    return f"trigger a new run with --param partitions={-(-least // step) * step}"
 
 
 def _input(reading: GreenReading, one: GreenInput) -> Iterator[str]:

@@ -136,6 +136,16 @@ def test_an_input_that_the_copier_does_not_write_would_go_on() -> None:
     assert "no input was found" in refused(new=replace(NEW, inputs=()))
 
 
+def test_windows_that_are_open_at_the_seam_are_named_if_a_side_may_have_other_partitions() -> None:
+    """Of outputs that depend on stream time, behind a chain that a side reads."""
+    late, filled = replace(OUTPUT, kind="late_sensitive"), replace(NEW, inputs=("orders-filled",))
+    assert proceeds(outputs=(late,)) == ()
+    assert proceeds(new=filled, chain=(CHAIN,), outputs=(late,)) == ("windows-at-the-seam",)
+    [finding] = may_cut_over(reading(new=filled, chain=(CHAIN,), outputs=(late,))).findings
+    assert (finding.severity, finding.object) == ("danger", "totals")
+    assert "one side reads orders-filled" in finding.message
+
+
 def test_every_output_has_one_that_stands_for_it_with_its_partitions_and_class() -> None:
     """Otherwise its readers lose records, their order, or what was compared."""
     assert "no output of orders-v2 stands for it" in refused(outputs=(), downstream=(), readers=())

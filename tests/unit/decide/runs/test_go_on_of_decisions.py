@@ -78,6 +78,12 @@ from world import growing
 from world.samples import BOUNCE_1, NEW, OLD, card, declared, down, expectation, instance, partition, reading
 from world.sides import COUNTS, declaration, described, known
 
+WIDENED = replace(
+    greenable.GOOD,
+    inputs=(replace(greenable.INPUT, topic="orders-wide"),),
+    chain=(greenable.CHAINED,),
+    wanted=6,
+)
 GROWS = growing.growing(declares=growing.accepting(COUNTS))
 TASKS = (
     *("observe", "check", "plan", "check_partitioning", "approve_plan", "bounce_1_first", "bounce_1_rest"),
@@ -399,6 +405,52 @@ KEPT = (
         NEXT_RUN,
         lambda line: {"reading": greenable.GOOD} if line.fields.get("mode") == "cancel" else {},
         dag_id="blue_green_start",
+    ),
+    *(
+        Refusal(
+            "may_start_green",
+            {"reading": replace(WIDENED, wanted=wanted)},
+            "plan",
+            NEXT_RUN,
+            lambda line: {"reading": replace(WIDENED, wanted=int(line.fields["partitions"]))},
+            dag_id="blue_green_start",
+            params={"partitions": wanted or None},
+        )
+        for wanted in (0, 2, 5)
+    ),
+    *(
+        Refusal(
+            "may_start_green",
+            {"reading": replace(WIDENED, chain=(replace(greenable.CHAINED, **left),))},
+            "plan",
+            NEXT_RUN,
+            lambda line: {"reading": WIDENED} if line.fields.get("mode") == "cancel" else {},
+            dag_id="blue_green_start",
+            params={"partitions": 6},
+        )
+        for left in (
+            {"up": ("widening-1",)},
+            {"offsets": ("orders-control",)},
+            {"topics": (replace(greenable.WIDE, exists=True),)},
+        )
+    ),
+    *(
+        Refusal(
+            "may_start_green",
+            {"reading": replace(WIDENED, **wrong)},
+            "plan",
+            "observe",
+            {"reading": WIDENED},
+            dag_id="blue_green_start",
+            params={"partitions": 6},
+        )
+        for wrong in (
+            {"chain": (), "inputs": (greenable.INPUT,)},
+            {"chain": (greenable.CHAINED, replace(greenable.CHAINED, copier="other"))},
+            {"chain": (replace(greenable.CHAINED, shipped=False),)},
+            {"chain": (replace(greenable.CHAINED, topics=(greenable.WIDE, replace(greenable.WIDE, topic="idle"))),)},
+            {"chain": (replace(greenable.CHAINED, topics=(replace(greenable.WIDE, before=0),)),)},
+        )
     ),
     Refusal(
         "may_cancel_green",
