@@ -21,7 +21,6 @@ REASONS: dict[str, tuple[str, ...]] = {
     "the same decision lists the missing reading itself, and is inconclusive, waits or refuses for it": (
         "watch/green.py::read_green",
         "watch/cutover.py::read_cutover",
-        "watch/copier_seed.py::read_seed",
         "steps/inputs/swap.py::read_swap",
         "decide/outputs/late_drops.py::_start",
         "decide/instances/moved.py::_not_yet",
