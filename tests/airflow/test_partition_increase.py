@@ -35,7 +35,7 @@ from world.grown import (
     rate,
     spark_here,
 )
-from world.runs import approved_by_both, evidence, finished, log_of, mark_run, reached, trigger_other
+from world.runs import approved_by_both, evidence, failed, finished, log_of, mark_run, reached, trigger_other
 
 pytestmark = pytest.mark.long
 
@@ -85,7 +85,8 @@ def test_undo_before_the_growth_brings_everything_back(narrow: Stack, task: str)
     stack = narrow
     run_id = begun(stack)
     strike(Target(stack, DAG, run_id, task, (*DEPLOYED.names, *COPIER)), Moment.WORKING, 0)
-    reached(stack, run_id, task, "failed", _SLOW_S)
+    # As long as it has not ended, it holds the application.
+    failed(stack, run_id, _SLOW_S)
     undo = trigger_other(stack, "undo", run=run_id)
     approved_by_both(stack, "undo", undo, "approve_undo")
     assert finished(stack, undo) == "success", evidence(stack, undo)["run"]["outcome_sentence"]
@@ -202,7 +203,7 @@ def test_it_grows_once_after_a_kill_of_each_task(stack: Stack) -> None:
         for task, moment in moments.items():
             touched = COPIER if task.endswith("_inputs") else DEPLOYED.names
             strike(Target(stack, DAG, run_id, task, touched), moment, 0)
-            reached(stack, run_id, task, "failed")
+            failed(stack, run_id)
             if task in {"grow_topics", "set_offsets"}:
                 kafka.restart_broker(stack.lab, stack.supervisor)
             stack.api().clear(DAG, run_id, task)
