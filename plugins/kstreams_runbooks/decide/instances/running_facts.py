@@ -36,7 +36,8 @@ def with_facts(version: RunningRelease, found: _Found) -> tuple[RunningRelease, 
     groups: list[list[tuple[str, Declaration]]] = []
     for name, one in shown.items():
         if isinstance(one, FactsReading):
-            _add(groups, name, of_a_release(one.read))
+            # No agent shows code: what says so is not of the jar.
+            _add(groups, name, replace(of_a_release(one.read), code={}))
     first, *more = (_version(version, group) for group in groups)
     silent = [name for name in version.instances if name not in shown]
     return (replace(first, instances=_ordered(version, (*first.instances, *silent))), *more)
@@ -55,12 +56,10 @@ def differences(one: Declaration, other: Declaration) -> Iterator[str]:
 
 
 def of_a_release(read: Declaration) -> Declaration:
-    """The facts without the settings that each instance has for itself, and without digests of code.
+    """The facts without the settings that each instance has for itself.
 
-    A guarantee that the program does not set is the default: what was read wins over the fleet entry. The agent shows
-    no code: a run has that of one version at most.
+    A guarantee that the program does not set is the default: what was read wins over the fleet entry.
     """
-    read = replace(read, code={})
     if read.config is None:
         return read
     default = {} if f"config.{_GUARANTEE}" in read.not_read else {_GUARANTEE: _AT_LEAST_ONCE}

@@ -39,6 +39,7 @@ from kstreams_runbooks.steps.plan.releases import (
     running,
     settings_between,
     wanted,
+    with_its_code,
     with_kept_logs,
 )
 from kstreams_runbooks.steps.plan.rights import require_rights_of_versions
@@ -63,7 +64,8 @@ def describe_release(run: Run) -> None:
     reading = run.observed()
     settings = set_by_runbooks(reading.instances)
     kept = with_settings(wanted(run, settings), settings)
-    [before], after = comparable((running(run, one_running(run, reading)),), kept)
+    version = one_running(run, reading)
+    [before], after = comparable((with_its_code(run, version, running(run, version), kept),), kept)
     [before] = with_kept_logs(run, (before,), known_of(run, reading))
     unseen = may_change_the_topology(dict(settings), release_settings())
     if unseen and not run.deployer.abilities.topology_settings:

@@ -7,6 +7,8 @@ from typing import Any
 from kstreams_runbooks.decide.change.comparable import of_other_settings
 from kstreams_runbooks.decide.change.preflight import may_be_rolled
 from kstreams_runbooks.decide.change.without_topology import may_stay_unread
+from kstreams_runbooks.decide.comparison.code import code_changes
+from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.instances.check import of_the_future, ready_for_change
 from kstreams_runbooks.decide.instances.running_facts import differences
 from kstreams_runbooks.decide.plans.bump import bump_plan
@@ -453,13 +455,17 @@ def _stays(run: Run, made: Plan) -> bool:
 
 
 def _is_the_same(before: tuple[Described, ...], after: Described | Missing) -> bool:
-    """Whether the release with its settings has the topology that runs, and the same facts where both were read."""
+    """Whether the release with its settings has the topology that runs, and the same facts where both were read.
+
+    A setting may change what objects of the program keep: their digests are compared too.
+    """
     if isinstance(after, Missing):
         return False
-    topology = parsed(after).topology
+    new = Side(parsed(after).topology, after.declaration)
     return all(
-        parsed(one).topology == topology
+        (old := Side(parsed(one).topology, one.declaration)).topology == new.topology
         and not (one.read and after.read and any(differences(one.declaration, after.declaration)))
+        and all(change.state != "other" for change in code_changes(Compared(old, new)))
         for one in before
     )
 

@@ -11,6 +11,7 @@ from kstreams_runbooks.decide.change.described import Known, side_of
 from kstreams_runbooks.decide.change.unchanged import with_unchanged
 from kstreams_runbooks.decide.comparison.setting_facts import NEW_NAMES
 from kstreams_runbooks.decide.comparison.state.changelogs import windowed_changelogs
+from kstreams_runbooks.decide.instances.of_build import with_code_of_build
 from kstreams_runbooks.decide.instances.running import RunningRelease, one_release, running_releases
 from kstreams_runbooks.decide.instances.running_facts import differences, of_a_release, with_declared, with_facts
 from kstreams_runbooks.decide.plans.basis import require_declared
@@ -104,6 +105,36 @@ def one_running(run: Run, reading: ApplicationReading) -> RunningRelease:
     return first
 
 
+def with_its_code(run: Run, version: RunningRelease, described: Described, wanted: Described | Missing) -> Described:
+    """A running version with the digests of code that the topology command of its release prints.
+
+    As it is if the wanted release has none to compare, or if that command described it already. Unreachable if the
+    command does not end.
+    """
+    if version.text is None or isinstance(wanted, Missing) or not wanted.declaration.code:
+        return described
+    targets = _printed_targets(run, version)
+    if len(targets) == 1:
+        build = described_or_missing(run, version.release, partial(_build_of, run, targets[0]))
+    else:
+        build = Missing(f"{', '.join(version.instances)} have {len(targets)} sets of settings (expected: one)")
+    found = with_code_of_build(described, version.read, build, wanted.declaration.code, release_settings())
+    for why in found.unread[len(described.unread) :]:
+        run.say(f"not compared: {why}")
+    return found
+
+
+def _build_of(run: Run, target: Target) -> Described:
+    """What the topology command of a release prints of its program, without what its file declares."""
+    text, read = topology_of(run, target), run.deployer.facts(target)
+    declared = None if read is None else of_a_release(read)
+    return Described(target.release, "", _command_of(target), text, declared)
+
+
+def _command_of(target: Target) -> str:
+    return f"topology command of {target.release}"
+
+
 def described_by(
     run: Run,
     release: str,
@@ -143,7 +174,7 @@ def topology_of(run: Run, target: Target) -> str:
 
 def _printed(run: Run, target: Target, text: str) -> Described:
     """A release with the description that its topology command has printed, and with the facts if it printed them."""
-    described = Described(target.release, "", f"topology command of {target.release}", text)
+    described = Described(target.release, "", _command_of(target), text)
     read = run.deployer.facts(target)
     return _with_read(run, described, None if read is None else of_a_release(read), dict(target.settings))
 
@@ -200,16 +231,16 @@ def before_a_roll(
     except RunbookError as error:
         return (), Missing(str(error))
     require_declared(run.declared, target.release)
+    after = _with_form(run, _printed(run, target, printed[target]))
     before = tuple(
         described
         for version in versions
         for described in (
             [_printed(run, one, printed[one]) for one in _printed_targets(run, version)]
             if version.text is None
-            else [running(run, version)]
+            else [with_its_code(run, version, running(run, version), after)]
         )
     )
-    after = _with_form(run, _printed(run, target, printed[target]))
     return comparable(before, with_settings(after, target.settings))
 
 

@@ -15,7 +15,7 @@ from kstreams_runbooks.model.topology.declaration import Contradiction, Declarat
 from kstreams_runbooks.model.topology.facts import FactsReading, NoFacts
 from kstreams_runbooks.steps.plan.releases import before_a_roll, one_running, running, wanted
 from kstreams_runbooks.steps.run.run import Run, now_ms
-from world.facts import COUNTED
+from world.facts import COUNTED, with_code
 from world.new_ledger import new_ledger
 from world.samples import NEW, OLD, declared, instance, reading
 
@@ -29,6 +29,17 @@ stores:
     kind: window
     key: sensor
     window: {kind: tumbling, size_ms: 60000, grace_ms: 300000}
+"""
+
+
+CODE = """\
+code:
+  facts: {"stores.readings-store.key": "0000000000000001"}
+  digests: {"0000000000000001": {methods: "0"}}
+  methods: {"app.App": "key 1a2b3c4d"}
+  java: [61]
+  jvm: 17
+  rules: 2
 """
 
 
@@ -51,6 +62,20 @@ class Printing:
         if target.release == OLD:
             raise Refused("3.4.1 does not print it")
         return read_facts(COUNTED, "test")
+
+
+class PrintingCode(Printing):
+    """It prints the facts of both releases, with digests of their code."""
+
+    def _found(self, target: Target) -> TopologyFacts:
+        return read_facts(with_code(RUNS if target.release == OLD else SETS, CODE), "test")
+
+
+class PrintingNewCode(Printing):
+    """It prints digests of the new release alone."""
+
+    def _found(self, target: Target) -> TopologyFacts:
+        return read_facts(with_code(SETS, CODE), "test") if target.release == NEW else super()._found(target)
 
 
 @pytest.fixture
@@ -166,6 +191,36 @@ def test_settings_of_an_instance_stay_as_they_are_declared(run: Callable[..., Ru
     declaration = running_version(made).declaration
     assert (declaration.config or {})["state.dir"] == "/data/2"
     assert [one.where for one in declaration.contradictions] == ["stores.readings-store.window.size_ms"]
+
+
+def _code_of(one: Described | Missing) -> dict[str, str]:
+    assert isinstance(one, Described)
+    return {where: code.digest for where, code in one.declaration.code.items()}
+
+
+PROVEN = {"stores.readings-store.key": "0000000000000001"}
+
+
+def test_a_roll_compares_the_code_of_both_builds(run: Callable[..., Run]) -> None:
+    """Its instances show facts, and the topology command of their release prints the same with digests."""
+    made = run()
+    vars(made)["deployer"] = PrintingCode()
+    [before], after = before_a_roll(made, now(), Target(NEW))
+    assert (_code_of(before), _code_of(after)) == (PROVEN, PROVEN)
+    assert (before.source, before.unread) == ("orders-1, orders-2", ())
+
+
+def test_what_a_build_cannot_prove_is_said(run: Callable[..., Run], caplog: pytest.LogCaptureFixture) -> None:
+    """Another build has the name of the release that runs, or its command fails: no code is compared."""
+    other = run(WIDER.read, WIDER.read)
+    vars(other)["deployer"] = PrintingCode()
+    [before], after = before_a_roll(other, now(), Target(NEW))
+    assert (_code_of(before), _code_of(after)) == ({}, PROVEN)
+    assert "size_ms (7200000 and 3600000)" in before.unread[0]
+    assert "not compared: code of 3.4.1: the topology command of 3.4.1 does not print what" in caplog.text
+    vars(other)["deployer"] = PrintingNewCode()
+    [before], _ = before_a_roll(other, now(), Target(NEW))
+    assert before.unread == ("code of 3.4.1: release 3.4.1 is not described: 3.4.1 does not print it",)
 
 
 @pytest.mark.parametrize("how", ["release", "topology_text"])
