@@ -68,6 +68,17 @@ def settings_of(stack: Stack, release: str, **settings: str) -> None:
     (stack.lab.run_dir / f"{release}.properties").write_text(f"{base}\n{more}", encoding="latin-1")
 
 
+@pytest.fixture
+def proven(shown: Stack) -> Iterator[Stack]:
+    """The command prints the release that runs too, with what its instances have: each has the jar in its settings."""
+    for release in (FROM_RELEASE, TO_RELEASE):
+        settings_of(shown, release, facts_agent=str(jar()))
+    try:
+        yield shown
+    finally:
+        (shown.lab.run_dir / f"{FROM_RELEASE}.properties").unlink()
+
+
 def test_the_agent_alone_changes_no_plan(running: Stack) -> None:
     """What was read of one release is compared with what is declared of the other, and contradicts no declaration."""
     trial = begun_other(running, DAG, release=TO_RELEASE, dry_run=True)
@@ -104,6 +115,38 @@ def test_what_no_code_shows_is_all_that_is_asked(shown: Stack) -> None:
     assert again in document["run"]["outcome_sentence"]
     log = log_of(shown, trial.run_id, "plan")
     assert f"--application orders --param release={TO_RELEASE} --param unchanged=key,value_serde,aggregate" in log
+
+
+def test_the_code_of_both_builds_leaves_nothing_to_ask(proven: Stack) -> None:
+    """No file declares anything, and nobody names a field: the plan shows what the digests prove."""
+    trial = begun_other(proven, DAG, release=TO_RELEASE, dry_run=True)
+    document = ended(trial, state="success", outcome=DRY_RUN)
+    assert document["run"]["outcome_sentence"].startswith("LIBRARY BUMP: ")
+    assert document["recheck"]["different"] == []
+    [same] = [one for one in document["plan"]["findings"] if one["id"] == "same-code"]
+    assert "value_serde of " in same["message"]
+    assert same["message"] in log_of(proven, trial.run_id, "plan")
+
+
+def test_a_bump_is_planned_by_the_code_of_both_builds(proven: Stack) -> None:
+    """Without a field of the form."""
+    trial = begun(proven, dry_run=True)
+    document = ended(trial, state="success", outcome=DRY_RUN)
+    assert document["recheck"]["different"] == []
+    assert "same-code" in log_of(proven, trial.run_id, "plan")
+
+
+def test_a_build_that_is_not_what_runs_proves_nothing(proven: Stack) -> None:
+    """Its command prints another changelog than the instances have: the reason is in the log and in the outcome."""
+    settings_of(proven, FROM_RELEASE, facts_agent=str(jar()), windowed_changelog="false")
+    trial = begun_other(proven, DAG, release=TO_RELEASE, dry_run=True)
+    document = ended(trial, state="failed", outcome=INCONCLUSIVE)
+    why = (
+        f"code of {FROM_RELEASE}: the topology command of {FROM_RELEASE} does not print what orders-1, orders-2 run: "
+        "stores.orders-windowed-store.logging (True and False)"
+    )
+    assert why in document["run"]["outcome_sentence"]
+    assert f"not compared: {why}" in log_of(proven, trial.run_id, "describe_release")
 
 
 def test_what_the_form_names_as_unchanged_decides_it(shown: Stack) -> None:

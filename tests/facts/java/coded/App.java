@@ -76,7 +76,7 @@ public final class App {
                 .to("spread", Produced.with(Serdes.String(), Serdes.Long()).withName("spread-out"));
         valid.selectKey((id, order) -> new Object() {
                     String shown() {
-                        return order.status + "-" + id;
+                        return order.status + "-" + id + ending();
                     }
                 }.shown(), Named.as("rekeyed"))
                 .split(Named.as("split-"))
@@ -84,6 +84,10 @@ public final class App {
                         Produced.with(Serdes.String(), orders).withName("open"))));
         Properties none = new Properties();
         return builder.build(none);
+    }
+
+    private static String ending() {
+        return ".";
     }
 
     private static Total added(String id, Order order, Total total) {
