@@ -84,7 +84,7 @@ def test_code_that_differs_in_what_is_hard_to_see_is_never_the_same(pair: Pair) 
     assert pair.holds(one, other), coded.changes(one, other).get(pair.at)
 
 
-@pytest.mark.parametrize("name", ["again", "class-beside", "without-debug", "parameters", *REBUILDS])
+@pytest.mark.parametrize("name", ["again", "class-beside", "without-debug", "with-debug", "parameters", *REBUILDS])
 def test_a_rebuild_without_a_change_is_the_same(name: str) -> None:
     """In every part of the program."""
     found = changes(name)

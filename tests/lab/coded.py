@@ -135,6 +135,7 @@ def write_builds(folder: Path) -> None:
     _write(folder / "again")
     _write(folder / "class-beside", beside=BESIDE)
     _write(folder / "without-debug", options="-g:none")
+    _write(folder / "with-debug", options="-g")
     _write(folder / "parameters", options="-parameters")
     for release in RELEASES:
         _write(folder / f"release-{release}", options=f"--release {release}")

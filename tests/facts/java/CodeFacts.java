@@ -28,11 +28,26 @@ public final class CodeFacts {
 
     public static void main(String[] arguments) throws Exception {
         String libraries = System.getProperty("java.class.path");
-        for (Path build : folders(Paths.get(arguments[0]))) {
-            compile(build, build.resolve("classes"), libraries);
-            write(build, PROGRAM, libraries);
+        Path builds = Paths.get(arguments[0]);
+        Path pairs = Paths.get(arguments[1]);
+        build(builds, pairs, libraries);
+        for (Path build : folders(builds)) {
+            write(build, build, PROGRAM, libraries);
         }
-        for (Path side : folders(Paths.get(arguments[1]))) {
+        for (Path side : folders(pairs)) {
+            for (Path program : folders(side.resolve("built"))) {
+                write(program, program, program.getFileName().toString(), libraries);
+            }
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    /** Compiles everything: each program has a folder with its classes. */
+    static void build(Path builds, Path pairs, String libraries) throws Exception {
+        for (Path build : folders(builds)) {
+            compile(build, build.resolve("classes"), libraries);
+        }
+        for (Path side : folders(pairs)) {
             Path classes = side.resolve("classes");
             compile(side, classes, libraries);
             for (Path program : folders(classes)) {
@@ -44,11 +59,9 @@ public final class CodeFacts {
                     if (Files.isDirectory(others)) {
                         move(classes, own, others);
                     }
-                    write(own.getParent(), name, libraries);
                 }
             }
         }
-        Runtime.getRuntime().halt(0);
     }
 
     private static void move(Path classes, Path own, Path sources) throws Exception {
@@ -67,10 +80,11 @@ public final class CodeFacts {
         }
     }
 
-    private static void write(Path build, String program, String libraries) throws Exception {
-        Path classes = build.resolve("classes");
+    /** The facts of the program in a folder, as a file of another one. */
+    static void write(Path program, Path to, String name, String libraries) throws Exception {
+        Path classes = program.resolve("classes");
         System.setProperty("java.class.path", classes + File.pathSeparator + libraries);
-        Files.write(build.resolve("facts.yaml"), facts(classes, program + ".App").getBytes("UTF-8"));
+        Files.write(Files.createDirectories(to).resolve("facts.yaml"), facts(classes, name + ".App").getBytes("UTF-8"));
     }
 
     private static String facts(Path classes, String name) throws Exception {

@@ -17,7 +17,7 @@ PLACE = "stores.counts.value_serde"
 SAME = Code("1", frozenset({"App.counted 1a2b3c4d"}), rules=2, jvm=17)
 OTHER = replace(SAME, digest="2", methods=frozenset({"App.counted 5e6f7a8b"}))
 SHOWN = Declaration(
-    stores={"counts": DeclaredStore(kind="window", retention_ms=1_000)},
+    stores={"counts": DeclaredStore(kind="window", retention_ms=1_000, caching=True)},
     config={"application.id": "orders", "client.id": "orders-1"},
     digests={"minimum": "(digest 0001)"},
 )
@@ -105,3 +105,9 @@ def test_settings_of_one_instance_and_those_without_an_effect_may_differ() -> No
     config = {"application.id": "orders", "client.id": "command", "num.stream.threads": "1"}
     changed = found(replace(BUILD, declared=replace(BUILD.declaration, config=config)))
     assert changed.declaration.code
+
+
+def test_a_cache_that_a_start_has_taken_away_is_no_other_build() -> None:
+    """The command shows what the program asks for, and the instance what its settings leave of it."""
+    stores = {"counts": replace(SHOWN.stores["counts"], caching=False)}
+    assert found(BUILD, shown=replace(SHOWN, stores=stores)).declaration.code
