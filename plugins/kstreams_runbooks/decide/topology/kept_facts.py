@@ -38,32 +38,14 @@ class KeptFacts:
 def kept_facts(old: TopologyFacts, new: TopologyFacts) -> KeptFacts:
     """The facts of both as lines: all of them on one release, else those that a change of the program can cause."""
     before, after = _by_path(old), _by_path(new)
-    code = _code(old.read, new.read)
     if before.get(_LIBRARY) == after.get(_LIBRARY):
-        return KeptFacts((*old.lines, *code[0]), (*new.lines, *code[1]))
+        return KeptFacts(old.lines, new.lines)
     paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
     left = {path for path in paths if _by_release(path, before, after, old.read, new.read)}
     kept = [tuple(f"{path}: {value}" for path, value in one.items() if path not in left) for one in (before, after)]
     # What means the same in other words has been compared.
     named = {_general(path, old, new) for path in left if not _means_the_same(path, before, after, old.read, new.read)}
-    return KeptFacts((*kept[0], *code[0]), (*kept[1], *code[1]), tuple(sorted(named)))
-
-
-def _code(old: Declaration, new: Declaration) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The digests of both that differ by a change of the program: no line if one was printed without them.
-
-    A part that only one version has is in the description. Builds for two releases of Java do not compare.
-    """
-    lines: tuple[list[str], list[str]] = [], []
-    for where in sorted(old.code.keys() & new.code.keys()):
-        was, now = old.code[where], new.code[where]
-        alike = not (was.digest and now.digest) or was.java != now.java or was.digest == now.digest
-        wrapped = where.startswith("stores.") and where.endswith(".value_serde")  # otherwise before 3.9
-        if alike or (old.library != new.library and (wrapped or was.methods == now.methods)):
-            continue
-        for side, one in zip(lines, (was, now), strict=True):
-            side.append(f"code.{where}: {one.digest}")
-    return tuple(lines[0]), tuple(lines[1])
+    return KeptFacts(kept[0], kept[1], tuple(sorted(named)))
 
 
 def _by_path(facts: TopologyFacts) -> dict[str, str]:

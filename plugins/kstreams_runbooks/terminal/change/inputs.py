@@ -16,6 +16,7 @@ from kstreams_runbooks.decide.change.unchanged import (
 )
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.comparison.contradictions import check_declaration
+from kstreams_runbooks.decide.comparison.kept_code import KeptCode, kept_code
 from kstreams_runbooks.decide.topology.code_facts import is_facts, merged, without_given
 from kstreams_runbooks.decide.topology.kept_facts import KeptFacts, kept_facts
 from kstreams_runbooks.decide.topology.lines import lines
@@ -94,10 +95,26 @@ def without_facts(old: GivenTopology, new: GivenTopology) -> GivenTopology | Non
     return old if old.facts is None else new
 
 
-def kept_lines(old: GivenTopology, new: GivenTopology) -> KeptFacts:
-    """Both as lines to compare: their facts too if both have them, one line each; equal for equal topologies."""
-    facts = KeptFacts((), ()) if old.facts is None or new.facts is None else kept_facts(old.facts, new.facts)
-    return replace(facts, old=(*lines(old.topology), *facts.old), new=(*lines(new.topology), *facts.new))
+def kept_lines(old: GivenTopology, new: GivenTopology) -> tuple[KeptFacts, KeptCode]:
+    """Both as lines to compare: their facts too if both have them, one line each; equal for equal topologies.
+
+    The lines of their code are those that differ.
+    """
+    if old.facts is None or new.facts is None:
+        return KeptFacts(tuple(lines(old.topology)), tuple(lines(new.topology))), KeptCode()
+    facts = kept_facts(old.facts, new.facts)
+    code = kept_code(Compared(*(Side(one.topology, one.facts.read) for one in (old, new) if one.facts)))
+    both = replace(
+        facts,
+        old=(*lines(old.topology), *facts.old, *code.old),
+        new=(*lines(new.topology), *facts.new, *code.new),
+    )
+    return both, code
+
+
+def lacks_code(old: GivenTopology, new: GivenTopology) -> bool:
+    """Whether the kept facts have digests of code that the present ones lack."""
+    return bool(old.facts and old.facts.read.code) and bool(new.facts and not new.facts.read.code)
 
 
 def _description(facts: TopologyFacts, source: str) -> str:

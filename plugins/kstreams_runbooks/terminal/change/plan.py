@@ -189,21 +189,25 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
     """Compare the present topology with the kept one, for the CI of an application; print the plan if they differ.
 
     The order of lines and the class of a lambda are not a change. If both files are topology facts, every fact is
-    compared, such as windows; of two releases of the library only what a change of the program can cause. Exit codes: 0
-    the same, 1 a change, 2 bad input, 3 inconclusive: the descriptions are the same, and only one file has facts.
+    compared, such as windows; of two releases of the library only what a change of the program can cause. If both have
+    digests of code, these are compared, and the output shows the stores that changed code reaches. Exit codes: 0 the
+    same, 1 a change, 2 bad input, 3 inconclusive: the rest is the same, and facts or code could not be compared.
     """
     from difflib import unified_diff
 
-    from kstreams_runbooks.terminal.change.inputs import kept_lines, read_given, without_facts
+    from kstreams_runbooks.present.change.changed_code import code_document, code_text
+    from kstreams_runbooks.terminal.change.inputs import kept_lines, lacks_code, read_given, without_facts
 
     old, new = read_given(expected), read_given(actual)
-    lines = kept_lines(old, new)
+    lines, code = kept_lines(old, new)
     if lines.not_compared:
         click.echo(
             f"the two files are of two releases of the library, so these facts are not compared: "
             f"{', '.join(lines.not_compared)}; print both on one release to compare them",
             err=True,
         )
+    keep = "" if "-" in {str(actual), str(expected)} else _pasted("cp", str(actual), str(expected))
+    unproven = _code_not_compared(str(actual), code.not_compared, lacks=lacks_code(old, new))
     difference = list(unified_diff(lines.old, lines.new, str(expected), str(actual), lineterm="", n=1))
     if not difference:
         if lacking := without_facts(old, new):
@@ -211,25 +215,48 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
                 f"{lacking.source}: has no topology facts, and the other file has: the descriptions are the same, and "
                 "windows and formats are not compared; print its facts too (docs/facts.md)"
             )
+        if unproven:
+            then = f"; if no code changed, keep the present file: {keep}" if keep else ""
+            raise Inconclusive(f"{unproven}; the rest is the same{then}")
         click.echo(
             json.dumps({"schema_version": 1, "same": True, "diff": [], "facts_not_compared": lines.not_compared})
             if form == "json"
             else "the topology is the same"
         )
+        if new.facts and new.facts.read.code and keep and old.facts and not old.facts.read.code:
+            click.echo(f"{expected}: has no digests of code; keep the present file to compare code too: {keep}", err=True)
         sys.exit(0)
+    if unproven:
+        click.echo(unproven, err=True)
     if form == "text":
         click.echo("\n".join(map(sentence, difference)) + "\n")
-    if "-" not in {str(actual), str(expected)}:
-        copy = " ".join(map(shlex.quote, ("cp", str(actual), str(expected))))
-        click.echo(f"if the change is intended, keep the present file: {copy}", err=True)
+        if code.changed:
+            click.echo(f"code that changed:\n{code_text(code.changed)}\n")
+    if keep:
+        click.echo(f"if the change is intended, keep the present file: {keep}", err=True)
     _answer(
         {**given, "from_topology": expected, "to_topology": actual},
         form,
         same=False,
         diff=difference,
         facts_not_compared=lines.not_compared,
+        changed_code=code_document(code.changed)["changed_code"],
     )
     sys.exit(1)
+
+
+def _pasted(*words: str) -> str:
+    return " ".join(map(shlex.quote, words))
+
+
+def _code_not_compared(actual: str, reasons: tuple[str, ...], *, lacks: bool) -> str:
+    """Why code could not be compared, empty if it was."""
+    if lacks:
+        return (
+            f"{actual}: has no digests of code, and the kept file has: code is not compared; print it with "
+            "FactsCommand (docs/facts.md)"
+        )
+    return f"code is not compared of {'; '.join(reasons)}" if reasons else ""
 
 
 def _answer(

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import BadInput, Inconclusive
-from world.facts import COUNTED
+from world.facts import COUNTED, with_code
 
 SMALLER = COUNTED.replace("size_ms: 3600000", "size_ms: 600000").replace(
     "retention_ms: 3900000", "retention_ms: 900000"
@@ -111,6 +111,67 @@ def test_verify_sees_a_changed_window(tmp_path: Path) -> None:
     assert "window-size-changed" in changed.stdout
     same = run("verify", "--expected", old, "--actual", old)
     assert (same.exit_code, same.stdout) == (0, "the topology is the same\n")
+
+
+CODE = """\
+code:
+  facts: {"operators.closed.code": "0000000000000001"}
+  digests: {"0000000000000001": {methods: "0"}}
+  methods: {"app.App": "closed 1a2b3c4d"}
+  java: [61]
+  jvm: 17
+  rules: 2
+"""
+
+
+def _verified(folder: Path, before: str, after: str, *more: str) -> Result:
+    _files(folder, before, after)
+    return run("verify", "--expected", folder / "old.facts.yaml", "--actual", folder / "new.facts.yaml", *more)
+
+
+def test_verify_compares_code_and_shows_what_it_reaches(tmp_path: Path) -> None:
+    """The rest of the facts is the same; stderr has the command that keeps the present file."""
+    kept, other = (
+        with_code(COUNTED, CODE.replace("0000000000000001", digest).replace("1a2b3c4d", method))
+        for digest, method in (("0" * 15 + "1", "1a2b3c4d"), ("0" * 15 + "2", "5e6f7a8b"))
+    )
+    changed = _verified(tmp_path, kept, other)
+    assert changed.exit_code == 1
+    assert "-code.operators.closed.code: 0000000000000001\n+code.operators.closed.code: 0000000000000002" in changed.stdout
+    assert "operator closed (subtopology 0, reaches closed-store)\n  changed app.App.closed" in changed.stdout
+    keep = f"keep the present file: cp {tmp_path / 'new.facts.yaml'} {tmp_path / 'old.facts.yaml'}"
+    assert keep in changed.stderr
+    [entry] = json.loads(_verified(tmp_path, kept, other, "--format", "json").stdout)["changed_code"]
+    assert (entry["stores"], entry["changed"]) == (["closed-store"], ["app.App.closed"])
+    assert _verified(tmp_path, kept, kept).stdout == "the topology is the same\n"
+
+
+@pytest.mark.parametrize(
+    ("present", "reason"),
+    [
+        (COUNTED, "new.facts.yaml: has no digests of code, and the kept file has: code is not compared; print it with"),
+        (
+            with_code(COUNTED, CODE.replace("rules: 2", "rules: 3")),
+            "code is not compared of 1 part of the program: the two documents have digests of other rules: print both",
+        ),
+    ],
+)
+def test_verify_is_inconclusive_if_code_was_not_compared(tmp_path: Path, present: str, reason: str) -> None:
+    """With the command that keeps the present file; a change of the rest is a change."""
+    result = _verified(tmp_path, with_code(COUNTED, CODE), present)
+    assert isinstance(result.exception, Inconclusive)
+    assert reason in str(result.exception)
+    assert "; the rest is the same; if no code changed, keep the present file: cp " in str(result.exception)
+    result = _verified(tmp_path, with_code(SMALLER, CODE), present)
+    assert result.exit_code == 1
+    assert reason in result.stderr
+
+
+def test_verify_says_that_the_kept_file_has_no_code(tmp_path: Path) -> None:
+    """It compares what both have, as before."""
+    result = _verified(tmp_path, COUNTED, with_code(COUNTED, CODE))
+    assert (result.exit_code, result.stdout) == (0, "the topology is the same\n")
+    assert "old.facts.yaml: has no digests of code; keep the present file to compare code too: cp " in result.stderr
 
 
 def _description() -> str:
