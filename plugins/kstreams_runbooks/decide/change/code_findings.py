@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from kstreams_runbooks.decide.comparison.code import CodeChange, code_changes
+from kstreams_runbooks.decide.comparison.code import CodeChange, code_changes, obfuscated
 from kstreams_runbooks.decide.comparison.compared import Compared
 from kstreams_runbooks.model.topology.change import ChangeFinding, Subject
 from kstreams_runbooks.wording import first_of
@@ -11,6 +11,7 @@ from kstreams_runbooks.wording import first_of
 SAME = "same-code"
 OTHER = "other-code"
 LIBRARY = "library-of-code-changed"
+OBFUSCATED = "obfuscated-code"
 _SOURCE: Final = "topology facts of both programs; docs/facts.md"
 _PROGRAM: Final = "program"
 _COST: Final = "Nothing fails, or a task dies; bytes that one version of the library wrote may be read as others"
@@ -29,6 +30,8 @@ def code_findings(compared: Compared, subjects: Iterable[Subject]) -> Iterator[C
     for words, places in _by_methods(changes).items():
         message = f"other code in {words}: it is behind {first_of(places, _MOST)}"
         yield ChangeFinding(OTHER, "info", words, message, _SOURCE, ())
+    if why := obfuscated(compared):
+        yield ChangeFinding(OBFUSCATED, "info", _PROGRAM, why, _SOURCE, ())
     yield from _libraries(changes)
 
 

@@ -5,6 +5,7 @@ compare what it does. Of a partitioner, an extractor and a supplier only the nam
 is a change.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -146,6 +147,29 @@ def _libraries(old: Code, new: Code, *, another_library: bool) -> Iterator[tuple
         if before != after and not (another_library and name == _KAFKA_INSIDE):
             same = " (other classes)" if before[0] == after[0] else ""
             yield name, before[0], f"{after[0]}{same}"
+
+
+# The names that obfuscators give to classes: a, b, aa.
+_SHORT: Final = re.compile(r"(?:.*[.$])?[a-z]{1,2}")
+_FEWEST_PARTS: Final = 5
+
+
+def obfuscated(compared: Compared) -> str:
+    """That an obfuscator may be why most parts of a program have other code; empty if nothing shows that.
+
+    Most classes with changed methods have names of one or two letters.
+    """
+    states = [one for one in code_changes(compared) if one.state != "unknown"]
+    others = [one for one in states if one.state == "other"]
+    owners = {method.split(" ")[0].rpartition(".")[0] for one in others for method in one.methods}
+    short = [name for name in owners if _SHORT.fullmatch(name)]
+    if len(states) < _FEWEST_PARTS or len(others) * 2 <= len(states) or len(short) * 2 <= len(owners):
+        return ""
+    return (
+        f"{len(others)} of {len(states)} parts of the program have other code, and {len(short)} of {len(owners)} of its "
+        "classes have names of one or two letters: obfuscated jars have other names in each build; print both facts "
+        "from the jars before that"
+    )
 
 
 def with_code(compared: Compared, subjects: Iterable[Subject]) -> tuple[Subject, ...]:

@@ -136,7 +136,7 @@ def plan_command(form: str, application: str | None, *, changed_code: bool, **gi
 
 def _review(given: dict[str, Any], form: str) -> int:
     """Print the code that the change touches: 0 none, 1 some, 3 if a part is not proven and none is known to differ."""
-    from kstreams_runbooks.decide.comparison.code import reviewed_code
+    from kstreams_runbooks.decide.comparison.code import obfuscated, reviewed_code
     from kstreams_runbooks.decide.comparison.compared import Compared
     from kstreams_runbooks.present.change.changed_code import code_document, code_text
     from kstreams_runbooks.terminal.change.inputs import files_of, read_side
@@ -146,6 +146,8 @@ def _review(given: dict[str, Any], form: str) -> int:
         if not side.declared.code:
             reason = side.declared.not_read.get("code", "the document has no `code`")
             raise Inconclusive(f"{path}: its code was not read: {reason}; print it with FactsCommand (docs/facts.md)")
+    if why := obfuscated(Compared(before, after)):
+        click.echo(why, err=True)
     reviewed = reviewed_code(Compared(before, after))
     click.echo(json.dumps(code_document(reviewed), indent=2) if form == "json" else code_text(reviewed))
     states = {one.change.state for one in reviewed}

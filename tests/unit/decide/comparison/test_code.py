@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from kstreams_runbooks.decide.change.reading import ChangeReading, read_change
-from kstreams_runbooks.decide.comparison.code import CodeChange, code_changes, reviewed_code
+from kstreams_runbooks.decide.comparison.code import CodeChange, code_changes, obfuscated, reviewed_code
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.model.releases.release import Release
@@ -271,3 +271,21 @@ def test_windows_of_a_class_of_the_program() -> None:
     other = compared("tumbling-window-in-other-unit/class-of-windows-with-other-code")
     assert {"window-size-changed"} <= {one.id for one in read(other.before, other.after).findings}
     assert "supplier-changed" not in {one.id for one in read(other.before, other.after).findings}
+
+
+@pytest.mark.parametrize(
+    ("owner", "share", "expected"),
+    [("a.b", 11, True), ("com.acme.aa", 11, True), ("com.acme.App", 11, False), ("a.b", 5, False)],
+)
+def test_an_obfuscated_program_is_told_as_such(owner: str, share: int, expected: bool) -> None:
+    """If most digests differ and most classes have such names: each build has other ones."""
+    old, new = (
+        {
+            place: code(f"{at}-{build}" if at < share else "1", f"{owner}.c {at}{build}")
+            for at, place in enumerate(PLACES)
+        }
+        for build in "12"
+    )
+    found = read(side(old), side(new))
+    assert [one.id for one in found.findings if one.id == "obfuscated-code"] == ["obfuscated-code"] * expected
+    assert bool(obfuscated(Compared(side(old), side(new)))) is expected

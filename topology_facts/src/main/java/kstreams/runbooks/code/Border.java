@@ -3,6 +3,7 @@ package kstreams.runbooks.code;
 import java.io.ByteArrayInputStream;
 import java.io.Closeable;
 import java.io.DataInputStream;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -63,6 +64,7 @@ public final class Border implements Closeable {
         "streams/KafkaStreams", "clients/consumer/KafkaConsumer", "common/serialization/Serde",
         "streams/TopologyTestDriver", "streams/scala/StreamsBuilder",
     };
+    private static final String NATIVE_IMAGE = "org.graalvm.nativeimage.imagecode";
     private static final String PARAMETER = "java/lang/reflect/Parameter";
     private static final String SERVICES = "META-INF/services/";
     private static final Pattern FILE = Pattern.compile("(.+?)-(\\d[\\w.+-]*)\\.jar");
@@ -92,8 +94,14 @@ public final class Border implements Closeable {
      */
     public Border(String factory, String kafka, Collection<String> packages, Collection<String> named)
             throws NotProvable {
+        if (System.getProperty(NATIVE_IMAGE) != null) {
+            throw new NotProvable("a native image has no class files; print the facts with the command, from the jars of "
+                    + "which the image is built");
+        }
+        String given = System.getProperty("java.class.path");
+        requireAll(given);
         try {
-            path = new ClassPath(System.getProperty("java.class.path"), LinkCommand.running(), false);
+            path = new ClassPath(given, LinkCommand.running(), false);
         } catch (NotScanned refused) {
             throw new NotProvable(refused.getMessage().replaceFirst(";.*", ""));
         }
@@ -108,6 +116,12 @@ public final class Border implements Closeable {
             throw new NotProvable("class " + factory + " is not on the class path of this JVM");
         }
         isKafkaInside = ofKafka.contains(home);
+        for (String name : packages) {
+            if (places.keySet().stream().noneMatch(type -> type.startsWith(name))) {
+                throw new NotProvable("package " + Names.shown(name.substring(0, name.length() - 1))
+                        + " of --packages has no class on the class path; correct the option or -cp");
+            }
+        }
         String within = isKafkaInside ? prefix(maker) : "";
         Set<String> all = new TreeSet<>();
         places.forEach((name, element) -> {
@@ -118,6 +132,15 @@ public final class Border implements Closeable {
         });
         readServices();
         own.addAll(used(all, maker, named));
+    }
+
+    /** What is not there now may be there when the program runs, and hide other classes. */
+    private static void requireAll(String given) throws NotProvable {
+        for (String element : given.split(File.pathSeparator)) {
+            if (!element.isEmpty() && !element.endsWith("*") && !new File(element).exists()) {
+                throw new NotProvable(element + " of the class path is not there; correct -cp");
+            }
+        }
     }
 
     private boolean isOfKafka(ClassPath.Element element) {
@@ -173,8 +196,8 @@ public final class Border implements Closeable {
     /** Every class that a class names: in types, descriptors, signatures and texts. */
     private Collection<String> constants(String name) throws NotProvable {
         Set<String> found = new HashSet<>();
+        byte[] file = file(name);
         try {
-            byte[] file = file(name);
             ClassReader reader = new ClassReader(file);
             for (int at = 1; at < reader.getItemCount(); at++) {
                 int place = reader.getItem(at);
@@ -189,7 +212,7 @@ public final class Border implements Closeable {
                 }
             }
         } catch (IOException | IllegalArgumentException newer) {
-            throw new NotProvable("class " + Names.shown(name) + " is newer than the reader of classes");
+            throw ClassCode.unreadable(name, file);
         }
         return found;
     }
@@ -251,7 +274,9 @@ public final class Border implements Closeable {
                 found.add(reader.getSuperName());
             }
             return found;
-        } catch (IOException | IllegalArgumentException unreadable) {
+        } catch (IllegalArgumentException newer) {
+            throw ClassCode.unreadable(name, places.get(name) == null ? new byte[0] : file(name));
+        } catch (IOException unreadable) {
             throw new NotProvable("class " + Names.shown(name) + " is not readable ("
                     + unreadable.getClass().getName() + ")");
         }
@@ -312,7 +337,7 @@ public final class Border implements Closeable {
                         }
                     }
                 } catch (IllegalArgumentException newer) {
-                    throw new NotProvable("class " + Names.shown(each) + " is newer than the reader of classes");
+                    throw ClassCode.unreadable(each, file(each));
                 }
             }
         }

@@ -37,6 +37,8 @@ final class ClassCode extends ClassVisitor {
         }
     }
 
+    /** Java 28, as the library that reads class files knows it. */
+    private static final int NEWEST = 72;
     String name;
     String above;
     String signature;
@@ -64,10 +66,15 @@ final class ClassCode extends ClassVisitor {
             code.initializer = new Initializer(code.methods.get("<clinit>()V"));
             return code;
         } catch (RuntimeException unreadable) {
-            int major = file.length > 7 ? ((file[6] & 0xff) << 8) + (file[7] & 0xff) : 0;
-            throw new NotProvable("class " + Names.shown(name) + " is not readable (version " + major
-                    + " of class files; expected 45 to 70)");
+            throw unreadable(name, file);
         }
+    }
+
+    /** A file that is not a class, or is newer than this reader. */
+    static NotProvable unreadable(String name, byte[] file) {
+        int major = file.length > 7 ? ((file[6] & 0xff) << 8) + (file[7] & 0xff) : 0;
+        return new NotProvable("class " + Names.shown(name) + " is not readable (version " + major
+                + " of class files; expected 45 to " + NEWEST + "); print the facts with a newer topology-facts.jar");
     }
 
     /** The names of the parameters of each method, if the compiler has kept them. */
