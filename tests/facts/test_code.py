@@ -3,7 +3,6 @@
 `tests/facts/java/coded` has an operator of each kind. Each build of it is compiled and read in one JVM.
 """
 
-import subprocess
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -13,10 +12,8 @@ import pytest
 from kstreams_runbooks.decide.comparison.code import CodeChange, code_changes
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from lab import coded
-from lab.coded import BASE, LIBRARIES, OPENS, Edit, Pair, edits, pairs, read_sides, write_builds, write_pairs
-from lab.topology_facts import SOURCES, jar
+from lab.coded import BASE, Edit, Pair, edits, pairs, read_code, read_sides, write_builds, write_pairs
 
-_BUILD_S = 600
 CHANGES = [*edits("operators"), *edits("reached")]
 HIDDEN = edits("hidden")
 REBUILDS = [one.name for one in edits("rebuilds")]
@@ -25,21 +22,14 @@ REBUILDS = [one.name for one in edits("rebuilds")]
 @cache
 def sides() -> Mapping[str, Side]:
     """Each build by its name; `base` is the one that the others are compared with."""
-    with TemporaryDirectory() as place:
-        folder, both, classes = (Path(place) / name for name in ("builds", "pairs", "driver"))
-        write_builds(folder)
-        write_pairs(both)
-        libraries = f"{jar()}:{LIBRARIES}/*"
-        classes.mkdir()
-        source = str(SOURCES / "CodeFacts.java")
-        subprocess.run(["javac", "-nowarn", "-d", str(classes), "-cp", libraries, source], check=True, timeout=_BUILD_S)
-        command = ["java", *OPENS, "-cp", f"{libraries}:{classes}", "kstreams.runbooks.facts.CodeFacts"]
-        command += [str(folder), str(both)]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=_BUILD_S, check=False)
-        assert ran.returncode == 0, ran.stderr[-2000:]
-        found = dict(read_sides(folder))
+    with TemporaryDirectory() as name:
+        place = Path(name)
+        write_builds(place / "builds")
+        write_pairs(place / "pairs")
+        read_code(place)
+        found = dict(read_sides(place / "builds"))
         for each in ("one", "other"):
-            found |= read_sides(both / each / "built", f"{each} ")
+            found |= read_sides(place / "pairs" / each / "built", f"{each} ")
         return found
 
 

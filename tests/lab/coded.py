@@ -4,6 +4,7 @@
 """
 
 import shutil
+import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +17,7 @@ from kstreams_runbooks.decide.topology.text import parse_topology
 from kstreams_runbooks.fleet.topology_facts import read_facts
 
 from lab.settings import CHECKOUT
-from lab.topology_facts import SOURCES
+from lab.topology_facts import SOURCES, jar
 
 PROGRAM = SOURCES / "coded"
 PAIRS = SOURCES / "pairs"
@@ -37,6 +38,7 @@ BESIDE = (
 )
 # Builds for other releases of Java, each with one that differs in the order of its source alone.
 RELEASES = (8, 11)
+_RUN_S = 600
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,24 @@ def write_builds(folder: Path) -> None:
         _write(folder / f"release-{release}", options=f"--release {release}")
         moved = tuple(edits("moved"))
         _write(folder / f"release-{release}-moved", moved, options=f"--release {release}")
+
+
+def write_build(folder: Path, release: int) -> None:
+    """The sources of one build for a release of Java."""
+    _write(folder, options=f"--release {release}")
+
+
+def read_code(place: Path) -> None:
+    """Compile what is in `builds` and `pairs` of a folder, and write the facts of each program there, in one JVM."""
+    libraries, classes = f"{jar()}:{LIBRARIES}/*", place / "driver"
+    for name in ("driver", "builds", "pairs"):
+        (place / name).mkdir(exist_ok=True)
+    source = str(SOURCES / "CodeFacts.java")
+    subprocess.run(["javac", "-nowarn", "-d", str(classes), "-cp", libraries, source], check=True, timeout=_RUN_S)
+    command = ["java", *OPENS, "-cp", f"{libraries}:{classes}", "kstreams.runbooks.facts.CodeFacts"]
+    command += [str(place / "builds"), str(place / "pairs")]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=_RUN_S, check=False)
+    assert ran.returncode == 0, ran.stderr[-2000:]
 
 
 def _write(folder: Path, changes: tuple[Edit, ...] = (), options: str = "", beside: str = "") -> None:

@@ -45,7 +45,9 @@ public final class CodeFacts {
     /** Compiles everything: each program has a folder with its classes. */
     static void build(Path builds, Path pairs, String libraries) throws Exception {
         for (Path build : folders(builds)) {
-            compile(build, build.resolve("classes"), libraries);
+            if (!Files.exists(build.resolve("classes"))) { // otherwise another compiler made them
+                compile(build, build.resolve("classes"), libraries);
+            }
         }
         for (Path side : folders(pairs)) {
             Path classes = side.resolve("classes");

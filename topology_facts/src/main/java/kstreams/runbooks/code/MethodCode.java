@@ -27,6 +27,9 @@ final class MethodCode extends MethodVisitor {
     private static final String META = "java/lang/invoke/LambdaMetafactory";
     private static final Pattern COPY = Pattern.compile("i(89|9[0-4])");
     private static final Pattern END = Pattern.compile("access .*|i" + Opcodes.RETURN);
+    private static final Pattern PARAMETER = Pattern.compile("v2[1-5] \\d+");
+    // The object around one, and variables of the method around it.
+    private static final Pattern CAPTURED = Pattern.compile("f181 [^.]+\\.(this\\$\\d+|val\\$[^ ]*) .*");
     private static final Set<String> NAMES = new HashSet<>(Arrays.asList(
             "getName", "getSimpleName", "getTypeName", "getCanonicalName", "getPackageName", "toString"));
     private static final String[] BOOTSTRAPS = {"java/lang/invoke/", "java/lang/runtime/"};
@@ -39,6 +42,21 @@ final class MethodCode extends MethodVisitor {
         Place(Label label, boolean isTarget) {
             this.label = label;
             this.isTarget = isTarget;
+        }
+    }
+
+    /** One field that a constructor fills with a parameter. */
+    private static final class Captured {
+        final List<Object> tokens;
+        final List<Ref> refs;
+
+        Captured(List<Object> tokens, List<Ref> refs) {
+            this.tokens = new ArrayList<>(tokens);
+            this.refs = new ArrayList<>(refs);
+        }
+
+        String field() {
+            return String.valueOf(tokens.get(2));
         }
     }
 
@@ -443,10 +461,37 @@ final class MethodCode extends MethodVisitor {
         }
     }
 
+    /**
+     * Sorts what a constructor of an inner class keeps of the code around it: releases of the compiler fill these fields
+     * in other orders, each with what the constructor got, before anything else runs.
+     */
+    private void sortCaptured() {
+        tokens.removeIf(token -> token instanceof Place && !used.contains(((Place) token).label));
+        int begin = 1; // behind the access
+        List<Captured> found = new ArrayList<>();
+        for (int at = begin; at + 2 < tokens.size() && "v25 0".equals(tokens.get(at))
+                && PARAMETER.matcher(String.valueOf(tokens.get(at + 1))).matches()
+                && String.valueOf(tokens.get(at + 2)).startsWith("f181 " + owner + ".")
+                && CAPTURED.matcher(String.valueOf(tokens.get(at + 2))).matches(); at += 3) {
+            int ref = found.size() * 2; // the field and its type
+            found.add(new Captured(tokens.subList(at, at + 3), refs.subList(ref, ref + 2)));
+        }
+        found.sort((one, other) -> one.field().compareTo(other.field()));
+        for (int at = 0; at < found.size(); at++) {
+            for (int token = 0; token < 3; token++) {
+                tokens.set(begin + at * 3 + token, found.get(at).tokens.get(token));
+            }
+            refs.set(at * 2, found.get(at).refs.get(0));
+            refs.set(at * 2 + 1, found.get(at).refs.get(1));
+        }
+    }
+
     /** Numbers the places that are used. A method without instructions has no end of its own. */
     void finish() {
         if (name.equals("<clinit>")) {
             divide();
+        } else if (name.equals("<init>")) {
+            sortCaptured();
         }
         Map<Label, Integer> numbers = new HashMap<>();
         for (Object token : tokens) {

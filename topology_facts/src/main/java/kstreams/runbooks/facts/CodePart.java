@@ -13,7 +13,7 @@ import kstreams.runbooks.code.NotProvable;
 /** Writes the part `code` of the document: a digest at each fact, or the reason why there is none. */
 final class CodePart {
     // Of the digests: another number for any change of their text, so that nobody compares across it.
-    private static final int RULES = 2;
+    private static final int RULES = 3;
     private final CodeDigest digests;
     /** Parts with the same objects have the same digest. */
     private final Map<List<Identity>, String> known = new HashMap<>();
