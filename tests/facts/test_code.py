@@ -12,7 +12,7 @@ import pytest
 from kstreams_runbooks.decide.comparison.code import CodeChange, code_changes
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from lab import coded
-from lab.coded import BASE, Edit, Pair, edits, pairs, read_code, read_sides, write_builds, write_pairs
+from lab.coded import BASE, Edit, Pair, edits, pairs, read_code, read_sides, write_builds, write_libraries, write_pairs
 
 CHANGES = [*edits("operators"), *edits("reached")]
 HIDDEN = edits("hidden")
@@ -25,6 +25,7 @@ def sides() -> Mapping[str, Side]:
     with TemporaryDirectory() as name:
         place = Path(name)
         write_builds(place / "builds")
+        write_libraries(place / "jars", place / "builds")
         write_pairs(place / "pairs")
         read_code(place)
         found = dict(read_sides(place / "builds"))
@@ -94,3 +95,47 @@ def test_a_build_for_an_older_release_of_java_has_no_numbers_of_its_compiler(rel
     """It makes methods for the access of inner classes, whose numbers are those of the source's order."""
     found = changes(f"release-{release}-moved", f"release-{release}")
     assert {where: one.state for where, one in found.items() if one.state != "same"} == {}
+
+
+@pytest.mark.parametrize(("build", "names"), [("class", {"jackson-databind"}), ("resource", set())])
+def test_a_library_counts_with_the_contents_of_its_classes(build: str, names: set[str]) -> None:
+    """Below equal code; not with the order, the times and other files."""
+    found = changes(f"library-{build}")
+    assert {one.state for one in found.values()} == {"same"}
+    assert {name for one in found.values() for name, _, _ in one.libraries} == names
+
+
+def test_a_library_that_only_another_one_refers_to_is_below_the_code_too() -> None:
+    """A build of the library refers to a store that no code of the program uses."""
+    reasons = {one.reason for one in changes("library-asks").values() if one.state == "unknown"}
+    assert any("rocksdbjni none → " in reason for reason in reasons), reasons
+
+
+def test_records_of_a_library_count_with_its_contents() -> None:
+    """Another release of it writes other records of equal code."""
+    assert changes("library-records", "records")["operators.unnoded.code"].state == "other"
+
+
+def test_names_of_parameters_count_if_a_library_asks_for_them() -> None:
+    """The compiler has kept them in one of two builds."""
+    found = changes("library-parameters", "library-asks")
+    assert "other" in {one.state for one in found.values()}
+
+
+def test_a_class_that_a_library_finds_as_a_service_counts() -> None:
+    """No code names it."""
+    found = changes("service-second", "service-first")
+    assert {one.methods for one in found.values() if one.state == "other"} == {("shop.Beside.getModuleName",)}
+
+
+def test_classes_of_kafka_in_the_folder_of_the_program_are_a_library() -> None:
+    """Nothing tells them from classes that a build put there."""
+    reasons = {one.reason for one in changes("kafka-inside").values() if one.state == "unknown"}
+    assert any("kafka-inside none → unknown" in reason for reason in reasons), reasons
+
+
+@pytest.mark.parametrize("name", REBUILDS)
+def test_each_method_of_a_rebuild_has_the_digest_that_it_had(name: str) -> None:
+    """A reviewer sees no method that did not change."""
+    base, built = (sides()[one].declared.code for one in (BASE, name))
+    assert [where for where, code in base.items() if code.methods != built[where].methods] == []

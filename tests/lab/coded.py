@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from zipfile import ZipFile, ZipInfo
 
 import yaml
 from kstreams_runbooks.decide.comparison.code import CodeChange, code_changes
@@ -143,6 +144,86 @@ def write_builds(folder: Path) -> None:
         _write(folder / f"release-{release}", options=f"--release {release}")
         moved = tuple(edits("moved"))
         _write(folder / f"release-{release}-moved", moved, options=f"--release {release}")
+
+
+_DATABIND = "jackson-databind"
+_ASKS = """\
+package com.fasterxml.jackson.databind;
+
+class Asks {
+    String name(java.lang.reflect.Parameter parameter) {
+        return parameter.getName();
+    }
+
+    void close(org.rocksdb.RocksDB store) {
+        store.close();
+    }
+}
+"""
+_FOUND = """\
+package shop;
+
+public class Beside extends com.fasterxml.jackson.databind.module.SimpleModule {
+    @Override
+    public String getModuleName() {
+        return "@@";
+    }
+}
+"""
+_SERVICE = "META-INF/services/com.fasterxml.jackson.databind.Module"
+
+
+def write_libraries(folder: Path, builds: Path) -> None:
+    """Builds with changed libraries in front of those of the class path; `folder` has their jars."""
+    folder.mkdir()
+    asks = folder / "asks"
+    asks.mkdir()
+    (asks / "Asks.java").write_text(_ASKS, "utf-8")
+    command = ["javac", "-d", str(asks), "-cp", f"{LIBRARIES}/*", str(asks / "Asks.java")]
+    subprocess.run(command, check=True, timeout=_RUN_S)
+    asked = "com/fasterxml/jackson/databind/Asks.class"
+    content = (asks / asked).read_bytes()
+    jars = {
+        "class": _jar(folder / "class", _DATABIND, other="databind/AbstractTypeResolver.class"),
+        "resource": _jar(folder / "resource", _DATABIND, more={"beside.txt": b"1"}),
+        "asks": _jar(folder / "asks", _DATABIND, more={asked: content}),
+    }
+    for name, changed in jars.items():
+        _write(builds / f"library-{name}")
+        (builds / f"library-{name}" / "libraries").write_text(str(changed), "utf-8")
+    for name in ("records", "library-records"):
+        _write(builds / name, edits("records"))
+    (builds / "library-records" / "libraries").write_text(str(jars["class"]), "utf-8")
+    _write(builds / "library-parameters", options="-parameters")
+    (builds / "library-parameters" / "libraries").write_text(str(jars["asks"]), "utf-8")
+    for name in ("first", "second"):
+        _write(builds / f"service-{name}", beside=_FOUND.replace("@@", name))
+        _resource(builds / f"service-{name}", _SERVICE, b"shop.Beside")
+    _write(builds / "kafka-inside")
+    [kafka] = LIBRARIES.glob("kafka-streams-4*.jar")
+    inside = "org/apache/kafka/streams/KafkaStreams.class"
+    _resource(builds / "kafka-inside", inside, ZipFile(kafka).read(inside))
+
+
+def _resource(build: Path, name: str, content: bytes) -> None:
+    """A file next to the classes of a build."""
+    file = build / "resources" / name
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+
+
+def _jar(folder: Path, library: str, other: str = "", more: Mapping[str, bytes] | None = None) -> Path:
+    """The jar of a library in another order and of another time, with other code of one class, or with more files."""
+    [original] = LIBRARIES.glob(f"{library}-*.jar")
+    folder.mkdir(exist_ok=True)
+    with ZipFile(original) as old, ZipFile(folder / original.name, "w") as new:
+        names = sorted(name for name in old.namelist() if not name.endswith("/"))
+        for name in names:
+            of = names[names.index(name) + 1] if other and name.endswith(other) else name
+            new.writestr(ZipInfo(name, (2026, 1, 1, 0, 0, 0)), old.read(of))
+        for name, content in (more or {}).items():
+            new.writestr(name, content)
+    return folder / original.name
 
 
 def write_build(folder: Path, release: int) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import yaml
+from kstreams_runbooks.decide.comparison.code import CodeChange
 from kstreams_runbooks.decide.comparison.compared import Side
 from lab.coded import (
     BASE,
@@ -26,6 +27,7 @@ from lab.coded import (
     pairs,
     read_sides,
     write_builds,
+    write_libraries,
     write_pairs,
 )
 from lab.topology_facts import MODULE, SOURCES
@@ -39,6 +41,8 @@ _TESTS = {
     "hidden": "test_code_that_reads_more_than_code_is_not_provable",
     "rebuild": "test_a_rebuild_without_a_change_is_the_same",
     "pair": "test_code_that_differs_in_what_is_hard_to_see_is_never_the_same",
+    "methods": "test_each_method_of_a_rebuild_has_the_digest_that_it_had",
+    "library": "test_a_library_counts_with_the_contents_of_its_classes",
     "provable": "test_every_part_of_the_program_has_a_digest",
 }
 
@@ -76,6 +80,8 @@ def programs_of(case: str) -> tuple[str, ...]:
     kind, _, name = case.partition(" ")
     if kind == "pair":
         return f"one {name.replace('-', '_')}", f"other {name.replace('-', '_')}"
+    if kind == "library":
+        return _LIBRARY[name]
     if name.endswith("-moved"):
         return name.removesuffix("-moved"), name
     return (BASE, name) if name else (BASE,)
@@ -96,13 +102,40 @@ def holds(case: str, sides: Sides) -> bool:
     if kind == "rebuild":
         return len(found) > 1 and all(one.state == "same" for one in found.values())
     if kind == "methods":
-        return both[0].declared.code["operators.sum.code"].methods == both[1].declared.code["operators.sum.code"].methods
+        code = both[1].declared.code
+        return all(one.methods == code[where].methods for where, one in both[0].declared.code.items())
+    if kind == "library":
+        return _of_libraries(name, found)
     [edit] = [one for part in ("operators", "reached", "hidden") for one in edits(part) if one.name == name]
     if kind == "hidden":
         code = both[1].declared.code
         return all(edit.reason in code[where].not_provable for where in edit.wherever)
     states = {where: found[where].state if where in found else "" for where in edit.wherever}
     return set(states.values()) == {"other"} and (not edit.as_is or found[edit.as_is].state == "same")
+
+
+_LIBRARY = {
+    "class": (BASE, "library-class"),
+    "below": (BASE, "library-asks"),
+    "resource": (BASE, "library-resource"),
+    "parameters": ("library-asks", "library-parameters"),
+    "service": ("service-first", "service-second"),
+    "kafka": (BASE, "kafka-inside"),
+    "records": ("records", "library-records"),
+}
+
+
+def _of_libraries(name: str, found: Mapping[str, CodeChange]) -> bool:
+    states = {one.state for one in found.values()}
+    if name == "records":
+        return found["operators.unnoded.code"].state == "other"
+    if name in {"parameters", "service"}:
+        return "other" in states
+    if name in {"kafka", "below"}:
+        came = "kafka-inside none" if name == "kafka" else "rocksdbjni none"
+        return any(came in one.reason for one in found.values())
+    below = {"class": {"jackson-databind"}, "resource": set[str]()}[name]
+    return states == {"same"} and {library for one in found.values() for library, _, _ in one.libraries} == below
 
 
 def every_case() -> Iterator[str]:
@@ -113,6 +146,8 @@ def every_case() -> Iterator[str]:
     yield from (f"rebuild {name}" for name in ("again", "class-beside", "without-debug", "with-debug", "parameters"))
     yield from (f"rebuild release-{release}-moved" for release in RELEASES)
     yield from (f"pair {one.name}" for one in pairs())
+    yield from (f"library {name}" for name in _LIBRARY)
+    yield from (f"methods {one.name}" for one in edits("rebuilds"))
 
 
 def failing(folder: Path, wanted: Mapping[Mutant, Iterable[str]]) -> dict[Mutant, list[str]]:
@@ -148,6 +183,7 @@ def build(folder: Path) -> None:
         command = ["javac", "-nowarn", "-proc:none", "-d", str(folder / to), "-cp", libraries, *of]
         subprocess.run(command, check=True, capture_output=True, timeout=_RUN_S)
     write_builds(folder / "builds")
+    write_libraries(folder / "jars", folder / "builds")
     write_pairs(folder / "pairs")
 
 

@@ -48,6 +48,9 @@ public final class CodeFacts {
             if (!Files.exists(build.resolve("classes"))) { // otherwise another compiler made them
                 compile(build, build.resolve("classes"), libraries);
             }
+            if (Files.exists(build.resolve("resources"))) {
+                copy(build.resolve("resources"), build.resolve("classes"));
+            }
         }
         for (Path side : folders(pairs)) {
             Path classes = side.resolve("classes");
@@ -76,6 +79,16 @@ public final class CodeFacts {
         }
     }
 
+    private static void copy(Path from, Path to) throws Exception {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : files.filter(Files::isRegularFile).collect(Collectors.toList())) {
+                Path name = to.resolve(from.relativize(file));
+                Files.createDirectories(name.getParent());
+                Files.copy(file, name);
+            }
+        }
+    }
+
     private static List<Path> folders(Path of) throws Exception {
         try (Stream<Path> all = Files.list(of)) {
             return all.filter(Files::isDirectory).sorted().collect(Collectors.toList());
@@ -85,7 +98,9 @@ public final class CodeFacts {
     /** The facts of the program in a folder, as a file of another one. */
     static void write(Path program, Path to, String name, String libraries) throws Exception {
         Path classes = program.resolve("classes");
-        System.setProperty("java.class.path", classes + File.pathSeparator + libraries);
+        Path others = program.resolve("libraries");
+        String beside = Files.exists(others) ? new String(Files.readAllBytes(others), "UTF-8") + File.pathSeparator : "";
+        System.setProperty("java.class.path", classes + File.pathSeparator + beside + libraries);
         Files.write(Files.createDirectories(to).resolve("facts.yaml"), facts(classes, name + ".App").getBytes("UTF-8"));
     }
 

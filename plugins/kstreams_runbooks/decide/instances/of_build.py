@@ -81,11 +81,16 @@ def _as_built(shown: Declaration) -> Declaration:
 
 
 def _settings(shown: Declaration, build: Declaration, catalogue: SettingCatalogue) -> Iterator[str]:
-    """Settings with other values, of those that a program may read to build its topology: its own, and few others."""
+    """Settings with other values, of those that a program may read to build its topology: its own, and few others.
+
+    An instance shows what its program gives to Kafka Streams; a program may read more of the file that the command gets.
+    """
     if shown.config is None or build.config is None:
         yield "its settings are not known"
         return
     ours, theirs = ({**one.digests, **(one.config or {})} for one in (shown, build))
-    for name in may_change_the_topology(ours.keys() | theirs.keys(), catalogue):
+    of_kafka = {row.name for row in catalogue.rows}
+    known = {name for name in theirs if name.startswith("__") or name in of_kafka} | ours.keys()
+    for name in may_change_the_topology(known, catalogue):
         if ours.get(name) != theirs.get(name) and not is_of_an_instance(name):
             yield f"setting {name} has another value"

@@ -111,3 +111,9 @@ def test_a_cache_that_a_start_has_taken_away_is_no_other_build() -> None:
     """The command shows what the program asks for, and the instance what its settings leave of it."""
     stores = {"counts": replace(SHOWN.stores["counts"], caching=False)}
     assert found(BUILD, shown=replace(SHOWN, stores=stores)).declaration.code
+
+
+def test_a_setting_that_the_program_keeps_to_itself_may_be_in_the_file_of_the_command() -> None:
+    """An instance shows what its program gives to Kafka Streams; of the library's own settings each one counts."""
+    more = {**SHOWN.digests, "metrics.port": "(digest 0003)"}
+    assert found(replace(BUILD, declared=replace(BUILD.declaration, digests=more))).declaration.code
