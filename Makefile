@@ -1,6 +1,6 @@
 # `make` prints what there is. Everything runs from .venv, which `setup` makes from the hashed locks.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-secured test-secured-runs test-secured-logins test-secured-core test-copier test-copier-faults test-copier-rest test-chaos test-kill test-kill-pretended test-brokers soak mutate fuzz-plan topologies settings new-release spark-matrix lag-scenarios build facts copier demo demo-down bench bench-bump bench-lag bench-compare bench-outputs bench-forecast bench-copier bench-fleet bench-plan bench-agent bench-links bench-wait bench-triggers bench-flush compose-env compose-up compose-down test-compose
+.PHONY: help setup packages lock lint types docs test test-airflow test-code test-unit test-long test-secured test-secured-runs test-secured-logins test-secured-core test-copier test-copier-faults test-copier-rest test-chaos test-kill test-kill-pretended test-brokers soak mutate mutate-digests fuzz-plan topologies settings new-release spark-matrix lag-scenarios build facts copier demo demo-down bench bench-bump bench-lag bench-compare bench-outputs bench-forecast bench-copier bench-fleet bench-plan bench-agent bench-links bench-wait bench-triggers bench-flush compose-env compose-up compose-down test-compose
 
 PYTHON ?= python3
 VENV := .venv
@@ -115,6 +115,9 @@ soak: setup ## Drain the running application 200 times at random moments; COUNT,
 
 mutate: setup ## Drop and negate every change rule in turn: each has to fail a test; about 10 seconds
 	@$(LAB) mutate
+
+mutate-digests: setup facts ## Take each rule of the digests of code away in turn: each has to fail a test; ONLY=words, FIND=1; 3 minutes
+	@$(LAB) mutate.digests
 
 fuzz-plan: setup ## Random changes with known consequences: no plan may ask for too little; SEED, COUNT, ONLY, OUT, FORMAT=json
 	@$(LAB) fuzz

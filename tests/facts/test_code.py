@@ -107,7 +107,7 @@ def test_a_library_counts_with_the_contents_of_its_classes(build: str, names: se
 
 def test_a_library_that_only_another_one_refers_to_is_below_the_code_too() -> None:
     """A build of the library refers to a store that no code of the program uses."""
-    reasons = {one.reason for one in changes("library-asks").values() if one.state == "unknown"}
+    reasons = {one.reason for one in changes("library-refers").values() if one.state == "unknown"}
     assert any("rocksdbjni none → " in reason for reason in reasons), reasons
 
 

@@ -154,7 +154,12 @@ class Asks {
     String name(java.lang.reflect.Parameter parameter) {
         return parameter.getName();
     }
+}
+"""
+_REFERS = """\
+package com.fasterxml.jackson.databind;
 
+class Refers {
     void close(org.rocksdb.RocksDB store) {
         store.close();
     }
@@ -176,17 +181,20 @@ _SERVICE = "META-INF/services/com.fasterxml.jackson.databind.Module"
 def write_libraries(folder: Path, builds: Path) -> None:
     """Builds with changed libraries in front of those of the class path; `folder` has their jars."""
     folder.mkdir()
-    asks = folder / "asks"
-    asks.mkdir()
-    (asks / "Asks.java").write_text(_ASKS, "utf-8")
-    command = ["javac", "-d", str(asks), "-cp", f"{LIBRARIES}/*", str(asks / "Asks.java")]
-    subprocess.run(command, check=True, timeout=_RUN_S)
-    asked = "com/fasterxml/jackson/databind/Asks.class"
-    content = (asks / asked).read_bytes()
+    made = folder / "made"
+    made.mkdir()
+    added = {}
+    for name, text in (("Asks", _ASKS), ("Refers", _REFERS)):
+        (made / f"{name}.java").write_text(text, "utf-8")
+        command = ["javac", "-d", str(made), "-cp", f"{LIBRARIES}/*", str(made / f"{name}.java")]
+        subprocess.run(command, check=True, timeout=_RUN_S)
+        place = f"com/fasterxml/jackson/databind/{name}.class"
+        added[name] = {place: (made / place).read_bytes()}
     jars = {
         "class": _jar(folder / "class", _DATABIND, other="databind/AbstractTypeResolver.class"),
         "resource": _jar(folder / "resource", _DATABIND, more={"beside.txt": b"1"}),
-        "asks": _jar(folder / "asks", _DATABIND, more={asked: content}),
+        "asks": _jar(folder / "asks", _DATABIND, more=added["Asks"]),
+        "refers": _jar(folder / "refers", _DATABIND, more=added["Refers"]),
     }
     for name, changed in jars.items():
         _write(builds / f"library-{name}")

@@ -116,7 +116,7 @@ def holds(case: str, sides: Sides) -> bool:
 
 _LIBRARY = {
     "class": (BASE, "library-class"),
-    "below": (BASE, "library-asks"),
+    "below": (BASE, "library-refers"),
     "resource": (BASE, "library-resource"),
     "parameters": ("library-asks", "library-parameters"),
     "service": ("service-first", "service-second"),
