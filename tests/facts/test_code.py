@@ -12,16 +12,33 @@ import pytest
 from kstreams_runbooks.decide.comparison.code import CodeChange, code_changes
 from kstreams_runbooks.decide.comparison.compared import Compared, Side
 from lab import coded
-from lab.coded import BASE, Edit, Pair, edits, pairs, read_code, read_sides, write_builds, write_libraries, write_pairs
+from lab.coded import (
+    BASE,
+    Edit,
+    Pair,
+    edits,
+    lasting,
+    pairs,
+    read_code,
+    read_sides,
+    write_builds,
+    write_libraries,
+    write_pairs,
+)
 
 CHANGES = [*edits("operators"), *edits("reached")]
 HIDDEN = edits("hidden")
 REBUILDS = [one.name for one in edits("rebuilds")]
 
 
-@cache
 def sides() -> Mapping[str, Side]:
     """Each build by its name; `base` is the one that the others are compared with."""
+    return built()[0]
+
+
+@cache
+def built() -> tuple[Mapping[str, Side], Mapping[str, str]]:
+    """Each build by its name, and the texts of the documents."""
     with TemporaryDirectory() as name:
         place = Path(name)
         write_builds(place / "builds")
@@ -31,7 +48,7 @@ def sides() -> Mapping[str, Side]:
         found = dict(read_sides(place / "builds"))
         for each in ("one", "other"):
             found |= read_sides(place / "pairs" / each / "built", f"{each} ")
-        return found
+        return found, {file.parent.name: lasting(file) for file in (place / "builds").glob("*/facts.yaml")}
 
 
 def changes(name: str, before: str = BASE) -> dict[str, CodeChange]:
@@ -80,6 +97,13 @@ def test_a_rebuild_without_a_change_is_the_same(name: str) -> None:
     """In every part of the program."""
     found = changes(name)
     assert {where: one.state for where, one in found.items() if one.state != "same"} == {}
+
+
+@pytest.mark.parametrize("name", ["again", "class-beside", "without-debug", "with-debug", "parameters", "comment"])
+def test_equal_programs_give_equal_documents(name: str) -> None:
+    """Every byte of them, not the digests alone."""
+    _, texts = built()
+    assert texts[name] == texts[BASE]
 
 
 @pytest.mark.parametrize("release", [8, 11])

@@ -39,7 +39,13 @@ def sides() -> Mapping[str, Side]:
                 classes = builds / f"{jdk}-{release}" / "classes"
                 classes.mkdir()
                 # Without the compiler of the JDK, which would hide it.
-                command = ["java", "--limit-modules", "java.base,jdk.zipfs,java.compiler", "-cp", str(_compiler(version))]
+                command = [
+                    "java",
+                    "--limit-modules",
+                    "java.base,jdk.zipfs,java.compiler",
+                    "-cp",
+                    str(_compiler(version)),
+                ]
                 command += ["com.sun.tools.javac.Main", "-nowarn", "-proc:none", "--release", str(release)]
                 command += ["-d", str(classes), "-cp", libraries, *map(str, classes.parent.glob("*.java"))]
                 subprocess.run(command, check=True, capture_output=True, timeout=_RUN_S)

@@ -105,9 +105,7 @@ class Pair:
 
     def holds(self, one: Side, other: Side) -> bool:
         """Whether the digests of both say what is true of them."""
-        found = [
-            change for change in code_changes(Compared(one, other)) if f"{change.where}.{change.field}" == self.at
-        ]
+        found = [change for change in code_changes(Compared(one, other)) if f"{change.where}.{change.field}" == self.at]
         return len(found) == 1 and found[0].state == self.expected and self.reason in found[0].reason
 
 
@@ -277,9 +275,24 @@ def write_pairs(folder: Path) -> None:
 def read_sides(folder: Path, prefix: str = "") -> Iterator[tuple[str, Side]]:
     """The facts of each program in a folder, by its name."""
     for file in sorted(folder.glob("*/facts.yaml")):
-        facts = read_facts(file.read_text("utf-8"), file.parent.name)
-        assert facts.text is not None
-        yield f"{prefix}{file.parent.name}", Side(parse_topology(facts.text), facts.read)
+        yield f"{prefix}{file.parent.name}", _side(file)
+
+
+def sides_of_documents(folder: Path) -> dict[str, Side]:
+    """The documents in a folder, by their names."""
+    return {file.stem: _side(file) for file in folder.glob("*.yaml")}
+
+
+def lasting(document: Path) -> str:
+    """A document without the hash of an object that the description of the library has: another one in each run."""
+    lines = document.read_text("utf-8").splitlines()
+    return "\n".join(line for line in lines if "(extractor class: " not in line)
+
+
+def _side(file: Path) -> Side:
+    facts = read_facts(file.read_text("utf-8"), file.parent.name)
+    assert facts.text is not None
+    return Side(parse_topology(facts.text), facts.read)
 
 
 def changes(one: Side, other: Side) -> dict[str, CodeChange]:

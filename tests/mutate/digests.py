@@ -179,7 +179,10 @@ def build(folder: Path) -> None:
         (folder / name).mkdir()
     libraries = f"{ASM}:{LIBRARIES}/*"
     sources = [str(one) for one in CODE.rglob("*.java")]
-    for to, of in (("plain", [*sources, str(SOURCES / "CodeFacts.java")]), ("driver", [str(SOURCES / "CodeMutants.java")])):
+    for to, of in (
+        ("plain", [*sources, str(SOURCES / "CodeFacts.java")]),
+        ("driver", [str(SOURCES / "CodeMutants.java")]),
+    ):
         command = ["javac", "-nowarn", "-proc:none", "-d", str(folder / to), "-cp", libraries, *of]
         subprocess.run(command, check=True, capture_output=True, timeout=_RUN_S)
     write_builds(folder / "builds")

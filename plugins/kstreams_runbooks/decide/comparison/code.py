@@ -166,9 +166,9 @@ def obfuscated(compared: Compared) -> str:
     if len(states) < _FEWEST_PARTS or len(others) * 2 <= len(states) or len(short) * 2 <= len(owners):
         return ""
     return (
-        f"{len(others)} of {len(states)} parts of the program have other code, and {len(short)} of {len(owners)} of its "
-        "classes have names of one or two letters: obfuscated jars have other names in each build; print both facts "
-        "from the jars before that"
+        f"{len(others)} of {len(states)} parts of the program have other code, and {len(short)} of {len(owners)} of "
+        "its classes have names of one or two letters: obfuscated jars have other names in each build; print "
+        "both facts from the jars before that"
     )
 
 

@@ -16,7 +16,8 @@ from kstreams_runbooks.model.topology.code import Code
 class KeptCode:
     """The lines of both sides that differ, the changed code with the stores that it reaches, and what is not compared.
 
-    A library of another version or content below equal code is a line. `not_compared` has a reason for each part of the present program whose digest says nothing about the kept one.
+    A library of another version or content below equal code is a line. `not_compared` has a reason for each part of
+    the present program whose digest says nothing about the kept one.
     """
 
     old: tuple[str, ...] = ()

@@ -83,7 +83,7 @@ def _as_built(shown: Declaration) -> Declaration:
 def _settings(shown: Declaration, build: Declaration, catalogue: SettingCatalogue) -> Iterator[str]:
     """Settings with other values, of those that a program may read to build its topology: its own, and few others.
 
-    An instance shows what its program gives to Kafka Streams; a program may read more of the file that the command gets.
+    An instance shows what its program gives to Kafka Streams; a program may read more of the file of the command.
     """
     if shown.config is None or build.config is None:
         yield "its settings are not known"

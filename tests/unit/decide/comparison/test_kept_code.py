@@ -22,7 +22,9 @@ Topologies:
       <-- cleaned
 """
 WHERE = "operators.cleaned.code"
-KEPT = Code("1", frozenset({"App.cleaned 1"}), frozenset({("jackson", "2.15.2", "a")}), frozenset({61}), rules=2, jvm=17)
+KEPT = Code(
+    "1", frozenset({"App.cleaned 1"}), frozenset({("jackson", "2.15.2", "a")}), frozenset({61}), rules=2, jvm=17
+)
 HIDDEN = Code(not_provable="method App.cleaned uses java.lang.System.getenv")
 
 

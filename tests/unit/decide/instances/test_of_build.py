@@ -56,7 +56,9 @@ def test_methods_are_kept_of_what_differs_alone() -> None:
         (Missing("the command fails"), "the command fails"),
         (replace(BUILD, declared=None), f"topology command of {OLD}: it prints none"),
         (
-            replace(BUILD, declared=replace(SHOWN, not_read={"code": "class App is not on the class path of this JVM"})),
+            replace(
+                BUILD, declared=replace(SHOWN, not_read={"code": "class App is not on the class path of this JVM"})
+            ),
             f"topology command of {OLD}: class App is not on the class path of this JVM",
         ),
         (replace(BUILD, text=AUDITED), "another topology"),
@@ -77,7 +79,9 @@ def test_methods_are_kept_of_what_differs_alone() -> None:
         (
             replace(
                 BUILD,
-                declared=replace(BUILD.declaration, config={"topology.optimization": "all", "application.id": "orders"}),
+                declared=replace(
+                    BUILD.declaration, config={"topology.optimization": "all", "application.id": "orders"}
+                ),
             ),
             r"setting topology\.optimization has another value",
         ),

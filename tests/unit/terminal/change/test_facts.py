@@ -137,7 +137,9 @@ def test_verify_compares_code_and_shows_what_it_reaches(tmp_path: Path) -> None:
     )
     changed = _verified(tmp_path, kept, other)
     assert changed.exit_code == 1
-    assert "-code.operators.closed.code: 0000000000000001\n+code.operators.closed.code: 0000000000000002" in changed.stdout
+    assert (
+        "-code.operators.closed.code: 0000000000000001\n+code.operators.closed.code: 0000000000000002" in changed.stdout
+    )
     assert "operator closed (subtopology 0, reaches closed-store)\n  changed app.App.closed" in changed.stdout
     keep = f"keep the present file: cp {tmp_path / 'new.facts.yaml'} {tmp_path / 'old.facts.yaml'}"
     assert keep in changed.stderr
@@ -171,7 +173,7 @@ def test_verify_says_that_the_kept_file_has_no_code(tmp_path: Path) -> None:
     """It compares what both have, as before."""
     result = _verified(tmp_path, COUNTED, with_code(COUNTED, CODE))
     assert (result.exit_code, result.stdout) == (0, "the topology is the same\n")
-    assert "old.facts.yaml: has no digests of code; keep the present file to compare code too: cp " in result.stderr
+    assert "old.facts.yaml: has no digests of code; keep the present file to compare it: cp " in result.stderr
 
 
 def _description() -> str:
