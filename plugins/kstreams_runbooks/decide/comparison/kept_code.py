@@ -17,7 +17,7 @@ class KeptCode:
     """The lines of both sides that differ, the changed code with the stores that it reaches, and what is not compared.
 
     A library of another version or content below equal code is a line. `not_compared` has a reason for each part of
-    the present program whose digest says nothing about the kept one.
+    the present program whose digest shows nothing of the kept one.
     """
 
     old: tuple[str, ...] = ()

@@ -36,7 +36,7 @@ def with_facts(version: RunningRelease, found: _Found) -> tuple[RunningRelease, 
     groups: list[list[tuple[str, Declaration]]] = []
     for name, one in shown.items():
         if isinstance(one, FactsReading):
-            # No agent shows code: what says so is not of the jar.
+            # No agent shows code: a document that has it is not of the jar.
             _add(groups, name, replace(of_a_release(one.read), code={}))
     first, *more = (_version(version, group) for group in groups)
     silent = [name for name in version.instances if name not in shown]

@@ -226,9 +226,7 @@ def verify_command(expected: Path, actual: Path, form: str, **given: Any) -> Non
             else "the topology is the same"
         )
         if new.facts and new.facts.read.code and keep and old.facts and not old.facts.read.code:
-            click.echo(
-                f"{expected}: has no digests of code; keep the present file to compare code too: {keep}", err=True
-            )
+            click.echo(f"{expected}: has no digests of code; keep the present file to compare it: {keep}", err=True)
         sys.exit(0)
     if unproven:
         click.echo(unproven, err=True)
