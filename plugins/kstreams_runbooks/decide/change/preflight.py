@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from kstreams_runbooks.decide.change.answer import change_plan
+from kstreams_runbooks.decide.change.code_findings import SAME
 from kstreams_runbooks.decide.change.contradicted import CONTRADICTED
 from kstreams_runbooks.decide.change.described import Judging, Known, parsed_change, side_of
 from kstreams_runbooks.decide.change.reading import ChangeReading
@@ -42,7 +43,7 @@ _OF_LIBRARY = {
 # What happens only while two versions run next to each other.
 _OF_A_ROLL = {"mixed-topology-roll", "upgrade-from-still-eager"}
 # Findings on which no runbook depends, and that an approver reads.
-_SHOWN = {CONTRADICTED, NAMED}
+_SHOWN = {CONTRADICTED, NAMED, SAME}
 _WAY_BACK = "the change in the other direction, by the rules of docs/change_rules.md"
 _DECLARATION = "docs/change_rules.md"
 # A sentence in a log and in a run's outcome; the evidence has the rest.
