@@ -68,7 +68,7 @@ test-unit: setup ## The tests that need nothing but Python; next to the other pa
 
 test-long: setup packages ## Undo after every step, the other runbooks and deployers, more of the same; about an hour
 	@tests/lab/packages long
-	$(BIN)/python -m pytest -m long tests/long tests/facts tests/integration tests/airflow tests/hostile tests/spark $(BY_TIME)
+	$(BIN)/python -m pytest -m long tests/long tests/facts tests/integration tests/airflow tests/hostile tests/spark $(COPIER_APART)
 
 # Logins, rights and secrets on brokers that deny by default; most of the second list is in `make test` too.
 SECURED := $(addprefix tests/hostile/test_,hidden_topics.py no_secret_shown.py refused_logins.py rights.py secured_broker.py tokens.py write_rights.py)
@@ -88,14 +88,14 @@ test-secured-core: setup ## Of these: every runbook without each of its rights i
 test-copier: setup build ## The shipped copier: kills, refusals, every kind of record; source and target record by record; 12 minutes
 	@TEST_BUILT=1 $(MAKE) --no-print-directory --output-sync=target -j2 test-copier-faults test-copier-rest
 
-BY_TIME := tests/copier/test_by_time.py
+COPIER_APART := $(addprefix tests/copier/,test_by_time.py test_copied_before.py)
 COPIER_FAULTS := $(addprefix tests/copier/,test_faults.py test_until.py)
 test-copier-faults: setup ## The half of `make test-copier` with kills, topics that change, and `until`
 	$(BIN)/python -m pytest -m "long or not long" --durations=10 $(COPIER_FAULTS)
 
 test-copier-rest: setup ## The other half: records, keys, refusals, rights, offsets that expire, a broker that dies, metrics
 	TEST_PORT_BASE=$$(($${TEST_PORT_BASE:-27000} + 1000)) $(BIN)/python -m pytest -m "long or not long" --durations=10 \
-		tests/copier $(addprefix --ignore ,$(COPIER_FAULTS) $(BY_TIME))
+		tests/copier $(addprefix --ignore ,$(COPIER_FAULTS) $(COPIER_APART))
 
 test-chaos: setup ## Kill an instance, kill the scheduler, in the middle of a bounce; about 10 minutes
 	$(BIN)/python -m pytest tests/chaos
