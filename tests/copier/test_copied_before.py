@@ -29,6 +29,15 @@ def refused(copier: TopicCopier) -> str:
     return copier.last_line
 
 
+def set_back_while_suspended(copy: Copy, copier: TopicCopier, backup: Kept) -> None:
+    """Its member is gone, and the backup comes back meanwhile: it ends."""
+    copier.suspend()
+    until(lambda: not copy._group().members, 60, "the suspended one has left its group", poll_s=0.5)
+    commit(copy.bootstrap, copy.name, backup)
+    copier.resume()
+    assert copier.end() == REFUSED
+
+
 def copies(copy: Copy) -> int:
     """How many records all targets have."""
     return sum(len(records) for target in copy.routes.values() for records in copy.records(target).values())
@@ -82,11 +91,7 @@ def test_an_offset_that_is_set_back_between_start_and_task_is_refused(begin: Beg
     copied(copy, copier)
     before = copies(copy)
     with started(copier):
-        copier.suspend()
-        until(lambda: not copy._group().members, 60, "the suspended one has left its group", poll_s=0.5)
-        commit(copy.bootstrap, copy.name, backup)
-        copier.resume()
-        assert copier.end() == REFUSED
+        set_back_while_suspended(copy, copier, backup)
     assert f"{copy.source}-0 is committed at 20, and was at 40 before: its offset was set back" in copier.last_line
     assert copies(copy) == before
     assert "(0 offset 20 is at 0:" in refused(copier)
@@ -283,11 +288,7 @@ def test_an_offset_that_this_process_has_committed_is_not_set_back(begin: Begin)
         backup = kept(copy.bootstrap, copy.name)
         copy.send(10, begin=10)
         copy.wait_copied()
-        copier.suspend()
-        until(lambda: not copy._group().members, 60, "the suspended one has left its group", poll_s=0.5)
-        commit(copy.bootstrap, copy.name, backup)
-        copier.resume()
-        assert copier.end() == REFUSED
+        set_back_while_suspended(copy, copier, backup)
     assert f"{copy.source}-0 is committed at 10, and was at 20 before: its offset was set back" in copier.last_line
     assert copies(copy) == 20
 

@@ -14,7 +14,7 @@ from confluent_kafka.admin import AclOperation  # type: ignore[attr-defined]
 from kstreams_runbooks.cli import cli
 from kstreams_runbooks.errors import RunbookError
 from lab.logins import GROUP, TOPIC
-from lab.topic_copier import REFUSED, TopicCopier, started
+from lab.topic_copier import REFUSED, Kept, TopicCopier, commit, kept, started
 from world.copied import Begin, Copy, OwnBroker
 from world.proven import compare_topics
 
@@ -255,6 +255,68 @@ def test_the_command_of_a_refusal_helps(
     with started(copier):
         copy.wait_copied()
     assert copy.require_equal() == copied
+
+
+def copied_with_a_backup(copy: Copy) -> Kept:
+    """Twenty records of partition 0 are copied; the backup is from after ten."""
+    copy.seed()
+    with started(copy.copier("before")):
+        copy.wait_copied()
+        backup = kept(copy.bootstrap, copy.name)
+        copy.send(10, begin=10)
+        copy.wait_copied()
+    return backup
+
+
+def restored(copy: Copy) -> dict[int, int]:
+    """A backup of the offsets is back."""
+    commit(copy.bootstrap, copy.name, copied_with_a_backup(copy))
+    return {0: 20}
+
+
+def restored_before_the_log_start(copy: Copy) -> dict[int, int]:
+    """The same, and the source has deleted records since."""
+    backup = copied_with_a_backup(copy)
+    copy.delete_records(copy.source, {0: 15})
+    commit(copy.bootstrap, copy.name, backup)
+    return {0: 20}
+
+
+def created_again(copy: Copy) -> dict[int, int]:
+    """The source is another topic, without offsets."""
+    copied_with_a_backup(copy)
+    copy.delete(copy.source)
+    copy.topic(copy.source, 2)
+    return {0: 0, 1: 0}
+
+
+def restored_for_another_source(copy: Copy) -> dict[int, int]:
+    """The same with the old offsets."""
+    backup = copied_with_a_backup(copy)
+    copy.delete(copy.source)
+    copy.topic(copy.source, 2)
+    copy.send(20)
+    commit(copy.bootstrap, copy.name, backup)
+    return {0: 20, 1: 0}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cause", [restored, restored_before_the_log_start, created_again, restored_for_another_source])
+def test_the_command_repeats_nothing_that_is_copied(
+    begin: Begin, fleet: Path, cause: Callable[[Copy], dict[int, int]]
+) -> None:
+    """With the offsets of the first records that the target lacks, it gets five more, and the next start no others."""
+    copy = begin().create(2)
+    declare(fleet, copy)
+    copy.send(10)
+    offsets = cause(copy)
+    copier = copy.copier()
+    refused_and_followed(copier, offsets)
+    copy.send(5, begin=20, partition=1)
+    for _ in range(2):
+        with started(copier):
+            copy.wait_copied()
+    assert sum(map(len, copy.records(copy.target).values())) == 25
 
 
 @pytest.mark.long

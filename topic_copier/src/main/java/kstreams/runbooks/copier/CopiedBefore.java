@@ -28,6 +28,7 @@ import org.apache.kafka.common.TopicPartition;
  */
 final class CopiedBefore {
     private static final Duration LOOK_AGAIN = Duration.ofMillis(200);
+    private static final Duration SAID_AFTER = Duration.ofSeconds(2);
     /** The marker of the last copy's transaction is behind it. */
     private static final int MARKER = 1;
     /** Of the last records of a partition of the target. */
@@ -160,13 +161,21 @@ final class CopiedBefore {
     private void settle(Set<TopicPartition> sources) throws Refused {
         Set<TopicPartition> open = new HashSet<>();
         sources.forEach(source -> open.addAll(reachedBy(source)));
-        long until = System.nanoTime() + settings.transactionTimeout().plus(Cluster.LOOKED_FOR).toNanos();
+        Duration patience = settings.transactionTimeout().plus(Cluster.LOOKED_FOR);
+        long begun = System.nanoTime();
+        boolean said = false;
         while (true) {
             open.removeIf(target -> readable.get(target) >= ends.get(target));
             if (open.isEmpty()) {
                 return;
             }
-            if (System.nanoTime() > until) {
+            long waited = System.nanoTime() - begun;
+            if (waited > SAID_AFTER.toNanos() && !said) {
+                said = true;
+                Events.say("waits up to " + patience.toSeconds() + " s for open transactions in " + open.size()
+                    + " partitions of targets, such as that of a killed copier, before it looks at the copies behind them");
+            }
+            if (waited > patience.toNanos()) {
                 isolation = IsolationLevel.READ_UNCOMMITTED;
                 readable = ends;
                 return;

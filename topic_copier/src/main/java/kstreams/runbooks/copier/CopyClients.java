@@ -21,8 +21,9 @@ import org.apache.kafka.streams.internals.ConsumerWrapper;
 import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
 /**
- * Consumers that look at the offset at which a task begins (TaskChecks), and producers that know which record each copy is of: they name one that is not taken, and take a copy with another time
- * than its record's for one that was not written. Each offset that they commit has the copier's mark.
+ * Consumers that look at the offset at which a task begins (TaskChecks), and producers that know which record each copy
+ * is of: they name one that is not taken, and take a copy with another time than its record's for one that was not
+ * written. Each offset that they commit has the copier's mark.
  *
  * <p>A target may get message.timestamp.type=LogAppendTime while the copier runs. The broker's answer has its time: the
  * transaction is aborted, and no reader of committed records sees the copy.

@@ -31,7 +31,7 @@ final class LastCopied {
     /** With the number of a partition of the target behind it. */
     private static final String REACHED = "to-";
     /** More do not fit next to an offset (offset.metadata.max.bytes, 4 KiB): copied_into.py has the same limit. */
-    private static final int MOST_REACHED = 128;
+    static final int MOST_REACHED = 128;
 
     /** The highest time of a copied record; negative if none was copied yet. */
     final long atMs;

@@ -52,6 +52,11 @@ final class StartChecks {
             throw Refused.of(refusals);
         }
         for (Route route : settings.routes) {
+            if (settings.mode == Mode.BY_KEY && topics.get(route.to).partitions > LastCopied.MOST_REACHED) {
+                remarks.add("WARNING: " + route.to + " has more than " + LastCopied.MOST_REACHED + " partitions: offsets that"
+                    + " come back from a backup are not found, and records would be copied twice. Before you restore offsets"
+                    + " of group " + settings.group + ", look at docs/copier_on_call.md.");
+            }
             deletions(topics.get(route.from), route.to, cluster);
             size(topics.get(route.from), topics.get(route.to));
         }
